@@ -1,0 +1,1 @@
+"""nova_lite: a Nova-compatible compute control plane over simulated hosts."""

@@ -1,0 +1,128 @@
+"""Time, threads, chance and ids: the only module that touches them.
+
+Everything else asks this module, so that a test or a virtual clock can take its
+place (`install`). Import nothing from nova_lite here: this is the lowest layer.
+"""
+
+import contextlib
+import datetime
+import random as _random
+import secrets
+import threading
+import time
+import uuid
+
+Event = threading.Event
+Lock = threading.Lock
+RLock = threading.RLock
+Condition = threading.Condition
+Local = threading.local
+
+
+class Runtime:
+    """The real one. A subclass with other answers may be given to `install`."""
+
+    def __init__(self, seed=None):
+        self.rng = _random.Random(seed)
+
+    def now(self):
+        return datetime.datetime.now(datetime.timezone.utc)
+
+    def monotonic(self):
+        return time.monotonic()
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
+
+    def wait(self, event, seconds):
+        return event.wait(seconds)
+
+    def uuid(self):
+        return str(uuid.UUID(bytes=self.rng.randbytes(16), version=4))
+
+
+_current = Runtime()
+
+
+@contextlib.contextmanager
+def install(runtime):
+    """Use `runtime` instead of the real one inside the block (tests, virtual clock)."""
+    global _current
+    before, _current = _current, runtime
+    try:
+        yield runtime
+    finally:
+        _current = before
+
+
+def now():
+    """The time of day as an aware datetime in UTC."""
+    return _current.now()
+
+
+def naive_now():
+    """The time of day in UTC without a zone: what the databases store."""
+    return _current.now().replace(tzinfo=None)
+
+
+def timestamp():
+    """Seconds since 1970 as a float, of the same clock as `now`."""
+    return _current.now().timestamp()
+
+
+def monotonic():
+    """Seconds of a clock that never goes back; only differences mean anything."""
+    return _current.monotonic()
+
+
+def sleep(seconds):
+    """Block the calling thread for `seconds`."""
+    _current.sleep(seconds)
+
+
+def wait(event, seconds=None):
+    """Wait for `event` (an Event) at most `seconds`; True when it was set."""
+    return _current.wait(event, seconds)
+
+
+def random():
+    """The shared generator of pseudo-random numbers (a random.Random)."""
+    return _current.rng
+
+
+def seeded_random(seed):
+    """A generator of its own, whose sequence follows from `seed` alone."""
+    return _random.Random(seed)
+
+
+def new_uuid():
+    """A random UUID as a lower-case string with hyphens."""
+    return _current.uuid()
+
+
+def new_request_id():
+    """An id for one API request, in the form OpenStack services use."""
+    return 'req-' + new_uuid()
+
+
+def new_secret(bytes_=24):
+    """A URL-safe string from the system's entropy: tokens and generated passwords."""
+    return secrets.token_urlsafe(bytes_)
+
+
+def spawn(target, *args, name=None, daemon=True, **kwargs):
+    """Run `target(*args, **kwargs)` in a new thread and return the thread."""
+    thread = threading.Thread(
+        target=target, args=args, kwargs=kwargs, name=name, daemon=daemon)
+    thread.start()
+    return thread
+
+
+def thread_name():
+    """The name of the calling thread."""
+    return threading.current_thread().name
+
+
+def active_threads():
+    """How many threads this process runs (health and benchmarks)."""
+    return threading.active_count()
