@@ -1,0 +1,56 @@
+"""Configuration: one module per group, collected into a private ConfigOpts.
+
+Nothing imports a global configuration. `make_conf` registers every option and
+parses; the result is handed down. The sample file is generated from `list_opts`.
+"""
+
+import importlib
+import pkgutil
+
+from oslo_config import cfg
+from oslo_log import log
+from oslo_messaging import transport as messaging_transport
+from oslo_messaging._metrics import client as messaging_metrics
+from oslo_messaging._tracing import client as messaging_tracing
+from oslo_policy import opts as policy_options
+
+
+def modules():
+    """Every module of this package; each has `register(conf)` and `list_opts()`."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    return [importlib.import_module(f'{__name__}.{name}') for name in names]
+
+
+def register_all(conf):
+    """Register all options of ours, and those that oslo.messaging looks up itself.
+
+    oslo.messaging registers its metrics and tracing groups on the global
+    configuration only, then reads them from the one it was given.
+    """
+    for module in modules():
+        module.register(conf)
+    conf.register_opts(messaging_transport._transport_opts)
+    conf.register_opts(messaging_metrics.oslo_messaging_metrics, group='oslo_messaging_metrics')
+    conf.register_opts(messaging_tracing.oslo_messaging_tracing, group='oslo_messaging_tracing')
+    log.register_options(conf)
+    policy_options._register(conf)
+
+
+def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):
+    """Parse `argv` and the configuration files into a private ConfigOpts.
+
+    files: paths to read; None searches the usual places for PROG.conf
+    """
+    conf = cfg.ConfigOpts()
+    register_all(conf)
+    conf(list(argv), project='nova-lite', prog=prog, version=version,
+         default_config_files=files)
+    return conf
+
+
+def list_opts():
+    """(group, options) of everything, for oslo.config's sample generator."""
+    found = []
+    for module in modules():
+        found.extend(module.list_opts())
+    return found

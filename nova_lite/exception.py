@@ -1,0 +1,330 @@
+"""Errors by meaning.
+
+A class says what is wrong in the terms of the field; `kind` says what the HTTP
+answer will be (api/faults.py holds the only table from kind to code). Messages
+name what the reader can mend. Errors cross RPC by class name and message.
+"""
+
+
+class NovaLiteError(Exception):
+    """Base. `msg` is a template filled from the keyword arguments."""
+
+    kind = 'internal'
+    msg = 'An unknown error occurred.'
+
+    def __init__(self, message=None, **kwargs):
+        self.kwargs = kwargs
+        self.message = message if message is not None else self.msg % kwargs
+        super().__init__(self.message)
+
+
+# ---- the families ---------------------------------------------------------
+
+class Invalid(NovaLiteError):
+    """The request cannot be meant: 400."""
+    kind = 'invalid'
+    msg = 'Bad request: %(reason)s'
+
+
+class Forbidden(NovaLiteError):
+    """The caller may not: 403."""
+    kind = 'forbidden'
+    msg = 'Not authorized.'
+
+
+class NotFound(NovaLiteError):
+    """No such thing, or not for this caller: 404."""
+    kind = 'not_found'
+    msg = 'Resource could not be found.'
+
+
+class Conflict(NovaLiteError):
+    """The thing is not in a state that allows this: 409."""
+    kind = 'conflict'
+    msg = 'Conflict: %(reason)s'
+
+
+class Unavailable(NovaLiteError):
+    """A service that is needed does not answer: 503."""
+    kind = 'unavailable'
+    msg = '%(service)s is not available: %(reason)s'
+
+
+class NotImplementedHere(NovaLiteError):
+    """The driver or the deployment cannot do this: 501."""
+    kind = 'not_implemented'
+    msg = 'Not implemented: %(reason)s'
+
+
+# ---- invalid --------------------------------------------------------------
+
+class InvalidMicroversion(Invalid):
+    msg = 'API Version String %(version)s is of invalid format. It must be of format Major.Minor.'
+
+
+class InvalidBDM(Invalid):
+    msg = 'Block Device Mapping is Invalid: %(reason)s'
+
+
+class InvalidBDMBootSequence(InvalidBDM):
+    msg = 'Block Device Mapping is Invalid: Boot sequence for the instance and image/block ' \
+          'device mapping combination is not valid.'
+
+
+class FlavorNotUsable(Invalid):
+    msg = 'Flavor %(flavor_id)s could not be found.'
+
+
+class ImageNotUsable(Invalid):
+    msg = 'Image %(image_id)s cannot be used: %(reason)s'
+
+
+class ComputeHostNotFound(Invalid):
+    msg = 'Compute host %(host)s could not be found.'
+
+
+class CannotMigrateToSameHost(Invalid):
+    msg = 'Cannot migrate to the host where the server exists.'
+
+
+class MarkerNotFound(Invalid):
+    msg = 'marker [%(marker)s] not found'
+
+
+class NetworkNotUsable(Invalid):
+    msg = 'Network %(network_id)s could not be found.'
+
+
+class PortNotUsable(Invalid):
+    msg = 'Port %(port_id)s cannot be used: %(reason)s'
+
+
+class VolumeNotUsable(Invalid):
+    msg = 'Volume %(volume_id)s cannot be used: %(reason)s'
+
+
+class KeypairNotUsable(Invalid):
+    msg = 'Invalid key_name provided.'
+
+
+# ---- forbidden ------------------------------------------------------------
+
+class PolicyNotAuthorized(Forbidden):
+    msg = "Policy doesn't allow %(action)s to be performed."
+
+
+class OverQuota(Forbidden):
+    msg = 'Quota exceeded for %(resource)s: Requested %(requested)s, but already used %(used)s ' \
+          'of %(limit)s %(resource)s'
+
+
+# ---- not found ------------------------------------------------------------
+
+class InstanceNotFound(NotFound):
+    msg = 'Instance %(instance_id)s could not be found.'
+
+
+class InstanceMappingNotFound(NotFound):
+    msg = 'Instance %(uuid)s has no mapping to a cell.'
+
+
+class BuildRequestNotFound(NotFound):
+    msg = 'Build request for instance %(uuid)s not found'
+
+
+class RequestSpecNotFound(NotFound):
+    msg = 'RequestSpec not found for instance %(uuid)s'
+
+
+class FlavorNotFound(NotFound):
+    msg = 'Flavor %(flavor_id)s could not be found.'
+
+
+class FlavorExtraSpecNotFound(NotFound):
+    msg = 'Flavor %(flavor_id)s has no extra specs with key %(key)s.'
+
+
+class FlavorAccessNotFound(NotFound):
+    msg = 'Flavor access not found for %(flavor_id)s / %(project_id)s combination.'
+
+
+class KeypairNotFound(NotFound):
+    msg = 'Keypair %(name)s not found for user %(user_id)s'
+
+
+class AggregateNotFound(NotFound):
+    msg = 'Aggregate %(aggregate_id)s could not be found.'
+
+
+class AggregateHostNotFound(NotFound):
+    msg = 'Aggregate %(aggregate_id)s has no host %(host)s.'
+
+
+class ServerGroupNotFound(NotFound):
+    msg = 'Instance group %(group)s could not be found.'
+
+
+class ServiceNotFound(NotFound):
+    msg = 'Service %(service_id)s could not be found.'
+
+
+class ComputeNodeNotFound(NotFound):
+    msg = 'Compute node %(node)s could not be found.'
+
+
+class HostMappingNotFound(NotFound):
+    msg = "Host '%(host)s' is not mapped to any cell"
+
+
+class CellMappingNotFound(NotFound):
+    msg = 'Cell %(cell)s has no mapping.'
+
+
+class MigrationNotFound(NotFound):
+    msg = 'Migration %(migration_id)s could not be found.'
+
+
+class MigrationNotFoundForInstance(NotFound):
+    msg = 'Migration %(migration_id)s not found for instance %(instance_id)s'
+
+
+class ActionNotFound(NotFound):
+    msg = 'Action for request_id %(request_id)s on instance %(instance_id)s not found'
+
+
+class ImageNotFound(NotFound):
+    msg = 'Image %(image_id)s could not be found.'
+
+
+class NetworkNotFound(NotFound):
+    msg = 'Network %(network_id)s could not be found.'
+
+
+class PortNotFound(NotFound):
+    msg = 'Port id %(port_id)s could not be found.'
+
+
+class VolumeNotFound(NotFound):
+    msg = 'Volume %(volume_id)s could not be found.'
+
+
+class AttachmentNotFound(NotFound):
+    msg = 'Volume attachment %(attachment_id)s could not be found.'
+
+
+class ResourceProviderNotFound(NotFound):
+    msg = 'No such resource provider %(name_or_uuid)s.'
+
+
+class SagaNotFound(NotFound):
+    msg = 'Saga %(uuid)s could not be found.'
+
+
+class GuestNotFound(NotFound):
+    msg = 'Guest %(uuid)s does not exist on %(node)s.'
+
+
+# ---- conflict -------------------------------------------------------------
+
+class InstanceInvalidState(Conflict):
+    msg = "Cannot '%(action)s' instance %(instance_id)s while it is in %(attr)s %(state)s"
+
+
+class InstanceIsLocked(Conflict):
+    msg = 'Instance %(instance_id)s is locked'
+
+
+class InstanceNotReady(Conflict):
+    msg = 'Instance %(instance_id)s is not ready'
+
+
+class StateChanged(Conflict):
+    """A compare-and-swap was lost: someone else changed the row first."""
+    msg = '%(what)s %(key)s is no longer in the expected state: %(detail)s'
+
+
+class ServiceIsDown(Conflict):
+    msg = 'Service is unavailable at this time: %(binary)s on %(host)s is not up.'
+
+
+class AlreadyExists(Conflict):
+    msg = '%(what)s %(key)s already exists.'
+
+
+class PortInUse(Conflict):
+    msg = 'Port %(port_id)s is still in use.'
+
+
+class NetworkAmbiguous(Conflict):
+    msg = 'Multiple possible networks found, use a Network ID to be more specific.'
+
+
+class GroupPolicyViolated(Conflict):
+    msg = 'The %(policy)s policy of server group %(group)s is violated on %(host)s.'
+
+
+class AllocationConflict(Conflict):
+    """Another writer changed this consumer's allocations (consumer generation)."""
+    msg = 'Allocations of consumer %(consumer)s were changed by another process.'
+
+
+class ProviderConflict(Conflict):
+    """A provider's generation moved on and the retries are used up."""
+    msg = 'Resource provider %(provider)s was changed by another process.'
+
+
+class StaleEpoch(Conflict):
+    """A saga's former owner calls; the far side has seen a newer epoch."""
+    msg = 'Saga %(saga)s is at epoch %(seen)s; a call of epoch %(epoch)s is refused.'
+
+
+# ---- scheduling and building ----------------------------------------------
+
+class NoValidHost(NovaLiteError):
+    msg = 'No valid host was found. %(reason)s'
+
+
+class RequestFilterFailed(NoValidHost):
+    msg = 'No valid host was found. Scheduling failed: %(reason)s'
+
+
+class MaxRetriesExceeded(NoValidHost):
+    msg = 'Exceeded maximum number of retries. Exhausted all hosts available for retrying build ' \
+          'failures for instance %(instance_uuid)s.'
+
+
+class NoCapacity(NovaLiteError):
+    """The host cannot take the guest; another may."""
+    msg = 'Insufficient compute resources: %(reason)s.'
+
+
+class BuildAborted(NovaLiteError):
+    """The build failed for a reason that another host would not change."""
+    msg = 'Build of instance %(instance_uuid)s aborted: %(reason)s'
+
+
+class BuildRescheduled(NovaLiteError):
+    """The build failed here; the next alternate may be tried."""
+    msg = 'Build of instance %(instance_uuid)s was re-scheduled: %(reason)s'
+
+
+class DriverError(NovaLiteError):
+    """The hypervisor refused or failed."""
+    msg = '%(verb)s of guest %(guest)s failed on %(node)s: %(reason)s'
+
+
+class MigrationPreCheckError(Invalid):
+    msg = 'Migration pre-check error: %(reason)s'
+
+
+class RemoteError(NovaLiteError):
+    """An error of another daemon whose class is not one of ours."""
+    msg = 'Remote error: %(type)s %(value)s'
+
+
+class MessagingTimeout(Unavailable):
+    msg = 'Timed out waiting for %(method)s on %(topic)s'
+
+
+class CellTimeout(Unavailable):
+    msg = 'Cell %(cell)s did not respond'

@@ -1,0 +1,83 @@
+"""Base of the versioned objects: what travels between daemons.
+
+Objects are data and conversion. They read and write nothing; a field that is
+not set raises. Records inside a daemon stay database rows.
+"""
+
+from oslo_versionedobjects import base
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields
+
+NAMESPACE = 'nova_lite'
+
+
+class Json(fields.FieldType):
+    """Any plain JSON value: the shape is stated where the field is declared."""
+
+    @staticmethod
+    def coerce(obj, attr, value):
+        return value
+
+
+class JsonField(fields.AutoTypedField):
+    """A field of plain JSON."""
+
+    AUTO_TYPE = Json()
+
+
+class Registry(base.VersionedObjectRegistry):
+    """Where every class registers under its name and version."""
+
+
+class Object(base.VersionedObject):
+    """A versioned object of ours."""
+
+    OBJ_SERIAL_NAMESPACE = NAMESPACE
+    OBJ_PROJECT_NAMESPACE = NAMESPACE
+
+    @classmethod
+    def of(cls, values, **more):
+        """Build from a row, a mapping or an object: the fields both have, and `more`.
+
+        A field that is missing from `values` stays unset.
+        """
+        found = {name: value_of(values, name) for name in cls.fields
+                 if name not in more and has_value(values, name)}
+        return cls(**found, **more)
+
+    def get(self, name, default=None):
+        """The field's value, or `default` when it is not set."""
+        return getattr(self, name) if self.obj_attr_is_set(name) else default
+
+    def as_dict(self):
+        """The set fields as plain values, nested objects too: for JSON columns."""
+        return {name: _plain(getattr(self, name)) for name in self.fields
+                if self.obj_attr_is_set(name)}
+
+    def __contains__(self, name):
+        return self.obj_attr_is_set(name)
+
+
+def has_value(values, name):
+    """Whether a mapping, an object or a row has `name`."""
+    if isinstance(values, dict):
+        return name in values
+    if isinstance(values, Object):
+        return values.obj_attr_is_set(name)
+    return hasattr(values, name)
+
+
+def value_of(values, name):
+    """The value of `name` in a mapping, an object or a row."""
+    return values[name] if isinstance(values, dict) else getattr(values, name)
+
+
+def _plain(value):
+    if isinstance(value, Object):
+        return value.as_dict()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+IncompatibleVersion = ovo_exception.IncompatibleObjectVersion

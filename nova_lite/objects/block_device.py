@@ -1,0 +1,38 @@
+"""BlockDevice: one disk of a server, as the compute must provide it."""
+
+from oslo_versionedobjects import fields
+
+from nova_lite.objects import base
+
+
+@base.Registry.register
+class BlockDevice(base.Object):
+    """A block device mapping. volume_size in GiB.
+
+    source_type: image, volume, snapshot or blank; destination_type: local or volume
+    connection_info: what the volume service said about reaching the volume
+    """
+
+    # 1.0: first version
+    VERSION = '1.0'
+    fields = {
+        'id': fields.IntegerField(),
+        'uuid': fields.UUIDField(),
+        'instance_uuid': fields.UUIDField(nullable=True),
+        'source_type': fields.StringField(),
+        'destination_type': fields.StringField(),
+        'guest_format': fields.StringField(nullable=True),
+        'device_type': fields.StringField(nullable=True),
+        'disk_bus': fields.StringField(nullable=True),
+        'device_name': fields.StringField(nullable=True),
+        'boot_index': fields.IntegerField(nullable=True),
+        'delete_on_termination': fields.BooleanField(),
+        'volume_id': fields.StringField(nullable=True),
+        'snapshot_id': fields.StringField(nullable=True),
+        'image_id': fields.StringField(nullable=True),
+        'volume_size': fields.IntegerField(nullable=True),
+        'volume_type': fields.StringField(nullable=True),
+        'attachment_id': fields.StringField(nullable=True),
+        'tag': fields.StringField(nullable=True),
+        'connection_info': base.JsonField(nullable=True),
+    }

@@ -1,0 +1,50 @@
+"""Instance: what a compute must know of a server to do its work.
+
+Not the whole record: that stays in the cell database. A change of state is a
+named conductor call with the fields that change, never this object sent back.
+"""
+
+from oslo_versionedobjects import fields
+
+from nova_lite.objects import base
+from nova_lite.objects import flavor
+
+
+@base.Registry.register
+class Instance(base.Object):
+    """A server as the compute sees it. Sizes are in `flavor`."""
+
+    # 1.0: first version
+    VERSION = '1.0'
+    fields = {
+        'id': fields.IntegerField(),
+        'uuid': fields.UUIDField(),
+        'project_id': fields.StringField(),
+        'user_id': fields.StringField(),
+        'display_name': fields.StringField(),
+        'hostname': fields.StringField(nullable=True),
+        'host': fields.StringField(nullable=True),
+        'node': fields.StringField(nullable=True),
+        'vm_state': fields.StringField(),
+        'task_state': fields.StringField(nullable=True),
+        'power_state': fields.IntegerField(nullable=True),
+        'availability_zone': fields.StringField(nullable=True),
+        'image_ref': fields.StringField(nullable=True),
+        'key_name': fields.StringField(nullable=True),
+        'user_data': fields.StringField(nullable=True),
+        'config_drive': fields.StringField(nullable=True),
+        'flavor': fields.ObjectField('Flavor'),
+        'old_flavor': fields.ObjectField('Flavor', nullable=True),
+        'new_flavor': fields.ObjectField('Flavor', nullable=True),
+        'metadata': fields.DictOfNullableStringsField(),
+        'system_metadata': fields.DictOfNullableStringsField(),
+        'security_groups': fields.ListOfStringsField(),
+        'network_info': base.JsonField(),
+    }
+
+    @classmethod
+    def from_row(cls, row, **more):
+        """From an `instances` row, whose flavors are JSON."""
+        flavors = {name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None
+                   for name in ('flavor', 'old_flavor', 'new_flavor')}
+        return cls.of(row, **flavors, **more)

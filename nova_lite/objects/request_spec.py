@@ -1,0 +1,138 @@
+"""RequestSpec and its parts: what a scheduling request asks for.
+
+Which fields are stored and which live for one request only is stated by
+`STORED`. Source: reference/moves 6, reference/scheduling 3 and 9.
+"""
+
+from oslo_versionedobjects import fields
+
+from nova_lite.objects import base
+from nova_lite.objects import flavor
+from nova_lite.objects import image
+from nova_lite.objects import instance_group  # noqa: F401  (registers its class)
+
+
+@base.Registry.register
+class Destination(base.Object):
+    """Where a request wants to go; never stored.
+
+    host, node: exact names; cell: uuid of the only cell allowed
+    aggregates: one comma-separated list of uuids per condition, all of which must hold
+    forbidden_aggregates: uuids of aggregates to stay out of
+    """
+
+    # 1.0: first version
+    VERSION = '1.0'
+    fields = {
+        'host': fields.StringField(nullable=True, default=None),
+        'node': fields.StringField(nullable=True, default=None),
+        'cell': fields.StringField(nullable=True, default=None),
+        'aggregates': fields.ListOfStringsField(default=[]),
+        'forbidden_aggregates': fields.ListOfStringsField(default=[]),
+        'allow_cross_cell_move': fields.BooleanField(default=False),
+    }
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.obj_set_defaults()
+
+    def require_aggregates(self, uuids):
+        """Add one condition: the provider is in any of these aggregates."""
+        self.aggregates = [*self.aggregates, ','.join(uuids)]
+
+    def forbid_aggregates(self, uuids):
+        """Stay out of every one of these aggregates, and of those named before."""
+        self.forbidden_aggregates = sorted({*self.forbidden_aggregates, *uuids})
+
+
+@base.Registry.register
+class RequestGroup(base.Object):
+    """One (possibly numbered) group of resources and conditions.
+
+    suffix: '' for the group without one, which may spread over a provider tree
+    member_of: as Destination.aggregates
+    """
+
+    # 1.0: first version
+    VERSION = '1.0'
+    fields = {
+        'suffix': fields.StringField(default=''),
+        'resources': fields.DictOfIntegersField(default={}),
+        'required_traits': fields.ListOfStringsField(default=[]),
+        'forbidden_traits': fields.ListOfStringsField(default=[]),
+        'member_of': fields.ListOfStringsField(default=[]),
+        'forbidden_aggregates': fields.ListOfStringsField(default=[]),
+        'in_tree': fields.StringField(nullable=True, default=None),
+    }
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.obj_set_defaults()
+
+
+@base.Registry.register
+class RequestSpec(base.Object):
+    """What one server (or a batch of like servers) asks of the scheduler."""
+
+    # 1.0: first version
+    VERSION = '1.0'
+    STORED = ('instance_uuid', 'project_id', 'user_id', 'num_instances', 'flavor', 'image',
+              'availability_zone', 'scheduler_hints', 'force_hosts', 'force_nodes',
+              'group_uuid', 'is_bfv', 'security_groups')
+
+    fields = {
+        'instance_uuid': fields.UUIDField(),
+        'project_id': fields.StringField(nullable=True),
+        'user_id': fields.StringField(nullable=True),
+        'num_instances': fields.IntegerField(default=1),
+        'flavor': fields.ObjectField('Flavor'),
+        'image': fields.ObjectField('ImageMeta', nullable=True, default=None),
+        'availability_zone': fields.StringField(nullable=True, default=None),
+        'scheduler_hints': fields.DictOfListOfStringsField(default={}),
+        'force_hosts': fields.ListOfStringsField(default=[]),
+        'force_nodes': fields.ListOfStringsField(default=[]),
+        'group_uuid': fields.UUIDField(nullable=True, default=None),
+        'is_bfv': fields.BooleanField(default=False),
+        'security_groups': fields.ListOfStringsField(default=[]),
+        # for one request only
+        'ignore_hosts': fields.ListOfStringsField(default=[]),
+        'requested_destination': fields.ObjectField('Destination', nullable=True, default=None),
+        'requested_resources': fields.ListOfObjectsField('RequestGroup', default=[]),
+        'instance_group': fields.ObjectField('InstanceGroup', nullable=True, default=None),
+        'root_required': fields.ListOfStringsField(default=[]),
+        'root_forbidden': fields.ListOfStringsField(default=[]),
+        'current_host': fields.StringField(nullable=True, default=None),
+        'current_cell': fields.StringField(nullable=True, default=None),
+        'check_type': fields.StringField(nullable=True, default=None),
+    }
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.obj_set_defaults()
+
+    def stored(self):
+        """The fields that are kept, as plain values for a JSON column."""
+        values = self.as_dict()
+        return {name: values[name] for name in self.STORED if name in values}
+
+    @classmethod
+    def restore(cls, values):
+        """A spec from what `stored` gave; fields that live for one request are empty."""
+        values = dict(values)
+        values['flavor'] = flavor.Flavor(**values['flavor'])
+        if values.get('image') is not None:
+            values['image'] = image.ImageMeta(**values['image'])
+        return cls(**values)
+
+    def destination(self):
+        """The requested destination, made when there is none."""
+        if self.requested_destination is None:
+            self.requested_destination = Destination()
+        return self.requested_destination
+
+    def hint(self, name):
+        """The first value of a scheduler hint, or None."""
+        values = self.scheduler_hints.get(name)
+        return values[0] if values else None
+
+

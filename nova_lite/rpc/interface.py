@@ -1,0 +1,164 @@
+"""Declare an RPC interface once; get its client and its server from it.
+
+The methods of an `Interface` subclass are signatures: `@call` waits for the
+result, `@cast` does not. `since` is the interface version that brought a method
+or argument, and the only statement of it. A server refuses to start when its
+manager lacks a method or names a parameter otherwise.
+"""
+
+import functools
+import inspect
+
+import oslo_messaging
+from oslo_log import log
+from oslo_messaging.rpc import server as rpc_server
+
+from nova_lite import exception
+from nova_lite.rpc import driver
+from nova_lite.rpc import serializer
+
+LOG = log.getLogger(__name__)
+
+SHORT = 60
+LONG = 1800
+HEARTBEAT = 60
+
+
+def _declare(kind, since, timeout):
+    def decorate(function):
+        function.rpc_kind, function.rpc_since, function.rpc_timeout = kind, since, timeout
+        return function
+    return decorate
+
+
+def call(since, timeout=SHORT):
+    """A method whose caller waits, at most `timeout` seconds, for its result.
+
+    With a timeout above HEARTBEAT the far side sends signs of life, and the
+    call fails early when these stop.
+    """
+    return _declare('call', since, timeout)
+
+
+def cast(since):
+    """A method whose caller does not wait and learns nothing."""
+    return _declare('cast', since, None)
+
+
+def _stub(name, declared):
+    signature = inspect.signature(declared)
+
+    @functools.wraps(declared)
+    def method(self, ctxt, *args, **kwargs):
+        bound = signature.bind(self, ctxt, *args, **kwargs)
+        arguments = dict(list(bound.arguments.items())[2:])
+        return self._send(declared, ctxt, name, arguments)
+    return method
+
+
+class Interface:
+    """Base of every interface. An instance is a client onto one bus.
+
+    topic: queue name; version: newest version of the declaration
+    server_argument: the argument that names the server to send to (one queue
+        per host); None sends to whichever server takes it first
+    """
+
+    topic = None
+    version = None
+    server_argument = None
+    methods = {}
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.methods = {name: value for name, value in vars(cls).items()
+                       if hasattr(value, 'rpc_kind')}
+        for name, declared in cls.methods.items():
+            setattr(cls, name, _stub(name, declared))
+
+    def __init__(self, transport, cap=None):
+        self._client = oslo_messaging.get_rpc_client(
+            transport, oslo_messaging.Target(topic=self.topic, version='1.0'),
+            version_cap=cap or self.version, serializer=serializer.ObjectSerializer())
+
+    def _send(self, declared, ctxt, name, arguments):
+        server = arguments.get(self.server_argument) if self.server_argument else None
+        timeout = declared.rpc_timeout
+        options = {'version': declared.rpc_since}
+        if server is not None:
+            options['server'] = server
+        if timeout:
+            options['timeout'] = timeout
+            if timeout > HEARTBEAT:
+                options['call_monitor_timeout'] = HEARTBEAT
+        client = self._client.prepare(**options)
+        if declared.rpc_kind == 'cast':
+            client.cast(ctxt, name, **arguments)
+            return None
+        try:
+            return client.call(ctxt, name, **arguments)
+        except exception.NovaLiteError as error:
+            # oslo.messaging raises a subclass whose text carries the far side's
+            # traceback; callers and users are shown the plain error.
+            raise type(error).__bases__[0](error.message, **error.kwargs) from None
+        except oslo_messaging.MessagingTimeout as error:
+            raise exception.MessagingTimeout(
+                service=self.topic, reason='no reply', method=name, topic=self.topic) from error
+        except oslo_messaging.RemoteError as error:
+            raise exception.RemoteError(type=error.exc_type, value=error.value) from error
+
+    @classmethod
+    def server(cls, transport, servers, manager):
+        """An oslo.messaging server that answers for `servers` with `manager`.
+
+        servers: one name or many; many share a single listener. The caller
+        starts it (`start(override_pool_size=threads)`) and stops it.
+        Raises TypeError when manager and declaration differ.
+        """
+        names = [servers] if isinstance(servers, str) else list(servers)
+        endpoint = _endpoint(cls, manager)
+        target = oslo_messaging.Target(topic=cls.topic, server=driver.Servers(names))
+        dispatcher = oslo_messaging.RPCDispatcher(
+            [endpoint], serializer.ObjectSerializer(),
+            access_policy=oslo_messaging.ExplicitRPCAccessPolicy)
+        return rpc_server.RPCServer(transport, target, dispatcher, 'threading')
+
+
+def _endpoint(interface, manager):
+    """An object with just the declared methods, each wrapped once."""
+    endpoint = type(f'{interface.__name__}Endpoint', (), {})()
+    endpoint.target = oslo_messaging.Target(version=interface.version)
+    for name, declared in interface.methods.items():
+        implementation = getattr(manager, name, None)
+        if implementation is None:
+            raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
+        wanted = list(inspect.signature(declared).parameters)[1:]
+        found = list(inspect.signature(implementation).parameters)
+        if wanted != found:
+            raise TypeError(f'{type(manager).__name__}.{name} takes {found}, '
+                            f'{interface.__name__} declares {wanted}')
+        setattr(endpoint, name, _dispatch(declared, implementation))
+    return endpoint
+
+
+def _dispatch(declared, implementation):
+    """What every received call goes through.
+
+    Errors of ours are an answer: oslo.messaging gets them as expected, without
+    a traceback in the log. The error of a cast has no one to go to but the log.
+    """
+    @oslo_messaging.expose
+    @functools.wraps(implementation)
+    def method(ctxt, **arguments):
+        try:
+            return implementation(ctxt, **arguments)
+        except exception.NovaLiteError as error:
+            if declared.rpc_kind == 'cast':
+                LOG.exception('%s failed', implementation.__name__)
+                return None
+            LOG.debug('%s answers with %s: %s', implementation.__name__,
+                      type(error).__name__, error)
+            raise oslo_messaging.ExpectedException() from error
+    return method
+
+

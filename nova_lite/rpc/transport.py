@@ -1,0 +1,29 @@
+"""Buses: open an oslo.messaging transport from a URL and send errors across it.
+
+A URL is RabbitMQ's (`rabbit://user:password@host:port/vhost`) or
+`embedded://NAME`, a bus inside this process.
+"""
+
+import oslo_messaging
+
+from nova_lite.rpc import driver
+from nova_lite.rpc import embedded
+
+EMBEDDED = 'embedded://'
+EXCHANGE = 'nova_lite'
+ERROR_MODULES = ['nova_lite.exception']
+
+
+def driver_url(url):
+    """The URL that oslo.messaging is given for one of ours."""
+    if url.startswith(EMBEDDED):
+        embedded.install()
+        return f'{driver.PREFIX}kombu+memory:///{url.removeprefix(EMBEDDED)}'
+    return driver.PREFIX + url
+
+
+def open_bus(conf, url):
+    """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it."""
+    oslo_messaging.set_transport_defaults(EXCHANGE)
+    return oslo_messaging.get_rpc_transport(
+        conf, url=driver_url(url), allowed_remote_exmods=ERROR_MODULES)

@@ -1,0 +1,21 @@
+"""What each release speaks: API, RPC, object and service versions.
+
+The history of the interfaces lives here. `[upgrade_levels]` and the oldest
+service of a deployment choose a row; RPC clients then keep to its versions.
+"""
+
+SERVICE_VERSION = 1
+
+RELEASES = {
+    '1.0': {
+        'api': '2.104',
+        'service': 1,
+        'rpc': {'super-conductor': '1.0', 'scheduler': '1.0', 'conductor': '1.0',
+                'compute': '1.0'},
+    },
+}
+
+
+def rpc_caps(release):
+    """The highest RPC version per topic that `release` understands."""
+    return dict(RELEASES[release]['rpc'])
