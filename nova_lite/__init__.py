@@ -5,3 +5,9 @@ import sys
 # Libraries import eventlet when it happens to be installed, only to look at it.
 # We run on native threads; without it each process is 17 MB smaller.
 sys.modules.setdefault('eventlet', None)
+
+from oslo_service import backend  # noqa: E402
+
+# oslo.service falls back to eventlet unless someone chose before its first import,
+# and oslo.messaging imports it.
+backend.init_backend(backend.BackendType.THREADING)
