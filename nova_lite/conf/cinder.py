@@ -1,0 +1,25 @@
+"""[cinder]: how we reach the volume service."""
+
+from oslo_config import cfg
+
+from nova_lite.conf import service_user
+
+GROUP = 'cinder'
+OPTS = [
+    *service_user.neighbour('block-storage'),
+    cfg.BoolOpt(
+        'cross_az_attach',
+        default=True,
+        help='Let a server use volumes of another availability zone.',
+    ),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]

@@ -1,0 +1,27 @@
+"""[glance]: how we reach the image service."""
+
+from oslo_config import cfg
+
+from nova_lite.conf import service_user
+
+GROUP = 'glance'
+OPTS = [
+    *service_user.neighbour('image'),
+    cfg.FloatOpt(
+        'image_cache_seconds',
+        default=0,
+        min=0,
+        help='Seconds for which what the image service said of an image is used '
+        'again. Above 0, a changed image property takes as long to be seen.',
+    ),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]

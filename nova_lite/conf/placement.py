@@ -1,0 +1,28 @@
+"""[placement]: how we reach the placement service."""
+
+from oslo_config import cfg
+
+from nova_lite.conf import service_user
+
+GROUP = 'placement'
+OPTS = [
+    *service_user.neighbour('placement'),
+    cfg.IntOpt(
+        'register_threads',
+        default=4,
+        min=1,
+        max=64,
+        help='Hosts that a compute process registers at the same time. Placement '
+        'on SQLite does one after the other in any case.',
+    ),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]

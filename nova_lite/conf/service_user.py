@@ -1,0 +1,88 @@
+"""[service_user]: our own identity, and what every neighbour's group has in common.
+
+A neighbour's group without `auth_type` uses this one's credentials.
+"""
+
+import copy
+
+from keystoneauth1 import loading
+from oslo_config import cfg
+
+_ADAPTER = (
+    'service_type',
+    'region_name',
+    'valid_interfaces',
+    'endpoint_override',
+    'connect_retries',
+    'connect_retry_delay',
+)
+_SESSION = ('cafile', 'certfile', 'keyfile', 'insecure', 'timeout')
+
+
+def credentials():
+    """Options that say who we are: those of keystoneauth1's `password`, none required.
+
+    Required by keystoneauth1 means required at parsing, even where another
+    group's credentials or another auth_type are used.
+    """
+    found = []
+    for opt in (
+        *loading.get_auth_common_conf_options(),
+        *loading.get_auth_plugin_conf_options('password'),
+    ):
+        opt = copy.copy(opt)
+        opt.required = False
+        found.append(opt)
+    return found
+
+
+def neighbour(service_type):
+    """Options of a service that is called by REST."""
+    adapter = [
+        opt
+        for opt in loading.get_adapter_conf_options(include_deprecated=False)
+        if opt.dest in _ADAPTER
+    ]
+    session = [opt for opt in loading.get_session_conf_options() if opt.dest in _SESSION]
+    cfg.set_defaults(
+        adapter,
+        service_type=service_type,
+        connect_retries=5,
+        connect_retry_delay=0.2,
+        valid_interfaces=['internal', 'public'],
+    )
+    cfg.set_defaults(session, timeout=60)
+    return [
+        *credentials(),
+        *adapter,
+        *session,
+        cfg.IntOpt(
+            'pool_size',
+            default=32,
+            min=1,
+            help='Idle connections that a process keeps open to the service.',
+        ),
+    ]
+
+
+GROUP = 'service_user'
+OPTS = [
+    *credentials(),
+    cfg.BoolOpt(
+        'send_service_user_token',
+        default=True,
+        help="Send our own token along with the user's, so that a long operation "
+        "goes on after the user's token has expired. Without auth_type there "
+        'is none to send.',
+    ),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]

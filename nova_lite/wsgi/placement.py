@@ -1,0 +1,162 @@
+"""The real openstack-placement as a WSGI application of ours.
+
+Placement keeps its engine, its policy and what it knows of traits in module
+globals, so a process serves one placement at a time; a later `make_app` takes
+over from an earlier one. Its middleware is put together here rather than by
+`placement.deploy`, because on SQLite one more has to go in the middle.
+"""
+
+import jsonschema
+from keystoneauth1 import loading
+from keystonemiddleware import opts as authtoken
+from microversion_parse import middleware as versions
+from oslo_config import cfg
+from oslo_db.sqlalchemy import enginefacade
+from oslo_middleware import http_proxy_to_wsgi
+from placement import auth
+from placement import conf as options
+from placement import db_api
+from placement import deploy
+from placement import fault_wrap
+from placement import handler
+from placement import microversion
+from placement import policy
+from placement import requestlog
+from placement import util
+from placement.objects import resource_class
+from placement.objects import trait
+import sqlalchemy
+
+from nova_lite import runtime
+
+AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
+
+
+class Serial:
+    """Let one request at a time through to the application inside."""
+
+    def __init__(self, application):
+        self.application = application
+        self.lock = runtime.Lock()
+
+    def __call__(self, environ, start_response):
+        with self.lock:
+            return self.application(environ, start_response)
+
+
+class CompiledValidation:
+    """What placement uses of jsonschema, compiling each schema only once.
+
+    `jsonschema.validate` checks the schema itself at every call, which is a
+    third of the time of a claim. Placement's schemas are module constants.
+    """
+
+    ValidationError = jsonschema.ValidationError
+    FormatChecker = jsonschema.FormatChecker
+
+    def __init__(self):
+        self.validators = {}  # id -> (schema, validator); holds the schema, so ids stay unique
+
+    def validate(self, instance, schema, format_checker=None):
+        """Raise the ValidationError that `jsonschema.validate` would raise."""
+        known = self.validators.get(id(schema))
+        if known is None:
+            jsonschema.Draft202012Validator.check_schema(schema)
+            validator = jsonschema.Draft202012Validator(schema, format_checker=format_checker)
+            known = self.validators[id(schema)] = (schema, validator)
+        error = jsonschema.exceptions.best_match(known[1].iter_errors(instance))
+        if error is not None:
+            raise error
+
+
+def make_app(database_url, *, auth_strategy='keystone', keystone=None, sync=True, files=()):
+    """Build the placement application.
+
+    database_url:  SQLAlchemy URL; SQLite only with one process
+    auth_strategy: keystone, or noauth where the token `admin` is an administrator
+    keystone:      options of [keystone_authtoken] by name: auth_url, username, …
+    sync:          bring the schema up to date first; leave it to one of several processes
+    files:         configuration files to read before these arguments are applied
+    """
+    conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
+    util.jsonschema = CompiledValidation()
+    use_database(conf)
+    policy.reset()
+    policy.init(conf)
+    trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
+    conf.set_override('sync_on_startup', sync, group='placement_database')
+    deploy.update_database(conf)
+    serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
+    return assemble(conf, serial=serial)
+
+
+def make_conf(database_url, auth_strategy, *, keystone, files=()):
+    """Placement's own options, with nothing read from its usual places."""
+    conf = cfg.ConfigOpts()
+    options.register_opts(conf)
+    conf.set_override('connection', database_url, group='placement_database')
+    conf([], project='placement', default_config_files=list(files), default_config_dirs=[])
+    for group, opts in authtoken.list_auth_token_opts():
+        conf.register_opts(opts, group=group)
+    conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
+    conf.set_override('auth_strategy', AUTH_STRATEGIES[auth_strategy], group='api')
+    for name, value in keystone.items():
+        conf.set_override(name, value, group='keystone_authtoken')
+    return conf
+
+
+def assemble(conf, *, serial):
+    """Placement's middleware in the order of `placement.deploy`.
+
+    The lock lies within authentication: checking a token asks Keystone, which
+    in the embedded mode may need the very threads that wait for the lock.
+    """
+    application = handler.PlacementHandler(config=conf)
+    application = versions.MicroversionMiddleware(
+        application,
+        microversion.SERVICE_TYPE,
+        microversion.VERSIONS,
+        json_error_formatter=util.json_error_formatter,
+    )
+    application = fault_wrap.FaultWrapper(application)
+    if serial:
+        application = Serial(application)
+    application = auth.PlacementKeystoneContext(application)
+    if conf.api.auth_strategy == 'noauth2':
+        application = auth.NoAuthMiddleware(application)
+    else:
+        application = auth.filter_factory({}, oslo_config_config=conf)(application)
+    application = requestlog.RequestLog(application)
+    return http_proxy_to_wsgi.HTTPProxyToWSGI(application)
+
+
+def use_database(conf):
+    """Point placement at the database of `conf`, whatever it used before."""
+    settings = dict(conf.placement_database)
+    del settings['sync_on_startup']
+    manager = enginefacade.transaction_context()
+    manager.configure(**settings)
+    db_api.placement_context_manager.dispose_pool()
+    db_api.placement_context_manager.patch_factory(manager)
+    engine = db_api.get_placement_engine()
+    if engine.dialect.name == 'sqlite':
+        keep_connections(engine)
+
+
+def keep_connections(engine):
+    """Let an SQLite engine pool its connections, in WAL mode.
+
+    oslo.db opens a connection for each transaction, and a claim has six. WAL
+    with synchronous=NORMAL loses nothing when the process is killed.
+    """
+    args, kwargs = engine.dialect.create_connect_args(engine.url)
+
+    def connect():
+        connection = engine.dialect.connect(*args, **kwargs)
+        connection.isolation_level = None  # oslo.db emits the BEGIN
+        connection.execute('PRAGMA journal_mode = WAL')
+        connection.execute('PRAGMA synchronous = NORMAL')
+        return connection
+
+    engine.dispose()
+    engine.pool = sqlalchemy.QueuePool(connect, dialect=engine.dialect)
