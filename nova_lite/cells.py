@@ -1,0 +1,191 @@
+"""Cells: which there are, their databases and buses, and asking all of them at once.
+
+Held by the API, the super-conductor and the scheduler; a cell conductor or a
+compute knows only its own cell and has no use for this.
+Source: reference/cells-and-rpc 1 and 2.
+"""
+
+import concurrent.futures
+import urllib.parse
+
+import futurist
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db import engine
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.rpc import transport
+
+LOG = log.getLogger(__name__)
+
+CELL0_UUID = cell_mappings.CELL0_UUID
+NO_BUS = 'none:///'
+RELOAD_S = 30
+
+
+class Cell:
+    """One cell. `db` is its Database; `bus` its transport, opened on first use."""
+
+    def __init__(self, conf, row):
+        self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
+        self.urls = (row.transport_url, row.database_connection)
+        self.db = engine.Database(fill(row.database_connection, conf.database.connection))
+        self._conf = conf
+        self._bus = None
+        self._lock = runtime.Lock()
+
+    @property
+    def is_cell0(self):
+        return self.uuid == CELL0_UUID
+
+    @property
+    def bus(self):
+        if self.is_cell0:
+            raise exception.InstanceNotReady(instance_id='in cell0')
+        with self._lock:
+            if self._bus is None:
+                self._bus = transport.open_bus(
+                    self._conf, fill(self.urls[0], self._conf.transport_url))
+            return self._bus
+
+    def close(self):
+        """Give up connections; only for a cell whose mapping is gone or changed."""
+        self.db.dispose()
+        if self._bus is not None:
+            self._bus.cleanup()
+
+    def __repr__(self):
+        return f'<Cell {self.name} {self.uuid}>'
+
+
+class Unreachable:
+    """Stands in a result of `scatter` for a cell that gave none; `error` says why."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+class Cells:
+    """All cells of a deployment, read from the API database and kept.
+
+    timeout_s: how long a cell may take to answer a query sent to all
+    """
+
+    def __init__(self, conf, api_db, timeout_s=None):
+        self.conf = conf
+        self.api_db = api_db
+        self.timeout_s = timeout_s or conf.api.cell_timeout
+        self._cells = {}
+        self._loaded = None
+        self._lock = runtime.Lock()
+        self._pool = futurist.ThreadPoolExecutor(max_workers=32)
+
+    def every(self, *, cell0=True, disabled=True):
+        """Cells in the order of their mappings."""
+        return [cell for cell in self._known().values()
+                if (cell0 or not cell.is_cell0) and (disabled or not cell.disabled)]
+
+    def get(self, uuid):
+        """One cell by uuid; raises CellMappingNotFound."""
+        return self._find(lambda cell: cell.uuid == uuid, uuid)
+
+    def by_id(self, cell_id):
+        """One cell by the mapping's id; raises CellMappingNotFound."""
+        return self._find(lambda cell: cell.id == cell_id, cell_id)
+
+    @property
+    def cell0(self):
+        return self.get(CELL0_UUID)
+
+    def of_host(self, host):
+        """The cell of a compute host; raises HostMappingNotFound."""
+        return self.by_id(self.api_db.read(host_mappings.get, host).cell_id)
+
+    def of_instance(self, uuid):
+        """The cell of a server; raises InstanceNotFound, or BuildRequestNotFound's
+        counterpart InstanceMappingNotFound when it is in none yet."""
+        try:
+            mapping = self.api_db.read(instance_mappings.get, uuid)
+        except exception.InstanceMappingNotFound:
+            raise exception.InstanceNotFound(instance_id=uuid) from None
+        if mapping.cell_id is None:
+            raise exception.InstanceMappingNotFound(uuid=uuid)
+        return self.by_id(mapping.cell_id)
+
+    def instance(self, uuid, **options):
+        """(cell, row) of a server that is in a cell; raises InstanceNotFound."""
+        cell = self.of_instance(uuid)
+        return cell, cell.db.read(instances.get, uuid, **options)
+
+    def scatter(self, function, *args, cells=None, timeout_s=None, **kwargs):
+        """Run a read `function(connection, ...)` in every cell at once.
+
+        Returns {cell: result}, with an Unreachable for a cell that failed or took
+        longer than the timeout: one dead cell never holds up the others for longer.
+        """
+        cells = self.every() if cells is None else cells
+        started = {cell: self._pool.submit(self._ask, cell, function, args, kwargs)
+                   for cell in cells}
+        concurrent.futures.wait(started.values(), timeout=timeout_s or self.timeout_s)
+        results = {}
+        for cell, future in started.items():
+            if future.done():
+                results[cell] = future.result()
+            else:
+                future.cancel()
+                LOG.warning('Cell %s did not answer in time', cell.name)
+                results[cell] = Unreachable(exception.CellTimeout(
+                    service='A cell', reason='no answer', cell=cell.name))
+        return results
+
+    def _ask(self, cell, function, args, kwargs):
+        try:
+            return cell.db.read(function, *args, **kwargs)
+        except exception.Unavailable as error:
+            LOG.warning('Cell %s cannot be reached: %s', cell.name, error)
+            return Unreachable(error)
+
+    def _find(self, matches, key):
+        for again in (False, True):
+            for cell in self._known(again).values():
+                if matches(cell):
+                    return cell
+        raise exception.CellMappingNotFound(cell=key)
+
+    def _known(self, again=False):
+        now = runtime.monotonic()
+        if not again and self._loaded is not None and now - self._loaded < RELOAD_S:
+            return self._cells
+        with self._lock:
+            found = self.api_db.read(cell_mappings.every)
+            fresh = {}
+            for row in found:
+                old = self._cells.get(row.uuid)
+                if old and old.urls == (row.transport_url, row.database_connection):
+                    old.name, old.disabled = row.name, row.disabled
+                    fresh[row.uuid] = old
+                else:
+                    fresh[row.uuid] = Cell(self.conf, row)
+            self._cells, self._loaded = fresh, now
+            return fresh
+
+    def close(self):
+        """Give up all connections."""
+        for cell in self._cells.values():
+            cell.close()
+        self._pool.shutdown(wait=False)
+
+
+def fill(url, local):
+    """Fill `{hostname}`, `{port}`, ... in a mapping's URL from a daemon's own URL."""
+    if '{' not in url or not local:
+        return url
+    parts = urllib.parse.urlsplit(local)
+    return url.format(
+        scheme=parts.scheme, hostname=parts.hostname or '', port=parts.port or '',
+        username=parts.username or '', password=parts.password or '',
+        path=parts.path.lstrip('/'), query=parts.query, fragment=parts.fragment)

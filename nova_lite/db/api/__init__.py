@@ -1,0 +1,1 @@
+"""The API database: mappings, build requests, flavors, aggregates, groups, quotas, sagas."""

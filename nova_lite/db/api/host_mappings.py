@@ -1,0 +1,39 @@
+"""Host mappings: the cell of each compute host."""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.HostMapping.__table__
+
+
+def create_missing(connection, cell_id, hosts):
+    """Map the hosts that no mapping names yet; returns those that were new."""
+    known = set(connection.scalars(sa.select(TABLE.c.host).where(TABLE.c.host.in_(hosts))))
+    new = [host for host in hosts if host not in known]
+    rows.insert(connection, TABLE, [{'cell_id': cell_id, 'host': host} for host in new])
+    return new
+
+
+def get(connection, host):
+    """One mapping; raises HostMappingNotFound."""
+    return rows.get(connection, TABLE, exception.HostMappingNotFound(host=host), host=host)
+
+
+def every(connection, cell_id=None):
+    """All mappings, or those of one cell."""
+    where = {} if cell_id is None else {'cell_id': cell_id}
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def cell_ids(connection, hosts):
+    """{host: cell id} of those among `hosts` that are mapped."""
+    found = rows.every(connection, TABLE, host=list(hosts))
+    return {row.host: row.cell_id for row in found}
+
+
+def destroy(connection, host):
+    """Remove a host's mapping; how many there were."""
+    return rows.delete(connection, TABLE, host=host)

@@ -1,0 +1,79 @@
+"""Instance mappings: the cell of each server, and what it counts for in quotas."""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.InstanceMapping.__table__
+
+
+def create(connection, values):
+    """Add mappings; each has instance_uuid, project_id, user_id, vcpus, memory_mb."""
+    rows.insert(connection, TABLE, values)
+
+
+def get(connection, uuid):
+    """One mapping; raises InstanceMappingNotFound."""
+    return rows.get(connection, TABLE, exception.InstanceMappingNotFound(uuid=uuid),
+                    instance_uuid=uuid)
+
+
+def find(connection, uuid):
+    """One mapping or None."""
+    return rows.find(connection, TABLE, instance_uuid=uuid)
+
+
+def of(connection, uuids):
+    """Mappings of several servers."""
+    return rows.every(connection, TABLE, instance_uuid=list(uuids))
+
+
+def place(connection, uuid, cell_id):
+    """Say that the server is in a cell; raises StateChanged if it is in one already."""
+    rows.swap(connection, TABLE, {'instance_uuid': uuid}, {'cell_id': cell_id},
+              {'cell_id': (None,)}, what='Instance mapping')
+
+
+def switch(connection, uuid, from_cell_id, to_cell_id):
+    """Move a server to another cell: the pivot of a cross-cell move."""
+    rows.swap(connection, TABLE, {'instance_uuid': uuid}, {'cell_id': to_cell_id},
+              {'cell_id': (from_cell_id,)}, what='Instance mapping')
+
+
+def set_queued_for_delete(connection, uuid, queued=True):
+    """Mark a server as going away (or, when restored, as staying)."""
+    connection.execute(TABLE.update().where(TABLE.c.instance_uuid == uuid)
+                       .values(queued_for_delete=queued))
+
+
+def set_size(connection, uuid, vcpus, memory_mb):
+    """What the server counts for in quotas from now on (MiB)."""
+    connection.execute(TABLE.update().where(TABLE.c.instance_uuid == uuid)
+                       .values(vcpus=vcpus, memory_mb=memory_mb))
+
+
+def destroy(connection, uuid):
+    """Forget a server."""
+    rows.delete(connection, TABLE, instance_uuid=uuid)
+
+
+def usage(connection, project_id, user_id=None):
+    """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
+    query = sa.select(
+        sa.func.count(), sa.func.coalesce(sa.func.sum(TABLE.c.vcpus), 0),
+        sa.func.coalesce(sa.func.sum(TABLE.c.memory_mb), 0)).where(
+            TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
+    if user_id is not None:
+        query = query.where(TABLE.c.user_id == user_id)
+    count, vcpus, memory_mb = connection.execute(query).one()
+    return int(count), int(vcpus), int(memory_mb)
+
+
+def in_cell(connection, cell_id, project_id=None):
+    """Mappings into one cell that are not going away."""
+    where = {'cell_id': cell_id, 'queued_for_delete': False}
+    if project_id is not None:
+        where['project_id'] = project_id
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)

@@ -1,0 +1,23 @@
+"""Stamps: counters by which daemons notice that what they cached has changed."""
+
+import sqlalchemy as sa
+
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.Stamp.__table__
+AGGREGATES = 'aggregates'
+CELLS = 'cells'
+
+
+def bump(connection, name):
+    """Move a stamp on, in the transaction that makes the change."""
+    done = connection.execute(
+        TABLE.update().where(TABLE.c.name == name).values(value=TABLE.c.value + 1))
+    if not done.rowcount:
+        rows.insert(connection, TABLE, {'name': name, 'value': 1})
+
+
+def every(connection):
+    """{name: value} of all stamps."""
+    return {row.name: row.value for row in connection.execute(sa.select(TABLE))}

@@ -1,0 +1,1 @@
+"""A cell's database: servers and their children, services, compute nodes, migrations."""

@@ -1,0 +1,61 @@
+"""What hangs on a server: block devices and tags."""
+
+import sqlalchemy as sa
+
+from nova_lite.db import rows
+from nova_lite.db.cell import models
+
+DEVICES = models.BlockDevice.__table__
+TAGS = models.Tag.__table__
+
+
+def create_block_devices(connection, values):
+    """Add block devices (a list of dicts of columns)."""
+    rows.insert(connection, DEVICES, values)
+
+
+def block_devices(connection, uuids):
+    """{server uuid: [block device, ...]} for several servers."""
+    found = rows.every(connection, DEVICES, instance_uuid=list(uuids), order_by=DEVICES.c.id)
+    grouped = {}
+    for row in found:
+        grouped.setdefault(row.instance_uuid, []).append(row)
+    return grouped
+
+
+def update_block_device(connection, uuid, values):
+    """Change columns of one block device; how many rows that hit."""
+    return connection.execute(
+        DEVICES.update().where(DEVICES.c.uuid == uuid).values(**values)).rowcount
+
+
+def destroy_block_devices(connection, instance_uuid, volume_id=None):
+    """Remove a server's block devices, or only that of one volume."""
+    where = {'instance_uuid': instance_uuid}
+    if volume_id is not None:
+        where['volume_id'] = volume_id
+    return rows.delete(connection, DEVICES, **where)
+
+
+def create_tags(connection, instance_uuid, tags):
+    """Add tags to a server that has none of them."""
+    rows.insert(connection, TAGS, [
+        {'instance_uuid': instance_uuid, 'tag': tag} for tag in dict.fromkeys(tags)])
+
+
+def tags(connection, uuids):
+    """{server uuid: [tag, ...]} in alphabetical order."""
+    found = connection.execute(
+        sa.select(TAGS).where(TAGS.c.instance_uuid.in_(list(uuids))).order_by(TAGS.c.tag))
+    grouped = {}
+    for row in found:
+        grouped.setdefault(row.instance_uuid, []).append(row.tag)
+    return grouped
+
+
+def destroy_tags(connection, instance_uuid, tag=None):
+    """Remove one tag of a server, or all of them; how many there were."""
+    where = {'instance_uuid': instance_uuid}
+    if tag is not None:
+        where['tag'] = tag
+    return rows.delete(connection, TAGS, **where)

@@ -1,0 +1,68 @@
+"""Services of a cell: who is there and when each was last heard of."""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import versions
+from nova_lite.db import rows
+from nova_lite.db.cell import models
+
+TABLE = models.Service.__table__
+COMPUTE = 'nova-compute'
+
+
+def beat(connection, hosts, binary, topic):
+    """Record a heartbeat of every host in one go; services that are new are added."""
+    now = runtime.naive_now()
+    done = connection.execute(
+        TABLE.update().where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts))).values(
+            last_seen_up=now, report_count=TABLE.c.report_count + 1,
+            version=versions.SERVICE_VERSION, updated_at=now))
+    if done.rowcount == len(hosts):
+        return
+    known = set(connection.scalars(
+        sa.select(TABLE.c.host).where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))))
+    rows.insert(connection, TABLE, [
+        {'uuid': runtime.new_uuid(), 'host': host, 'binary': binary, 'topic': topic,
+         'version': versions.SERVICE_VERSION, 'last_seen_up': now, 'report_count': 1}
+        for host in hosts if host not in known])
+
+
+def every(connection, **where):
+    """Services whose columns equal `where`."""
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def find(connection, host, binary=COMPUTE):
+    """The service of a host, or None."""
+    return rows.find(connection, TABLE, host=host, binary=binary)
+
+
+def get(connection, uuid):
+    """One service by uuid; raises ServiceNotFound."""
+    return rows.get(connection, TABLE, exception.ServiceNotFound(service_id=uuid), uuid=uuid)
+
+
+def update(connection, uuid, values):
+    """Change columns of a service."""
+    connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(**values))
+
+
+def destroy(connection, uuid):
+    """Remove a service."""
+    rows.delete(connection, TABLE, uuid=uuid)
+
+
+def is_up(service, down_time_s):
+    """Whether a service was heard of within `down_time_s` seconds and is not forced down."""
+    if service.forced_down:
+        return False
+    seen = service.last_seen_up or service.created_at
+    return abs((runtime.naive_now() - seen).total_seconds()) <= down_time_s
+
+
+def minimum_version(connection, binary=COMPUTE):
+    """The oldest version among the services of `binary`; None when there is none."""
+    return connection.execute(sa.select(sa.func.min(TABLE.c.version)).where(
+        TABLE.c.binary == binary, TABLE.c.version > 0)).scalar()

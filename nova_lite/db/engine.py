@@ -1,0 +1,104 @@
+"""Database: one database, and transactions on it.
+
+A transaction is a function that takes a connection first. It may run more than
+once (deadlock, lost connection), so it does nothing but database work.
+"""
+
+import sqlalchemy
+from oslo_db import api as oslo_db_api
+from oslo_db import exception as db_exception
+from oslo_db.sqlalchemy import enginefacade
+from oslo_db.sqlalchemy import exc_filters
+from oslo_log import log
+from sqlalchemy import pool
+
+from nova_lite import exception
+from nova_lite import runtime
+
+LOG = log.getLogger(__name__)
+
+ATTEMPTS = 10
+
+
+class Database:
+    """A database by its SQLAlchemy URL; connects on first use.
+
+    threads: connections kept open, which bounds concurrent transactions
+    """
+
+    def __init__(self, url, threads=16):
+        self.url = url
+        self._threads = threads
+        self._engine = None
+        self._lock = runtime.Lock()
+
+    @property
+    def engine(self):
+        if self._engine is None:
+            with self._lock:
+                if self._engine is None:
+                    self._engine = self._connect()
+        return self._engine
+
+    def _connect(self):
+        if self.url.startswith('sqlite'):
+            return _sqlite_engine(self.url, self._threads)
+        facade = enginefacade.transaction_context()
+        facade.configure(connection=self.url, max_retries=0, max_pool_size=self._threads,
+                         max_overflow=self._threads)
+        return facade.writer.get_engine()
+
+    def write(self, function, *args, **kwargs):
+        """Run `function(connection, ...)` as one transaction that may write."""
+        return self._run(True, function, args, kwargs)
+
+    def read(self, function, *args, **kwargs):
+        """Run `function(connection, ...)` as one transaction that only reads."""
+        return self._run(False, function, args, kwargs)
+
+    def _run(self, writes, function, args, kwargs):
+        @oslo_db_api.wrap_db_retry(
+            max_retries=ATTEMPTS, retry_interval=0.01, inc_retry_interval=True,
+            max_retry_interval=1, jitter=True, retry_on_deadlock=True)
+        def transaction():
+            with self.engine.connect() as connection:
+                connection = connection.execution_options(nova_lite_writes=writes)
+                with connection.begin():
+                    return function(connection, *args, **kwargs)
+        try:
+            return transaction()
+        except db_exception.DBConnectionError as error:
+            raise exception.Unavailable(service='The database', reason=error) from error
+
+    def dispose(self):
+        """Close the connections; the next transaction opens new ones."""
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+def _sqlite_engine(url, threads):
+    """An engine that makes SQLite fit for concurrent writers.
+
+    Write-ahead log, so readers do not wait; and a writing transaction takes its
+    lock at once, since one that begins by reading cannot wait for the lock later.
+    oslo.db's own engine would open the file anew for each transaction.
+    """
+    engine = sqlalchemy.create_engine(
+        url, poolclass=pool.QueuePool, pool_size=threads, max_overflow=threads * 4,
+        connect_args={'timeout': 30, 'check_same_thread': False})
+    exc_filters.register_engine(engine)
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def connected(dbapi_connection, _record):
+        dbapi_connection.isolation_level = None
+        cursor = dbapi_connection.cursor()
+        cursor.execute('PRAGMA journal_mode=WAL')
+        cursor.execute('PRAGMA synchronous=NORMAL')
+        cursor.close()
+
+    @sqlalchemy.event.listens_for(engine, 'begin')
+    def begun(connection):
+        writes = connection.get_execution_options().get('nova_lite_writes', True)
+        connection.exec_driver_sql('BEGIN IMMEDIATE' if writes else 'BEGIN')
+
+    return engine

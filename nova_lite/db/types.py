@@ -1,0 +1,63 @@
+"""Column types and mix-ins that both databases use."""
+
+import json
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlalchemy.dialects import mysql
+
+from nova_lite import runtime
+
+# MariaDB's TEXT ends at 64 KiB; user data and network information may be longer.
+LongText = sa.Text().with_variant(mysql.MEDIUMTEXT(), 'mysql', 'mariadb')
+
+
+class Json(sa.types.TypeDecorator):
+    """A JSON value in a text column, the same on all three databases."""
+
+    impl = LongText
+    cache_ok = True
+
+    def __init__(self):
+        super().__init__()
+
+    def process_bind_param(self, value, dialect):
+        return None if value is None else dumps(value)
+
+    def process_result_value(self, value, dialect):
+        return None if value is None else loads(value)
+
+
+class Time(sa.types.TypeDecorator):
+    """A UTC time to the microsecond, without a zone."""
+
+    impl = sa.DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect):
+        if dialect.name in ('mysql', 'mariadb'):
+            return dialect.type_descriptor(mysql.DATETIME(fsp=6))
+        return dialect.type_descriptor(sa.DateTime())
+
+
+class Timestamps:
+    """created_at and updated_at, set by the models."""
+
+    created_at: orm.Mapped[object] = orm.mapped_column(Time, default=runtime.naive_now)
+    updated_at: orm.Mapped[object | None] = orm.mapped_column(Time, onupdate=runtime.naive_now)
+
+
+def first_or_raise(result, error):
+    """The first row of a result; raises `error` when there is none."""
+    row = result.first()
+    if row is None:
+        raise error
+    return row
+
+
+def dumps(value):
+    """JSON text without spaces."""
+    return json.dumps(value, separators=(',', ':'))
+
+
+loads = json.loads

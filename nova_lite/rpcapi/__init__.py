@@ -1,0 +1,1 @@
+"""What each daemon answers over RPC; used by both ends, and all they share."""

@@ -1,0 +1,17 @@
+"""The super-conductor: multi-step operations over all cells; on the top bus."""
+
+from nova_lite import rpc
+
+
+class SuperConductorAPI(rpc.Interface):
+    """Runs builds and sagas. Its casts are nudges: the intent is already a row."""
+
+    topic, version = 'super-conductor', '1.0'
+
+    @rpc.cast(since='1.0')
+    def build_servers(self, ctxt, uuids):
+        """Build the servers whose build requests were just accepted together."""
+
+    @rpc.cast(since='1.0')
+    def run_saga(self, ctxt, saga_uuid):
+        """Run a saga whose row was just made, or that may go on now."""
