@@ -171,7 +171,8 @@ class Saga(types.Timestamps, Base):
 
     uuid: the migration's uuid where the operation is a move
     active_for: the server it works on while it runs, else NULL: one at a time
-    position: index of the step that runs or ran last; direction: forward or undo
+    position: index of the step to run (or undo) next; direction: forward or undo
+    step: name of the last that ended; waits_on: of the last that had to wait
     data: what finished steps left for later ones, by step name
     wake_at: a parked saga is looked at again then
     epoch, owner, lease_until: who may run it
@@ -190,8 +191,10 @@ class Saga(types.Timestamps, Base):
     direction: Mapped[str] = column(sa.String(16))
     position: Mapped[int] = column(sa.Integer, default=0)
     step: Mapped[str | None] = column(Str)
+    waits_on: Mapped[str | None] = column(Str)
     data: Mapped[dict] = column(types.Json, default=dict)
     error: Mapped[dict | None] = column(types.Json)
+    attempts: Mapped[int] = column(sa.Integer, default=0)
     epoch: Mapped[int] = column(sa.Integer, default=0)
     owner: Mapped[str | None] = column(Str)
     lease_until: Mapped[object | None] = column(types.Time)

@@ -25,6 +25,8 @@ class Instance(types.Timestamps, Base):
 
     hidden: a copy that another cell's record stands for
     host: service host; node: hypervisor node; both NULL when it is nowhere
+    build: while it is being built, what the build needs, so that a lost message
+        can be sent again: see rpcapi ComputeAPI.build_instance; else NULL
     """
 
     __tablename__ = 'instances'
@@ -86,6 +88,7 @@ class Instance(types.Timestamps, Base):
     deleted: Mapped[bool] = column(sa.Boolean, default=False)
     hidden: Mapped[bool] = column(sa.Boolean, default=False)
     shutdown_terminate: Mapped[bool] = column(sa.Boolean, default=False)
+    build: Mapped[dict | None] = column(types.Json)
 
 
 class BlockDevice(types.Timestamps, Base):

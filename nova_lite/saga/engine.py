@@ -1,0 +1,240 @@
+"""Runs sagas: forward to the end, or back to the start.
+
+Rules (exemplars 2.4): undo runs newest first and includes the step that failed;
+after the pivot steps are only retried; an undo that fails is logged and the
+unwinding goes on; a saga that waits holds no thread.
+"""
+
+import heapq
+import traceback
+
+import futurist
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.saga import journal as journal_module
+from nova_lite.saga import step as step_module
+
+LOG = log.getLogger(__name__)
+
+FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
+
+# A service that does not answer is asked again this often before the saga gives
+# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30.
+ATTEMPTS = 8
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30
+
+
+def pause_s(attempts):
+    """Seconds to wait after that many attempts."""
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** attempts)
+
+
+class Engine:
+    """Runs the sagas of one super-conductor.
+
+    kinds: {kind: Saga subclass}; world: handed to each saga
+    make_context: record -> the context its steps act in
+    """
+
+    def __init__(self, journal, kinds, world, *, owner, make_context, lease_s=15, threads=8):
+        self.journal, self.kinds, self.world = journal, kinds, world
+        self.owner, self.lease_s = owner, lease_s
+        self._make_context = make_context
+        self._pool = futurist.ThreadPoolExecutor(max_workers=threads)
+        self._held = {}
+        self._alarms = []
+        self._lock = runtime.Condition()
+        self._stopping = False
+        self._clock = None
+
+    # ---- life ----
+
+    def start(self):
+        """Begin to renew leases and to wake parked sagas."""
+        self._clock = runtime.spawn(self._keep_time, name='saga-clock')
+
+    def stop(self):
+        """Let running steps end, start no other, and give the leases back."""
+        with self._lock:
+            self._stopping = True
+            self._lock.notify_all()
+        self._pool.shutdown(wait=True)
+        if self._clock is not None:
+            self._clock.join()
+
+    def sweep(self, limit=100):
+        """Take up sagas that are due and that no one holds; how many there were."""
+        uuids = self.journal.due(limit)
+        for uuid in uuids:
+            self.submit(uuid)
+        return len(uuids)
+
+    def submit(self, uuid):
+        """Run a saga in the pool."""
+        with self._lock:
+            if self._stopping or uuid in self._held:
+                return
+        self._pool.submit(self._run_logged, uuid)
+
+    def _keep_time(self):
+        """Wake what is due and renew what is held, until stopped."""
+        renew_at = runtime.monotonic() + self.lease_s / 3
+        while True:
+            with self._lock:
+                now = runtime.monotonic()
+                next_at = min([renew_at, *(self._alarms[0][:1] if self._alarms else ())])
+                if not self._stopping and next_at > now:
+                    self._lock.wait(next_at - now)
+                if self._stopping:
+                    return
+                now = runtime.monotonic()
+                due = []
+                while self._alarms and self._alarms[0][0] <= now:
+                    due.append(heapq.heappop(self._alarms)[1])
+                held = dict(self._held)
+            for uuid in due:
+                self.submit(uuid)
+            if now >= renew_at:
+                renew_at = now + self.lease_s / 3
+                self._renew(held)
+
+    def _renew(self, held):
+        if not held:
+            return
+        try:
+            self.journal.renew(held, self.owner, self.lease_s)
+        except exception.Unavailable as error:
+            LOG.warning('Leases could not be renewed: %s', error)
+
+    def _alarm(self, uuid, seconds):
+        with self._lock:
+            heapq.heappush(self._alarms, (runtime.monotonic() + seconds, uuid))
+            self._lock.notify_all()
+
+    # ---- one saga ----
+
+    def _run_logged(self, uuid):
+        try:
+            self.run(uuid)
+        except Exception:
+            # Nothing may end a pool thread without a word; the lease ends by
+            # itself and the sweep takes the saga up again.
+            LOG.exception('Saga %s stopped without an end', uuid)
+
+    def run(self, uuid):
+        """Run a saga until it ends, waits, or is someone else's. Returns its state."""
+        record = self.journal.acquire(uuid, self.owner, self.lease_s)
+        if record is None:
+            return None
+        with self._lock:
+            self._held[uuid] = record.epoch
+        try:
+            saga = self.kinds[record.kind](self.world, record, self._make_context(record))
+            run = _Run(self, saga, record)
+            return run.forward() if record.direction == FORWARD else run.undo(record.position)
+        except (journal_module.LostLease, exception.StaleEpoch):
+            LOG.warning('Saga %s is run by someone else; epoch %s stops here',
+                        uuid, record.epoch)
+            return None
+        finally:
+            with self._lock:
+                self._held.pop(uuid, None)
+
+
+class _Run:
+    """One acquisition of one saga."""
+
+    def __init__(self, engine, saga, record):
+        self.engine, self.journal = engine, engine.journal
+        self.saga, self.record = saga, record
+        self.steps = saga.steps()
+        self.attempts = record.attempts
+
+    def forward(self):
+        index = self.record.position
+        pivots = [i for i, step in enumerate(self.steps) if step.pivot]
+        pivot = pivots[0] if pivots else len(self.steps)
+        while index < len(self.steps):
+            if self.engine._stopping:
+                return self._park(0, 'stopping')
+            step = self.steps[index]
+            try:
+                result = step.do()
+            except (journal_module.LostLease, exception.StaleEpoch):
+                raise
+            except Exception as error:
+                if index > pivot or self._is_transient(error):
+                    return self._retry(step, error)
+                return self._fail(index, step, error)
+            if isinstance(result, step_module.Pending):
+                return self._park(result.wake_in, 'waits', step.name, result.detail)
+            if result is not None:
+                self.saga.data[step.name] = result
+            index += 1
+            self.attempts = 0
+            self.journal.advance(self.record, position=index, data=self.saga.data,
+                                 direction=FORWARD, step=step.name, what='done')
+        self.journal.finish(self.record, state=journal_module.DONE)
+        return journal_module.DONE
+
+    def _is_transient(self, error):
+        """A service did not answer: its effect is unknown, so the step is simply repeated."""
+        return isinstance(error, exception.Unavailable) and self.attempts < ATTEMPTS
+
+    def _retry(self, step, error):
+        LOG.warning('Saga %s: step "%s" failed (%s: %s), attempt %s', self.saga.uuid,
+                    step.name, type(error).__name__, error, self.attempts + 1)
+        seconds = pause_s(self.attempts)
+        self.attempts += 1
+        return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
+
+    def _fail(self, index, step, error):
+        LOG.warning('Saga %s: step "%s" failed, undoing: %s', self.saga.uuid, step.name, error,
+                    exc_info=not isinstance(error, exception.NovaLiteError))
+        self.saga.error = describe(error)
+        self.attempts = 0
+        self.journal.advance(
+            self.record, position=index, data=self.saga.data, direction=UNDO, step=step.name,
+            error=self.saga.error, what='failed')
+        return self.undo(index)
+
+    def undo(self, index):
+        while index >= 0:
+            if self.engine._stopping:
+                return self._park(0, 'stopping')
+            step = self.steps[index]
+            if step.undo is not None:
+                try:
+                    step.undo()
+                except (journal_module.LostLease, exception.StaleEpoch):
+                    raise
+                except Exception as error:
+                    if self._is_transient(error):
+                        return self._retry(step, error)
+                    LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid,
+                                  step.name)
+            index -= 1
+            self.attempts = 0
+            self.journal.advance(self.record, position=max(index, 0), data=self.saga.data,
+                                 direction=UNDO, step=step.name, what='undone')
+            if index < 0:
+                break
+        self.journal.finish(self.record, state=journal_module.UNDONE)
+        return journal_module.UNDONE
+
+    def _park(self, seconds, what, step=None, detail=None):
+        self.journal.park(self.record, wake_in_s=seconds, attempts=self.attempts, what=what,
+                          step=step, detail=detail)
+        self.engine._alarm(self.saga.uuid, seconds)
+        return journal_module.PARKED
+
+
+def describe(error):
+    """An error as the journal keeps it and as faults show it."""
+    message = error.message if isinstance(error, exception.NovaLiteError) else str(error)
+    return {'type': type(error).__name__, 'message': message,
+            'kind': getattr(error, 'kind', 'internal'),
+            'traceback': ''.join(traceback.format_exception(error))[-4000:]}

@@ -1,0 +1,38 @@
+"""What an engine asks of the place where sagas are remembered.
+
+The API database implements it (`db/api/sagas.py`). Every method that writes
+names the epoch under which it writes, and raises LostLease when a newer epoch
+exists: someone else runs the saga now.
+"""
+
+import typing
+
+FORWARD, UNDO = 'forward', 'undo'
+RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
+ENDED = (DONE, UNDONE)
+
+
+class LostLease(Exception):
+    """This engine's epoch is no longer the newest: stop at once, undo nothing."""
+
+
+class Journal(typing.Protocol):
+    """Durable records of sagas. Times are seconds from now."""
+
+    def acquire(self, uuid, owner, lease_s):
+        """Own a saga that is due and that no one holds; its record, or None."""
+
+    def renew(self, held, owner, lease_s):
+        """Prolong the leases of {uuid: epoch}."""
+
+    def advance(self, record, *, position, data, direction, step, error=None, what=None):
+        """Remember where the saga stands now, before its next step."""
+
+    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None):
+        """Give the lease back and look at the saga again after `wake_in_s`."""
+
+    def finish(self, record, *, state):
+        """The saga has ended as `state`."""
+
+    def due(self, limit):
+        """uuids of sagas to run that no one holds, longest waiting first."""

@@ -1,0 +1,193 @@
+"""The saga engine over the real journal: failures at every step, leases, waits."""
+
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite.db import engine as db_engine
+from nova_lite.db.api import models
+from nova_lite.db.api import sagas
+from nova_lite.saga import engine
+from nova_lite.saga import journal
+from tests.fixtures import clock
+
+
+class World:
+    """What the toy saga changes: three switches, and orders to fail."""
+
+    def __init__(self):
+        self.on = set()
+        self.log = []
+        self.fail = {}
+        self.wait = 0
+
+    def effect(self, name, verb):
+        order = self.fail.get((name, verb))
+        if order and order[0] == 'before':
+            raise order[1]
+        (self.on.add if verb == 'do' else self.on.discard)(name)
+        self.log.append((name, verb))
+        if order and order[0] == 'after':
+            raise order[1]
+
+
+class Toy(saga.Saga):
+    """Three switches on; the second waits; after the third there is no way back."""
+
+    kind = 'toy'
+
+    def steps(self):
+        return (
+            saga.Step('first', self.do('first'), undo=self.undo('first')),
+            saga.Step('second', self.second, undo=self.undo('second')),
+            saga.Step('third', self.do('third'), undo=self.undo('third'), pivot=True),
+            saga.Step('fourth', self.do('fourth')),
+        )
+
+    def do(self, name):
+        return lambda: self.world.effect(name, 'do')
+
+    def undo(self, name):
+        return lambda: self.world.effect(name, 'undo')
+
+    def second(self):
+        if self.world.wait:
+            self.world.wait -= 1
+            return saga.Pending(wake_in=5, detail='not yet')
+        return self.world.effect('second', 'do')
+
+
+STEPS = ('first', 'second', 'third', 'fourth')
+
+
+class EngineTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        self.database = db_engine.Database('sqlite:///' + self.useFixture(clock.TempFile()).path)
+        models.Base.metadata.create_all(self.database.engine)
+        self.addCleanup(self.database.dispose)
+        self.journal = sagas.Journal(self.database)
+        self.world = World()
+        self.uuid = runtime.new_uuid()
+        self.server = runtime.new_uuid()
+        self.create(self.uuid)
+
+    def create(self, uuid):
+        self.database.write(sagas.create, context.admin(), uuid=uuid, kind='toy',
+                            instance_uuid=self.server, arguments={})
+
+    def engine(self, owner='one'):
+        made = engine.Engine(
+            self.journal, {'toy': Toy}, self.world, owner=owner,
+            make_context=lambda record: context.RequestContext.from_wire(record.context))
+        self.addCleanup(made.stop)
+        return made
+
+    def record(self):
+        return self.database.read(sagas.get, self.uuid)
+
+    def run_to_end(self, owner='one', attempts=50):
+        """Run, advancing the clock over waits, until the saga has ended."""
+        for _attempt in range(attempts):
+            state = self.engine(owner).run(self.uuid)
+            if state in journal.ENDED:
+                return state
+            self.clock.advance(31)
+        self.fail('the saga did not end')
+
+    def test_runs_every_step_once(self):
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertEqual([(name, 'do') for name in STEPS], self.world.log)
+        self.assertIsNone(self.record().active_for)
+
+    def test_waits_without_a_thread(self):
+        self.world.wait = 2
+        self.assertEqual('parked', self.engine().run(self.uuid))
+        self.assertIsNone(self.engine().run(self.uuid), 'woken before its time')
+        self.clock.advance(5)
+        self.assertEqual('parked', self.engine().run(self.uuid))
+        self.clock.advance(5)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        waits = [e for e in self.database.read(sagas.events, self.uuid) if e.what == 'waits']
+        self.assertEqual(1, len(waits))
+
+    def test_undoes_newest_first_with_the_failed_step(self):
+        for position, name in enumerate(STEPS[:3]):
+            for moment in ('before', 'after'):
+                with self.subTest(step=name, fails=moment):
+                    self.uuid, self.server = runtime.new_uuid(), runtime.new_uuid()
+                    self.create(self.uuid)
+                    self.world = World()
+                    self.world.fail[name, 'do'] = (moment, exception.Conflict(reason='no'))
+                    self.assertEqual('undone', self.run_to_end())
+                    self.assertEqual(set(), self.world.on)
+                    undone = [n for n, verb in self.world.log if verb == 'undo']
+                    self.assertEqual(list(reversed(STEPS[:position + 1])), undone)
+                    self.assertEqual('Conflict: no', self.record().error['message'])
+                    self.assertIsNone(self.record().active_for)
+
+    def test_goes_on_after_the_pivot(self):
+        self.world.fail['fourth', 'do'] = ('before', exception.Conflict(reason='no'))
+        self.assertEqual('parked', self.engine().run(self.uuid))
+        self.assertEqual({'first', 'second', 'third'}, self.world.on)
+        self.world.fail.clear()
+        self.assertEqual('done', self.run_to_end())
+
+    def test_repeats_a_step_whose_reply_was_lost(self):
+        lost = exception.MessagingTimeout(service='c', reason='r', method='m', topic='t')
+        self.world.fail['first', 'do'] = ('after', lost)
+        self.assertEqual('parked', self.engine().run(self.uuid))
+        self.world.fail.clear()
+        self.assertEqual('done', self.run_to_end())
+
+    def test_gives_up_on_a_service_that_never_answers(self):
+        down = exception.Unavailable(service='placement', reason='down')
+        self.world.fail['second', 'do'] = ('before', down)
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual(set(), self.world.on)
+
+    def test_an_undo_that_fails_does_not_stop_the_others(self):
+        self.world.fail['third', 'do'] = ('after', exception.Conflict(reason='first error'))
+        self.world.fail['second', 'undo'] = ('before', exception.Conflict(reason='second'))
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual({'second'}, self.world.on)
+        self.assertEqual('Conflict: first error', self.record().error['message'])
+
+    def test_a_dead_owner_is_taken_over_when_its_lease_ends(self):
+        dead = self.journal.acquire(self.uuid, 'dead', 15)
+        self.assertIsNone(self.engine('two').run(self.uuid))
+        self.clock.advance(16)
+        self.assertEqual([self.uuid], self.journal.due(10))
+        self.assertEqual('done', self.engine('two').run(self.uuid))
+        self.assertRaises(journal.LostLease, self.journal.advance, dead, position=1, data={},
+                          direction='forward', step='first')
+        self.assertIn('taken over', [e.what for e in self.database.read(
+            sagas.events, self.uuid)])
+
+    def test_a_zombie_stops_at_its_next_word(self):
+        zombie = self.engine('zombie')
+
+        def paused():
+            self.clock.advance(16)
+            self.assertEqual('done', self.engine('two').run(self.uuid))
+            return self.world.effect('first', 'do')
+
+        class Slow(Toy):
+            def steps(self):
+                return (saga.Step('first', paused), *super().steps()[1:])
+        zombie.kinds = {'toy': Slow}
+        self.assertIsNone(zombie.run(self.uuid))
+        self.assertEqual('done', self.record().state)
+        self.assertEqual(2, self.world.log.count(('first', 'do')))
+        self.assertEqual(1, self.world.log.count(('second', 'do')))
+
+    def test_one_saga_for_a_server_at_a_time(self):
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+        self.engine().run(self.uuid)
+        self.create(runtime.new_uuid())
+
+    def test_the_journal_keeps_no_token(self):
+        self.assertNotIn('auth_token', self.record().context)
