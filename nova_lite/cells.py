@@ -49,7 +49,8 @@ class Cell:
         with self._lock:
             if self._bus is None:
                 self._bus = transport.open_bus(
-                    self._conf, fill(self.urls[0], self._conf.transport_url))
+                    self._conf, fill(self.urls[0], self._conf.transport_url)
+                )
             return self._bus
 
     def close(self):
@@ -86,8 +87,11 @@ class Cells:
 
     def every(self, *, cell0=True, disabled=True):
         """Cells in the order of their mappings."""
-        return [cell for cell in self._known().values()
-                if (cell0 or not cell.is_cell0) and (disabled or not cell.disabled)]
+        return [
+            cell
+            for cell in self._known().values()
+            if (cell0 or not cell.is_cell0) and (disabled or not cell.disabled)
+        ]
 
     def get(self, uuid):
         """One cell by uuid; raises CellMappingNotFound."""
@@ -128,8 +132,9 @@ class Cells:
         longer than the timeout: one dead cell never holds up the others for longer.
         """
         cells = self.every() if cells is None else cells
-        started = {cell: self._pool.submit(self._ask, cell, function, args, kwargs)
-                   for cell in cells}
+        started = {
+            cell: self._pool.submit(self._ask, cell, function, args, kwargs) for cell in cells
+        }
         concurrent.futures.wait(started.values(), timeout=timeout_s or self.timeout_s)
         results = {}
         for cell, future in started.items():
@@ -138,8 +143,9 @@ class Cells:
             else:
                 future.cancel()
                 LOG.warning('Cell %s did not answer in time', cell.name)
-                results[cell] = Unreachable(exception.CellTimeout(
-                    service='A cell', reason='no answer', cell=cell.name))
+                results[cell] = Unreachable(
+                    exception.CellTimeout(service='A cell', reason='no answer', cell=cell.name)
+                )
         return results
 
     def _ask(self, cell, function, args, kwargs):
@@ -186,6 +192,12 @@ def fill(url, local):
         return url
     parts = urllib.parse.urlsplit(local)
     return url.format(
-        scheme=parts.scheme, hostname=parts.hostname or '', port=parts.port or '',
-        username=parts.username or '', password=parts.password or '',
-        path=parts.path.lstrip('/'), query=parts.query, fragment=parts.fragment)
+        scheme=parts.scheme,
+        hostname=parts.hostname or '',
+        port=parts.port or '',
+        username=parts.username or '',
+        password=parts.password or '',
+        path=parts.path.lstrip('/'),
+        query=parts.query,
+        fragment=parts.fragment,
+    )

@@ -11,20 +11,44 @@ from oslo_context import context
 
 from nova_lite import runtime
 
-_WIRE = ('user_id', 'project_id', 'user_name', 'project_name', 'request_id', 'roles',
-         'is_admin', 'auth_token', 'saga', 'epoch', 'timestamp')
+_WIRE = (
+    'user_id',
+    'project_id',
+    'user_name',
+    'project_name',
+    'request_id',
+    'roles',
+    'is_admin',
+    'auth_token',
+    'saga',
+    'epoch',
+    'timestamp',
+)
 
 
 class RequestContext(context.RequestContext):
     """Identity and request of one call."""
 
-    def __init__(self, *, saga=None, epoch=None, timestamp=None, auth_token=None,
-                 request_id=None, roles=None, **kwargs):
+    def __init__(
+        self,
+        *,
+        saga=None,
+        epoch=None,
+        timestamp=None,
+        auth_token=None,
+        request_id=None,
+        roles=None,
+        **kwargs,
+    ):
         self.saga = saga
         self.epoch = epoch
         self.timestamp = timestamp or runtime.now().isoformat()
-        super().__init__(auth_token=auth_token, roles=[r.lower() for r in roles or ()],
-                         request_id=request_id or runtime.new_request_id(), **kwargs)
+        super().__init__(
+            auth_token=auth_token,
+            roles=[r.lower() for r in roles or ()],
+            request_id=request_id or runtime.new_request_id(),
+            **kwargs,
+        )
 
     def to_wire(self):
         """The fields that travel, as plain values.

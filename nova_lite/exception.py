@@ -20,43 +20,51 @@ class NovaLiteError(Exception):
 
 # ---- the families ---------------------------------------------------------
 
+
 class Invalid(NovaLiteError):
     """The request cannot be meant: 400."""
+
     kind = 'invalid'
     msg = 'Bad request: %(reason)s'
 
 
 class Forbidden(NovaLiteError):
     """The caller may not: 403."""
+
     kind = 'forbidden'
     msg = 'Not authorized.'
 
 
 class NotFound(NovaLiteError):
     """No such thing, or not for this caller: 404."""
+
     kind = 'not_found'
     msg = 'Resource could not be found.'
 
 
 class Conflict(NovaLiteError):
     """The thing is not in a state that allows this: 409."""
+
     kind = 'conflict'
     msg = 'Conflict: %(reason)s'
 
 
 class Unavailable(NovaLiteError):
     """A service that is needed does not answer: 503."""
+
     kind = 'unavailable'
     msg = '%(service)s is not available: %(reason)s'
 
 
 class NotImplementedHere(NovaLiteError):
     """The driver or the deployment cannot do this: 501."""
+
     kind = 'not_implemented'
     msg = 'Not implemented: %(reason)s'
 
 
 # ---- invalid --------------------------------------------------------------
+
 
 class InvalidMicroversion(Invalid):
     msg = 'API Version String %(version)s is of invalid format. It must be of format Major.Minor.'
@@ -67,8 +75,10 @@ class InvalidBDM(Invalid):
 
 
 class InvalidBDMBootSequence(InvalidBDM):
-    msg = 'Block Device Mapping is Invalid: Boot sequence for the instance and image/block ' \
-          'device mapping combination is not valid.'
+    msg = (
+        'Block Device Mapping is Invalid: Boot sequence for the instance and image/block '
+        'device mapping combination is not valid.'
+    )
 
 
 class FlavorNotUsable(Invalid):
@@ -109,16 +119,26 @@ class KeypairNotUsable(Invalid):
 
 # ---- forbidden ------------------------------------------------------------
 
+
 class PolicyNotAuthorized(Forbidden):
     msg = "Policy doesn't allow %(action)s to be performed."
 
 
+class NeighbourForbids(Forbidden):
+    """The user may not do this at a neighbour service."""
+
+    msg = 'The %(service)s service refuses: %(reason)s'
+
+
 class OverQuota(Forbidden):
-    msg = 'Quota exceeded for %(resource)s: Requested %(requested)s, but already used %(used)s ' \
-          'of %(limit)s %(resource)s'
+    msg = (
+        'Quota exceeded for %(resource)s: Requested %(requested)s, but already used %(used)s '
+        'of %(limit)s %(resource)s'
+    )
 
 
 # ---- not found ------------------------------------------------------------
+
 
 class InstanceNotFound(NotFound):
     msg = 'Instance %(instance_id)s could not be found.'
@@ -226,6 +246,7 @@ class GuestNotFound(NotFound):
 
 # ---- conflict -------------------------------------------------------------
 
+
 class InstanceInvalidState(Conflict):
     msg = "Cannot '%(action)s' instance %(instance_id)s while it is in %(attr)s %(state)s"
 
@@ -240,6 +261,7 @@ class InstanceNotReady(Conflict):
 
 class StateChanged(Conflict):
     """A compare-and-swap was lost: someone else changed the row first."""
+
     msg = '%(what)s %(key)s is no longer in the expected state: %(detail)s'
 
 
@@ -265,20 +287,24 @@ class GroupPolicyViolated(Conflict):
 
 class AllocationConflict(Conflict):
     """Another writer changed this consumer's allocations (consumer generation)."""
+
     msg = 'Allocations of consumer %(consumer)s were changed by another process.'
 
 
 class ProviderConflict(Conflict):
     """A provider's generation moved on and the retries are used up."""
+
     msg = 'Resource provider %(provider)s was changed by another process.'
 
 
 class StaleEpoch(Conflict):
     """A saga's former owner calls; the far side has seen a newer epoch."""
+
     msg = 'Saga %(saga)s is at epoch %(seen)s; a call of epoch %(epoch)s is refused.'
 
 
 # ---- scheduling and building ----------------------------------------------
+
 
 class NoValidHost(NovaLiteError):
     msg = 'No valid host was found. %(reason)s'
@@ -289,27 +315,33 @@ class RequestFilterFailed(NoValidHost):
 
 
 class MaxRetriesExceeded(NoValidHost):
-    msg = 'Exceeded maximum number of retries. Exhausted all hosts available for retrying build ' \
-          'failures for instance %(instance_uuid)s.'
+    msg = (
+        'Exceeded maximum number of retries. Exhausted all hosts available for retrying build '
+        'failures for instance %(instance_uuid)s.'
+    )
 
 
 class NoCapacity(NovaLiteError):
     """The host cannot take the guest; another may."""
+
     msg = 'Insufficient compute resources: %(reason)s.'
 
 
 class BuildAborted(NovaLiteError):
     """The build failed for a reason that another host would not change."""
+
     msg = 'Build of instance %(instance_uuid)s aborted: %(reason)s'
 
 
 class BuildRescheduled(NovaLiteError):
     """The build failed here; the next alternate may be tried."""
+
     msg = 'Build of instance %(instance_uuid)s was re-scheduled: %(reason)s'
 
 
 class DriverError(NovaLiteError):
     """The hypervisor refused or failed."""
+
     msg = '%(verb)s of guest %(guest)s failed on %(node)s: %(reason)s'
 
 
@@ -317,8 +349,15 @@ class MigrationPreCheckError(Invalid):
     msg = 'Migration pre-check error: %(reason)s'
 
 
+class NeighbourError(NovaLiteError):
+    """A neighbour service refused what it should have done."""
+
+    msg = 'The %(service)s service answered %(status)s to %(request)s: %(reason)s'
+
+
 class RemoteError(NovaLiteError):
     """An error of another daemon whose class is not one of ours."""
+
     msg = 'Remote error: %(type)s %(value)s'
 
 

@@ -26,7 +26,7 @@ class Runtime:
         self.rng = _random.Random(seed)
 
     def now(self):
-        return datetime.datetime.now(datetime.timezone.utc)
+        return datetime.datetime.now(datetime.UTC)
 
     def monotonic(self):
         return time.monotonic()
@@ -112,8 +112,7 @@ def new_secret(bytes_=24):
 
 def spawn(target, *args, name=None, daemon=True, **kwargs):
     """Run `target(*args, **kwargs)` in a new thread and return the thread."""
-    thread = threading.Thread(
-        target=target, args=args, kwargs=kwargs, name=name, daemon=daemon)
+    thread = threading.Thread(target=target, args=args, kwargs=kwargs, name=name, daemon=daemon)
     thread.start()
     return thread
 

@@ -116,37 +116,61 @@ class MigrationStatus(enum.StrEnum):
 
 
 # "In progress" for GET /servers/{id}/migrations.
-MIGRATION_LIVE = frozenset((
-    MigrationStatus.QUEUED, MigrationStatus.PREPARING, MigrationStatus.RUNNING,
-    MigrationStatus.POST_MIGRATING))
+MIGRATION_LIVE = frozenset(
+    (
+        MigrationStatus.QUEUED,
+        MigrationStatus.PREPARING,
+        MigrationStatus.RUNNING,
+        MigrationStatus.POST_MIGRATING,
+    )
+)
 
 # Statuses in which a migration no longer holds anything on a host.
-MIGRATION_OVER = frozenset((
-    MigrationStatus.CONFIRMED, MigrationStatus.REVERTED, MigrationStatus.ERROR,
-    MigrationStatus.FAILED, MigrationStatus.COMPLETED, MigrationStatus.CANCELLED,
-    MigrationStatus.DONE))
+MIGRATION_OVER = frozenset(
+    (
+        MigrationStatus.CONFIRMED,
+        MigrationStatus.REVERTED,
+        MigrationStatus.ERROR,
+        MigrationStatus.FAILED,
+        MigrationStatus.COMPLETED,
+        MigrationStatus.CANCELLED,
+        MigrationStatus.DONE,
+    )
+)
 
 
 # ---- server status ---------------------------------------------------------
 
 _RESIZE = dict.fromkeys(
-    (TaskState.RESIZE_PREP, TaskState.RESIZE_MIGRATING, TaskState.RESIZE_MIGRATED,
-     TaskState.RESIZE_FINISH), 'RESIZE')
+    (
+        TaskState.RESIZE_PREP,
+        TaskState.RESIZE_MIGRATING,
+        TaskState.RESIZE_MIGRATED,
+        TaskState.RESIZE_FINISH,
+    ),
+    'RESIZE',
+)
 _REBUILD = dict.fromkeys(
     (TaskState.REBUILDING, TaskState.REBUILD_BLOCK_DEVICE_MAPPING, TaskState.REBUILD_SPAWNING),
-    'REBUILD')
+    'REBUILD',
+)
 
 STATUS = {
-    VmState.ACTIVE: ('ACTIVE', {
-        **_RESIZE, **_REBUILD,
-        TaskState.MIGRATING: 'MIGRATING',
-        TaskState.REBOOT_PENDING: 'REBOOT',
-        TaskState.REBOOT_STARTED: 'REBOOT',
-        TaskState.REBOOTING: 'REBOOT',
-        TaskState.REBOOT_PENDING_HARD: 'HARD_REBOOT',
-        TaskState.REBOOT_STARTED_HARD: 'HARD_REBOOT',
-        TaskState.REBOOTING_HARD: 'HARD_REBOOT',
-        TaskState.UPDATING_PASSWORD: 'PASSWORD'}),
+    VmState.ACTIVE: (
+        'ACTIVE',
+        {
+            **_RESIZE,
+            **_REBUILD,
+            TaskState.MIGRATING: 'MIGRATING',
+            TaskState.REBOOT_PENDING: 'REBOOT',
+            TaskState.REBOOT_STARTED: 'REBOOT',
+            TaskState.REBOOTING: 'REBOOT',
+            TaskState.REBOOT_PENDING_HARD: 'HARD_REBOOT',
+            TaskState.REBOOT_STARTED_HARD: 'HARD_REBOOT',
+            TaskState.REBOOTING_HARD: 'HARD_REBOOT',
+            TaskState.UPDATING_PASSWORD: 'PASSWORD',
+        },
+    ),
     VmState.BUILDING: ('BUILD', {}),
     VmState.STOPPED: ('SHUTOFF', {**_RESIZE, **_REBUILD}),
     VmState.RESIZED: ('VERIFY_RESIZE', {TaskState.RESIZE_REVERTING: 'REVERT_RESIZE'}),
@@ -184,6 +208,7 @@ def states_of(status):
 
 # ---- actions ---------------------------------------------------------------
 
+
 @dataclasses.dataclass(frozen=True)
 class Transition:
     """One action: from which states it may start, what it does to them.
@@ -209,55 +234,86 @@ _REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
 _REBOOTING_HARD = (_T.REBOOTING_HARD, _T.REBOOT_PENDING_HARD, _T.REBOOT_STARTED_HARD)
 
 START = Transition('start', (_V.STOPPED,), during=_T.POWERING_ON, after=_V.ACTIVE)
-STOP = Transition('stop', (_V.ACTIVE, _V.ERROR), during=_T.POWERING_OFF, after=_V.STOPPED,
-                  launched=False)
+STOP = Transition(
+    'stop', (_V.ACTIVE, _V.ERROR), during=_T.POWERING_OFF, after=_V.STOPPED, launched=False
+)
 REBOOT_SOFT = Transition('reboot', (_V.ACTIVE,), during=_T.REBOOTING, after=_V.ACTIVE)
 REBOOT_HARD = Transition(
-    'reboot', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED, _V.ERROR),
-    (None, *_REBOOTING, *_REBOOTING_HARD, _T.POWERING_OFF, _T.POWERING_ON, _T.PAUSING,
-     _T.UNPAUSING, _T.SUSPENDING, _T.RESUMING),
-    during=_T.REBOOTING_HARD, after=_V.ACTIVE)
+    'reboot',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED, _V.ERROR),
+    (
+        None,
+        *_REBOOTING,
+        *_REBOOTING_HARD,
+        _T.POWERING_OFF,
+        _T.POWERING_ON,
+        _T.PAUSING,
+        _T.UNPAUSING,
+        _T.SUSPENDING,
+        _T.RESUMING,
+    ),
+    during=_T.REBOOTING_HARD,
+    after=_V.ACTIVE,
+)
 PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)
 UNPAUSE = Transition('unpause', (_V.PAUSED,), during=_T.UNPAUSING, after=_V.ACTIVE)
 SUSPEND = Transition('suspend', (_V.ACTIVE,), during=_T.SUSPENDING, after=_V.SUSPENDED)
 RESUME = Transition('resume', (_V.SUSPENDED,), during=_T.RESUMING, after=_V.ACTIVE)
-RESCUE = Transition('rescue', (_V.ACTIVE, _V.STOPPED, _V.ERROR), during=_T.RESCUING,
-                    after=_V.RESCUED)
+RESCUE = Transition(
+    'rescue', (_V.ACTIVE, _V.STOPPED, _V.ERROR), during=_T.RESCUING, after=_V.RESCUED
+)
 UNRESCUE = Transition('unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE)
 RESIZE = Transition('resize', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, after=_V.RESIZED)
-MIGRATE = Transition('migrate', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP,
-                     after=_V.RESIZED)
+MIGRATE = Transition('migrate', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, after=_V.RESIZED)
 CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE)
-REVERT_RESIZE = Transition('revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING,
-                           after=_V.ACTIVE)
+REVERT_RESIZE = Transition(
+    'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE
+)
 LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
-LIVE_MIGRATION_ABORT = Transition('abort live migration', (_V.ACTIVE, _V.PAUSED),
-                                  (_T.MIGRATING,))
-LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE, _V.PAUSED),
-                                           (_T.MIGRATING,))
-EVACUATE = Transition('evacuate', (_V.ACTIVE, _V.STOPPED, _V.ERROR), None,
-                      during=_T.REBUILDING, launched=False)
-REBUILD = Transition('rebuild', (_V.ACTIVE, _V.STOPPED, _V.ERROR), during=_T.REBUILDING,
-                     after=_V.ACTIVE, launched=False)
-SHELVE = Transition('shelve', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
-                    during=_T.SHELVING, after=_V.SHELVED)
-SHELVE_OFFLOAD = Transition('shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING,
-                            after=_V.SHELVED_OFFLOADED)
-UNSHELVE = Transition('unshelve', (_V.SHELVED, _V.SHELVED_OFFLOADED), during=_T.UNSHELVING,
-                      after=_V.ACTIVE)
-SNAPSHOT = Transition('createImage', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
-                      during=_T.IMAGE_SNAPSHOT_PENDING)
-BACKUP = Transition('createBackup', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
-                    during=_T.IMAGE_BACKUP)
+LIVE_MIGRATION_ABORT = Transition('abort live migration', (_V.ACTIVE, _V.PAUSED), (_T.MIGRATING,))
+LIVE_MIGRATION_FORCE_COMPLETE = Transition(
+    'force_complete', (_V.ACTIVE, _V.PAUSED), (_T.MIGRATING,)
+)
+EVACUATE = Transition(
+    'evacuate', (_V.ACTIVE, _V.STOPPED, _V.ERROR), None, during=_T.REBUILDING, launched=False
+)
+REBUILD = Transition(
+    'rebuild',
+    (_V.ACTIVE, _V.STOPPED, _V.ERROR),
+    during=_T.REBUILDING,
+    after=_V.ACTIVE,
+    launched=False,
+)
+SHELVE = Transition(
+    'shelve', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED), during=_T.SHELVING, after=_V.SHELVED
+)
+SHELVE_OFFLOAD = Transition(
+    'shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING, after=_V.SHELVED_OFFLOADED
+)
+UNSHELVE = Transition(
+    'unshelve', (_V.SHELVED, _V.SHELVED_OFFLOADED), during=_T.UNSHELVING, after=_V.ACTIVE
+)
+SNAPSHOT = Transition(
+    'createImage',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.IMAGE_SNAPSHOT_PENDING,
+)
+BACKUP = Transition(
+    'createBackup', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED), during=_T.IMAGE_BACKUP
+)
 CHANGE_PASSWORD = Transition('changePassword', (_V.ACTIVE,), during=_T.UPDATING_PASSWORD)
 DELETE = Transition('delete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False)
-SOFT_DELETE = Transition('delete', None, None, during=_T.SOFT_DELETING, after=_V.SOFT_DELETED,
-                         launched=False)
-RESTORE = Transition('restore', (_V.SOFT_DELETED,), during=_T.RESTORING, after=_V.ACTIVE,
-                     launched=False)
-FORCE_DELETE = Transition('forceDelete', (_V.SOFT_DELETED,), None, during=_T.DELETING,
-                          after=_V.DELETED, launched=False)
-BUILD = Transition('create', (_V.BUILDING,), (_T.SCHEDULING,), during=_T.SPAWNING,
-                   after=_V.ACTIVE, launched=False)
+SOFT_DELETE = Transition(
+    'delete', None, None, during=_T.SOFT_DELETING, after=_V.SOFT_DELETED, launched=False
+)
+RESTORE = Transition(
+    'restore', (_V.SOFT_DELETED,), during=_T.RESTORING, after=_V.ACTIVE, launched=False
+)
+FORCE_DELETE = Transition(
+    'forceDelete', (_V.SOFT_DELETED,), None, during=_T.DELETING, after=_V.DELETED, launched=False
+)
+BUILD = Transition(
+    'create', (_V.BUILDING,), (_T.SCHEDULING,), during=_T.SPAWNING, after=_V.ACTIVE, launched=False
+)
 
 TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))

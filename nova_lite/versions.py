@@ -10,8 +10,7 @@ RELEASES = {
     '1.0': {
         'api': '2.104',
         'service': 1,
-        'rpc': {'super-conductor': '1.0', 'scheduler': '1.0', 'conductor': '1.0',
-                'compute': '1.0'},
+        'rpc': {'super-conductor': '1.0', 'scheduler': '1.0', 'conductor': '1.0', 'compute': '1.0'},
     },
 }
 

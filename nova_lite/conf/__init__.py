@@ -43,8 +43,7 @@ def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):
     """
     conf = cfg.ConfigOpts()
     register_all(conf)
-    conf(list(argv), project='nova-lite', prog=prog, version=version,
-         default_config_files=files)
+    conf(list(argv), project='nova-lite', prog=prog, version=version, default_config_files=files)
     return conf
 
 

@@ -4,27 +4,40 @@ from oslo_config import cfg
 
 GROUP = 'api'
 OPTS = [
-    cfg.StrOpt('auth_strategy', default='keystone', choices=('keystone', 'noauth'),
-               help='keystone checks tokens. noauth believes the headers X-User-Id, '
-                    'X-Project-Id and X-Roles as sent, for benchmarks on loopback only.'),
+    cfg.StrOpt(
+        'auth_strategy',
+        default='keystone',
+        choices=('keystone', 'noauth'),
+        help='keystone checks tokens. noauth believes the headers X-User-Id, '
+        'X-Project-Id and X-Roles as sent, for benchmarks on loopback only.',
+    ),
     cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
     cfg.PortOpt('port', default=8774, help='Port to listen on.'),
     cfg.IntOpt('workers', default=1, min=1, help='API processes.'),
     cfg.IntOpt('threads', default=16, min=1, help='Threads of each API process.'),
-    cfg.IntOpt('cell_timeout', default=5, min=1,
-               help='Seconds a cell may take to answer a query before the API goes on '
-                    'without it.'),
+    cfg.IntOpt(
+        'cell_timeout',
+        default=5,
+        min=1,
+        help='Seconds a cell may take to answer a query before the API goes on without it.',
+    ),
     cfg.IntOpt('max_limit', default=1000, min=1, help='Most items in one page of a list.'),
-    cfg.StrOpt('compute_link_prefix',
-               help='Scheme, host and path put in front of links instead of those of the '
-                    'request.'),
-    cfg.BoolOpt('enable_instance_password', default=True,
-                help='Answer a create or evacuate with adminPass.'),
-    cfg.BoolOpt('list_records_by_skipping_down_cells', default=True,
-                help='Below microversion 2.69 a list leaves out cells that do not answer; '
-                     'when false it fails.'),
-    cfg.IntOpt('max_request_body_size', default=114688, min=1024,
-               help='Largest request body, in bytes.'),
+    cfg.StrOpt(
+        'compute_link_prefix',
+        help='Scheme, host and path put in front of links instead of those of the request.',
+    ),
+    cfg.BoolOpt(
+        'enable_instance_password', default=True, help='Answer a create or evacuate with adminPass.'
+    ),
+    cfg.BoolOpt(
+        'list_records_by_skipping_down_cells',
+        default=True,
+        help='Below microversion 2.69 a list leaves out cells that do not answer; '
+        'when false it fails.',
+    ),
+    cfg.IntOpt(
+        'max_request_body_size', default=114688, min=1024, help='Largest request body, in bytes.'
+    ),
 ]
 
 

@@ -4,9 +4,11 @@ from oslo_config import cfg
 
 GROUP = 'api_database'
 OPTS = [
-    cfg.StrOpt('connection', secret=True,
-               help='SQLAlchemy URL of the API database. Never set on a compute or a cell '
-                    'conductor.'),
+    cfg.StrOpt(
+        'connection',
+        secret=True,
+        help='SQLAlchemy URL of the API database. Never set on a compute or a cell conductor.',
+    ),
 ]
 
 

@@ -4,33 +4,63 @@ from oslo_config import cfg
 
 GROUP = 'compute'
 OPTS = [
-    cfg.ListOpt('hosts', default=[],
-                help='Names of the hosts this process stands for; NAME[1-20] counts. Empty: '
-                     'the name in [DEFAULT]host.'),
+    cfg.ListOpt(
+        'hosts',
+        default=[],
+        help='Names of the hosts this process stands for; NAME[1-20] counts. Empty: '
+        'the name in [DEFAULT]host.',
+    ),
     cfg.StrOpt('driver', default='sim', help='Virtualisation driver.'),
-    cfg.StrOpt('profile', default='default',
-               help='Behaviour of the simulated hosts: a bundled profile\'s name or the path '
-                    'of a YAML file.'),
-    cfg.FloatOpt('speed', default=1.0, min=0.001,
-                 help='How many times faster than real the simulated operations run.'),
+    cfg.StrOpt(
+        'profile',
+        default='default',
+        help="Behaviour of the simulated hosts: a bundled profile's name or the path "
+        'of a YAML file.',
+    ),
+    cfg.FloatOpt(
+        'speed',
+        default=1.0,
+        min=0.001,
+        help='How many times faster than real the simulated operations run.',
+    ),
     cfg.FloatOpt('cpu_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
     cfg.FloatOpt('ram_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
     cfg.FloatOpt('disk_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
-    cfg.FloatOpt('initial_cpu_allocation_ratio', default=4.0, min=0.0,
-                 help='Ratio for a provider that has none yet.'),
-    cfg.FloatOpt('initial_ram_allocation_ratio', default=1.0, min=0.0,
-                 help='Ratio for a provider that has none yet.'),
-    cfg.FloatOpt('initial_disk_allocation_ratio', default=1.0, min=0.0,
-                 help='Ratio for a provider that has none yet.'),
+    cfg.FloatOpt(
+        'initial_cpu_allocation_ratio',
+        default=4.0,
+        min=0.0,
+        help='Ratio for a provider that has none yet.',
+    ),
+    cfg.FloatOpt(
+        'initial_ram_allocation_ratio',
+        default=1.0,
+        min=0.0,
+        help='Ratio for a provider that has none yet.',
+    ),
+    cfg.FloatOpt(
+        'initial_disk_allocation_ratio',
+        default=1.0,
+        min=0.0,
+        help='Ratio for a provider that has none yet.',
+    ),
     cfg.IntOpt('reserved_host_cpus', default=0, min=0, help='vCPUs kept from servers.'),
-    cfg.IntOpt('reserved_host_memory_mb', default=512, min=0,
-               help='Memory kept from servers, in MiB.'),
-    cfg.IntOpt('reserved_host_disk_mb', default=0, min=0,
-               help='Disk kept from servers, in MiB.'),
-    cfg.IntOpt('resource_update_interval', default=60, min=1,
-               help='Seconds between two reports of inventories.'),
-    cfg.IntOpt('audit_interval', default=60, min=1,
-               help='Seconds between two audits of guests against records.'),
+    cfg.IntOpt(
+        'reserved_host_memory_mb', default=512, min=0, help='Memory kept from servers, in MiB.'
+    ),
+    cfg.IntOpt('reserved_host_disk_mb', default=0, min=0, help='Disk kept from servers, in MiB.'),
+    cfg.IntOpt(
+        'resource_update_interval',
+        default=60,
+        min=1,
+        help='Seconds between two reports of inventories.',
+    ),
+    cfg.IntOpt(
+        'audit_interval',
+        default=60,
+        min=1,
+        help='Seconds between two audits of guests against records.',
+    ),
 ]
 
 

@@ -4,14 +4,29 @@ from oslo_config import cfg
 
 GROUP = 'conductor'
 OPTS = [
-    cfg.BoolOpt('super', default=False,
-                help='Run as the super-conductor; otherwise as the conductor of one cell.'),
-    cfg.IntOpt('lease_s', default=15, min=1,
-               help='Seconds a super-conductor owns a saga without renewing its lease.'),
-    cfg.FloatOpt('sweep_interval_s', default=5.0, min=0.1,
-                 help='Seconds between searches for work that nobody owns.'),
-    cfg.IntOpt('build_lease_s', default=60, min=1,
-               help='Seconds after which a build that nobody finished is taken up again.'),
+    cfg.BoolOpt(
+        'super',
+        default=False,
+        help='Run as the super-conductor; otherwise as the conductor of one cell.',
+    ),
+    cfg.IntOpt(
+        'lease_s',
+        default=15,
+        min=1,
+        help='Seconds a super-conductor owns a saga without renewing its lease.',
+    ),
+    cfg.FloatOpt(
+        'sweep_interval_s',
+        default=5.0,
+        min=0.1,
+        help='Seconds between searches for work that nobody owns.',
+    ),
+    cfg.IntOpt(
+        'build_lease_s',
+        default=60,
+        min=1,
+        help='Seconds after which a build that nobody finished is taken up again.',
+    ),
     cfg.IntOpt('saga_threads', default=8, min=1, help='Sagas that run at the same time.'),
 ]
 

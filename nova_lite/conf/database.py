@@ -4,9 +4,12 @@ from oslo_config import cfg
 
 GROUP = 'database'
 OPTS = [
-    cfg.StrOpt('connection', secret=True,
-               help='SQLAlchemy URL of the cell database: read by the cell conductor only; '
-                    'others find it in the cell mappings.'),
+    cfg.StrOpt(
+        'connection',
+        secret=True,
+        help='SQLAlchemy URL of the cell database: read by the cell conductor only; '
+        'others find it in the cell mappings.',
+    ),
 ]
 
 

@@ -4,12 +4,12 @@ A transaction is a function that takes a connection first. It may run more than
 once (deadlock, lost connection), so it does nothing but database work.
 """
 
-import sqlalchemy
 from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
 from oslo_db.sqlalchemy import exc_filters
 from oslo_log import log
+import sqlalchemy
 from sqlalchemy import pool
 
 from nova_lite import exception
@@ -44,8 +44,12 @@ class Database:
         if self.url.startswith('sqlite'):
             return _sqlite_engine(self.url, self._threads)
         facade = enginefacade.transaction_context()
-        facade.configure(connection=self.url, max_retries=0, max_pool_size=self._threads,
-                         max_overflow=self._threads)
+        facade.configure(
+            connection=self.url,
+            max_retries=0,
+            max_pool_size=self._threads,
+            max_overflow=self._threads,
+        )
         return facade.writer.get_engine()
 
     def write(self, function, *args, **kwargs):
@@ -58,13 +62,19 @@ class Database:
 
     def _run(self, writes, function, args, kwargs):
         @oslo_db_api.wrap_db_retry(
-            max_retries=ATTEMPTS, retry_interval=0.01, inc_retry_interval=True,
-            max_retry_interval=1, jitter=True, retry_on_deadlock=True)
+            max_retries=ATTEMPTS,
+            retry_interval=0.01,
+            inc_retry_interval=True,
+            max_retry_interval=1,
+            jitter=True,
+            retry_on_deadlock=True,
+        )
         def transaction():
             with self.engine.connect() as connection:
                 connection = connection.execution_options(nova_lite_writes=writes)
                 with connection.begin():
                     return function(connection, *args, **kwargs)
+
         try:
             return transaction()
         except db_exception.DBConnectionError as error:
@@ -84,8 +94,12 @@ def _sqlite_engine(url, threads):
     oslo.db's own engine would open the file anew for each transaction.
     """
     engine = sqlalchemy.create_engine(
-        url, poolclass=pool.QueuePool, pool_size=threads, max_overflow=threads * 4,
-        connect_args={'timeout': 30, 'check_same_thread': False})
+        url,
+        poolclass=pool.QueuePool,
+        pool_size=threads,
+        max_overflow=threads * 4,
+        connect_args={'timeout': 30, 'check_same_thread': False},
+    )
     exc_filters.register_engine(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')

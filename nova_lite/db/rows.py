@@ -1,5 +1,6 @@
 """Statements that every query module needs: insert, compare-and-swap, fetch."""
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -14,6 +15,14 @@ def insert(connection, table, values):
 def insert_returning_id(connection, table, values):
     """Insert one row and return its `id`."""
     return connection.execute(table.insert().values(**values)).inserted_primary_key[0]
+
+
+def insert_new(connection, table, values, error):
+    """Insert one row and return its first key; raises `error` when a unique key is taken."""
+    try:
+        return connection.execute(table.insert().values(**values)).inserted_primary_key[0]
+    except db_exception.DBDuplicateEntry:
+        raise error from None
 
 
 def get(connection, table, error, **where):
@@ -51,8 +60,10 @@ def swap(connection, table, key, values, expected, *, what):
         row = find(connection, table, **key)
         found = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
-            what=what, key=next(iter(key.values())),
-            detail='it is gone' if found is None else f'found {found}')
+            what=what,
+            key=next(iter(key.values())),
+            detail='it is gone' if found is None else f'found {found}',
+        )
 
 
 def one_of(column, allowed):

@@ -41,8 +41,11 @@ class Object(base.VersionedObject):
 
         A field that is missing from `values` stays unset.
         """
-        found = {name: value_of(values, name) for name in cls.fields
-                 if name not in more and has_value(values, name)}
+        found = {
+            name: value_of(values, name)
+            for name in cls.fields
+            if name not in more and has_value(values, name)
+        }
         return cls(**found, **more)
 
     def get(self, name, default=None):
@@ -51,8 +54,9 @@ class Object(base.VersionedObject):
 
     def as_dict(self):
         """The set fields as plain values, nested objects too: for JSON columns."""
-        return {name: _plain(getattr(self, name)) for name in self.fields
-                if self.obj_attr_is_set(name)}
+        return {
+            name: _plain(getattr(self, name)) for name in self.fields if self.obj_attr_is_set(name)
+        }
 
     def __contains__(self, name):
         return self.obj_attr_is_set(name)

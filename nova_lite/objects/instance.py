@@ -45,6 +45,8 @@ class Instance(base.Object):
     @classmethod
     def from_row(cls, row, **more):
         """From an `instances` row, whose flavors are JSON."""
-        flavors = {name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None
-                   for name in ('flavor', 'old_flavor', 'new_flavor')}
+        flavors = {
+            name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None
+            for name in ('flavor', 'old_flavor', 'new_flavor')
+        }
         return cls.of(row, **flavors, **more)

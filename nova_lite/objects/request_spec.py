@@ -76,9 +76,21 @@ class RequestSpec(base.Object):
 
     # 1.0: first version
     VERSION = '1.0'
-    STORED = ('instance_uuid', 'project_id', 'user_id', 'num_instances', 'flavor', 'image',
-              'availability_zone', 'scheduler_hints', 'force_hosts', 'force_nodes',
-              'group_uuid', 'is_bfv', 'security_groups')
+    STORED = (
+        'instance_uuid',
+        'project_id',
+        'user_id',
+        'num_instances',
+        'flavor',
+        'image',
+        'availability_zone',
+        'scheduler_hints',
+        'force_hosts',
+        'force_nodes',
+        'group_uuid',
+        'is_bfv',
+        'security_groups',
+    )
 
     fields = {
         'instance_uuid': fields.UUIDField(),
@@ -134,5 +146,3 @@ class RequestSpec(base.Object):
         """The first value of a scheduler hint, or None."""
         values = self.scheduler_hints.get(name)
         return values[0] if values else None
-
-

@@ -4,8 +4,8 @@
 listener serve many hosts, `embedded` is the bus inside one process.
 """
 
-from nova_lite.rpc.interface import Interface
 from nova_lite.rpc.interface import call
 from nova_lite.rpc.interface import cast
+from nova_lite.rpc.interface import Interface
 
 __all__ = ('Interface', 'call', 'cast')

@@ -43,5 +43,6 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
         exchange = self._get_exchange(target)
         for name in names:
             connection.declare_topic_consumer(
-                exchange_name=exchange, topic=f'{target.topic}.{name}', callback=listener)
+                exchange_name=exchange, topic=f'{target.topic}.{name}', callback=listener
+            )
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)

@@ -8,7 +8,6 @@ idle cloud costs nothing and a call a fraction of a millisecond.
 
 import collections
 import queue
-import socket
 
 import kombu.transport
 from kombu.transport import virtual
@@ -159,8 +158,12 @@ class Channel(virtual.Channel):
 
     def _fanout_queues(self, exchange):
         with self.broker.lock:
-            return [name for (bound, _key), names in self.broker.routes.items()
-                    if bound == exchange for name in names]
+            return [
+                name
+                for (bound, _key), names in self.broker.routes.items()
+                if bound == exchange
+                for name in names
+            ]
 
     def _put(self, queue, message, **kwargs):
         self.broker.put(queue, message)
@@ -214,7 +217,7 @@ class Transport(virtual.Transport):
             while not any(channel._told for channel in self.channels):
                 left = None if deadline is None else deadline - runtime.monotonic()
                 if left is not None and left <= 0:
-                    raise socket.timeout
+                    raise TimeoutError
                 self.arrived.wait(left)
         for channel in list(self.channels):
             try:

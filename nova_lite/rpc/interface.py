@@ -9,8 +9,8 @@ manager lacks a method or names a parameter otherwise.
 import functools
 import inspect
 
-import oslo_messaging
 from oslo_log import log
+import oslo_messaging
 from oslo_messaging.rpc import server as rpc_server
 
 from nova_lite import exception
@@ -28,6 +28,7 @@ def _declare(kind, since, timeout):
     def decorate(function):
         function.rpc_kind, function.rpc_since, function.rpc_timeout = kind, since, timeout
         return function
+
     return decorate
 
 
@@ -53,6 +54,7 @@ def _stub(name, declared):
         bound = signature.bind(self, ctxt, *args, **kwargs)
         arguments = dict(list(bound.arguments.items())[2:])
         return self._send(declared, ctxt, name, arguments)
+
     return method
 
 
@@ -71,15 +73,19 @@ class Interface:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls.methods = {name: value for name, value in vars(cls).items()
-                       if hasattr(value, 'rpc_kind')}
+        cls.methods = {
+            name: value for name, value in vars(cls).items() if hasattr(value, 'rpc_kind')
+        }
         for name, declared in cls.methods.items():
             setattr(cls, name, _stub(name, declared))
 
     def __init__(self, transport, cap=None):
         self._client = oslo_messaging.get_rpc_client(
-            transport, oslo_messaging.Target(topic=self.topic, version='1.0'),
-            version_cap=cap or self.version, serializer=serializer.ObjectSerializer())
+            transport,
+            oslo_messaging.Target(topic=self.topic, version='1.0'),
+            version_cap=cap or self.version,
+            serializer=serializer.ObjectSerializer(),
+        )
 
     def _send(self, declared, ctxt, name, arguments):
         server = arguments.get(self.server_argument) if self.server_argument else None
@@ -103,7 +109,8 @@ class Interface:
             raise type(error).__bases__[0](error.message, **error.kwargs) from None
         except oslo_messaging.MessagingTimeout as error:
             raise exception.MessagingTimeout(
-                service=self.topic, reason='no reply', method=name, topic=self.topic) from error
+                service=self.topic, reason='no reply', method=name, topic=self.topic
+            ) from error
         except oslo_messaging.RemoteError as error:
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
@@ -119,8 +126,10 @@ class Interface:
         endpoint = _endpoint(cls, manager)
         target = oslo_messaging.Target(topic=cls.topic, server=driver.Servers(names))
         dispatcher = oslo_messaging.RPCDispatcher(
-            [endpoint], serializer.ObjectSerializer(),
-            access_policy=oslo_messaging.ExplicitRPCAccessPolicy)
+            [endpoint],
+            serializer.ObjectSerializer(),
+            access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
+        )
         return rpc_server.RPCServer(transport, target, dispatcher, 'threading')
 
 
@@ -135,8 +144,10 @@ def _endpoint(interface, manager):
         wanted = list(inspect.signature(declared).parameters)[1:]
         found = list(inspect.signature(implementation).parameters)
         if wanted != found:
-            raise TypeError(f'{type(manager).__name__}.{name} takes {found}, '
-                            f'{interface.__name__} declares {wanted}')
+            raise TypeError(
+                f'{type(manager).__name__}.{name} takes {found}, '
+                f'{interface.__name__} declares {wanted}'
+            )
         setattr(endpoint, name, _dispatch(declared, implementation))
     return endpoint
 
@@ -147,6 +158,7 @@ def _dispatch(declared, implementation):
     Errors of ours are an answer: oslo.messaging gets them as expected, without
     a traceback in the log. The error of a cast has no one to go to but the log.
     """
+
     @oslo_messaging.expose
     @functools.wraps(implementation)
     def method(ctxt, **arguments):
@@ -156,9 +168,9 @@ def _dispatch(declared, implementation):
             if declared.rpc_kind == 'cast':
                 LOG.exception('%s failed', implementation.__name__)
                 return None
-            LOG.debug('%s answers with %s: %s', implementation.__name__,
-                      type(error).__name__, error)
+            LOG.debug(
+                '%s answers with %s: %s', implementation.__name__, type(error).__name__, error
+            )
             raise oslo_messaging.ExpectedException() from error
+
     return method
-
-

@@ -22,5 +22,3 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
         if isinstance(entity, datetime.datetime):
             return entity.isoformat()
         return super().serialize_entity(ctxt, entity)
-
-

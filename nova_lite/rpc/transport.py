@@ -26,4 +26,5 @@ def open_bus(conf, url):
     """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_rpc_transport(
-        conf, url=driver_url(url), allowed_remote_exmods=ERROR_MODULES)
+        conf, url=driver_url(url), allowed_remote_exmods=ERROR_MODULES
+    )

@@ -10,8 +10,18 @@ class ComputeAPI(rpc.Interface):
     server_argument = 'host'
 
     @rpc.cast(since='1.0')
-    def build_instance(self, ctxt, host, instance, image, selection, alternates, block_devices,
-                       requested_networks, options):
+    def build_instance(
+        self,
+        ctxt,
+        host,
+        instance,
+        image,
+        selection,
+        alternates,
+        block_devices,
+        requested_networks,
+        options,
+    ):
         """Spawn; the outcome goes to the cell conductor.
 
         instance: Instance; image: ImageMeta or None; selection: the claim;

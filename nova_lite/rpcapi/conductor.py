@@ -38,8 +38,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def build_finished(self, ctxt, host, instance_uuid, network_info, block_devices,
-                       power_state):
+    def build_finished(self, ctxt, host, instance_uuid, network_info, block_devices, power_state):
         """The guest runs: the server becomes active, the build's event succeeds.
 
         block_devices: [{'uuid': ..., changed columns}, ...]

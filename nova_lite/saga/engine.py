@@ -29,7 +29,7 @@ LONGEST_PAUSE_S = 30
 
 def pause_s(attempts):
     """Seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** attempts)
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempts)
 
 
 class Engine:
@@ -136,8 +136,7 @@ class Engine:
             run = _Run(self, saga, record)
             return run.forward() if record.direction == FORWARD else run.undo(record.position)
         except (journal_module.LostLease, exception.StaleEpoch):
-            LOG.warning('Saga %s is run by someone else; epoch %s stops here',
-                        uuid, record.epoch)
+            LOG.warning('Saga %s is run by someone else; epoch %s stops here', uuid, record.epoch)
             return None
         finally:
             with self._lock:
@@ -175,8 +174,14 @@ class _Run:
                 self.saga.data[step.name] = result
             index += 1
             self.attempts = 0
-            self.journal.advance(self.record, position=index, data=self.saga.data,
-                                 direction=FORWARD, step=step.name, what='done')
+            self.journal.advance(
+                self.record,
+                position=index,
+                data=self.saga.data,
+                direction=FORWARD,
+                step=step.name,
+                what='done',
+            )
         self.journal.finish(self.record, state=journal_module.DONE)
         return journal_module.DONE
 
@@ -185,20 +190,37 @@ class _Run:
         return isinstance(error, exception.Unavailable) and self.attempts < ATTEMPTS
 
     def _retry(self, step, error):
-        LOG.warning('Saga %s: step "%s" failed (%s: %s), attempt %s', self.saga.uuid,
-                    step.name, type(error).__name__, error, self.attempts + 1)
+        LOG.warning(
+            'Saga %s: step "%s" failed (%s: %s), attempt %s',
+            self.saga.uuid,
+            step.name,
+            type(error).__name__,
+            error,
+            self.attempts + 1,
+        )
         seconds = pause_s(self.attempts)
         self.attempts += 1
         return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
 
     def _fail(self, index, step, error):
-        LOG.warning('Saga %s: step "%s" failed, undoing: %s', self.saga.uuid, step.name, error,
-                    exc_info=not isinstance(error, exception.NovaLiteError))
+        LOG.warning(
+            'Saga %s: step "%s" failed, undoing: %s',
+            self.saga.uuid,
+            step.name,
+            error,
+            exc_info=not isinstance(error, exception.NovaLiteError),
+        )
         self.saga.error = describe(error)
         self.attempts = 0
         self.journal.advance(
-            self.record, position=index, data=self.saga.data, direction=UNDO, step=step.name,
-            error=self.saga.error, what='failed')
+            self.record,
+            position=index,
+            data=self.saga.data,
+            direction=UNDO,
+            step=step.name,
+            error=self.saga.error,
+            what='failed',
+        )
         return self.undo(index)
 
     def undo(self, index):
@@ -214,20 +236,33 @@ class _Run:
                 except Exception as error:
                     if self._is_transient(error):
                         return self._retry(step, error)
-                    LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid,
-                                  step.name)
+                    LOG.exception(
+                        'Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name
+                    )
             index -= 1
             self.attempts = 0
-            self.journal.advance(self.record, position=max(index, 0), data=self.saga.data,
-                                 direction=UNDO, step=step.name, what='undone')
+            self.journal.advance(
+                self.record,
+                position=max(index, 0),
+                data=self.saga.data,
+                direction=UNDO,
+                step=step.name,
+                what='undone',
+            )
             if index < 0:
                 break
         self.journal.finish(self.record, state=journal_module.UNDONE)
         return journal_module.UNDONE
 
     def _park(self, seconds, what, step=None, detail=None):
-        self.journal.park(self.record, wake_in_s=seconds, attempts=self.attempts, what=what,
-                          step=step, detail=detail)
+        self.journal.park(
+            self.record,
+            wake_in_s=seconds,
+            attempts=self.attempts,
+            what=what,
+            step=step,
+            detail=detail,
+        )
         self.engine._alarm(self.saga.uuid, seconds)
         return journal_module.PARKED
 
@@ -235,6 +270,9 @@ class _Run:
 def describe(error):
     """An error as the journal keeps it and as faults show it."""
     message = error.message if isinstance(error, exception.NovaLiteError) else str(error)
-    return {'type': type(error).__name__, 'message': message,
-            'kind': getattr(error, 'kind', 'internal'),
-            'traceback': ''.join(traceback.format_exception(error))[-4000:]}
+    return {
+        'type': type(error).__name__,
+        'message': message,
+        'kind': getattr(error, 'kind', 'internal'),
+        'traceback': ''.join(traceback.format_exception(error))[-4000:],
+    }

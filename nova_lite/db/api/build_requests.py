@@ -23,8 +23,9 @@ def create(connection, values):
 
 def get(connection, uuid):
     """One build request; raises BuildRequestNotFound."""
-    return rows.get(connection, TABLE, exception.BuildRequestNotFound(uuid=uuid),
-                    instance_uuid=uuid)
+    return rows.get(
+        connection, TABLE, exception.BuildRequestNotFound(uuid=uuid), instance_uuid=uuid
+    )
 
 
 def find(connection, uuid):
@@ -49,8 +50,9 @@ def drop(connection, uuid, epoch):
     Raises StateChanged when the user deleted it or another owner took over.
     """
     if not rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch):
-        raise exception.StateChanged(what='Build request', key=uuid,
-                                     detail=f'no row with epoch {epoch}')
+        raise exception.StateChanged(
+            what='Build request', key=uuid, detail=f'no row with epoch {epoch}'
+        )
 
 
 def destroy(connection, uuid):
@@ -64,16 +66,31 @@ def take_over(connection, lease_s, limit=20):
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
     now = runtime.naive_now()
-    due = connection.execute(
-        sa.select(TABLE.c.reservation_id).where(TABLE.c.lease_until < now)
-        .order_by(TABLE.c.id).limit(limit)).scalars().all()
+    due = (
+        connection.execute(
+            sa.select(TABLE.c.reservation_id)
+            .where(TABLE.c.lease_until < now)
+            .order_by(TABLE.c.id)
+            .limit(limit)
+        )
+        .scalars()
+        .all()
+    )
     batches = {}
     for reservation_id in dict.fromkeys(due):
         mine = sa.and_(TABLE.c.reservation_id == reservation_id, TABLE.c.lease_until < now)
-        connection.execute(TABLE.update().where(mine).values(
-            epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s)))
-        found = rows.every(connection, TABLE, TABLE.c.lease_until > now,
-                           order_by=TABLE.c.id, reservation_id=reservation_id)
+        connection.execute(
+            TABLE.update()
+            .where(mine)
+            .values(epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s))
+        )
+        found = rows.every(
+            connection,
+            TABLE,
+            TABLE.c.lease_until > now,
+            order_by=TABLE.c.id,
+            reservation_id=reservation_id,
+        )
         if found:
             batches[reservation_id] = found
     return batches
@@ -81,5 +98,8 @@ def take_over(connection, lease_s, limit=20):
 
 def expire(connection, uuids):
     """Let the leases end now, so that the next sweep takes these up."""
-    connection.execute(TABLE.update().where(TABLE.c.instance_uuid.in_(list(uuids)))
-                       .values(lease_until=runtime.naive_now()))
+    connection.execute(
+        TABLE.update()
+        .where(TABLE.c.instance_uuid.in_(list(uuids)))
+        .values(lease_until=runtime.naive_now())
+    )

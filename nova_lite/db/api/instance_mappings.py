@@ -16,8 +16,9 @@ def create(connection, values):
 
 def get(connection, uuid):
     """One mapping; raises InstanceMappingNotFound."""
-    return rows.get(connection, TABLE, exception.InstanceMappingNotFound(uuid=uuid),
-                    instance_uuid=uuid)
+    return rows.get(
+        connection, TABLE, exception.InstanceMappingNotFound(uuid=uuid), instance_uuid=uuid
+    )
 
 
 def find(connection, uuid):
@@ -32,26 +33,40 @@ def of(connection, uuids):
 
 def place(connection, uuid, cell_id):
     """Say that the server is in a cell; raises StateChanged if it is in one already."""
-    rows.swap(connection, TABLE, {'instance_uuid': uuid}, {'cell_id': cell_id},
-              {'cell_id': (None,)}, what='Instance mapping')
+    rows.swap(
+        connection,
+        TABLE,
+        {'instance_uuid': uuid},
+        {'cell_id': cell_id},
+        {'cell_id': (None,)},
+        what='Instance mapping',
+    )
 
 
 def switch(connection, uuid, from_cell_id, to_cell_id):
     """Move a server to another cell: the pivot of a cross-cell move."""
-    rows.swap(connection, TABLE, {'instance_uuid': uuid}, {'cell_id': to_cell_id},
-              {'cell_id': (from_cell_id,)}, what='Instance mapping')
+    rows.swap(
+        connection,
+        TABLE,
+        {'instance_uuid': uuid},
+        {'cell_id': to_cell_id},
+        {'cell_id': (from_cell_id,)},
+        what='Instance mapping',
+    )
 
 
 def set_queued_for_delete(connection, uuid, queued=True):
     """Mark a server as going away (or, when restored, as staying)."""
-    connection.execute(TABLE.update().where(TABLE.c.instance_uuid == uuid)
-                       .values(queued_for_delete=queued))
+    connection.execute(
+        TABLE.update().where(TABLE.c.instance_uuid == uuid).values(queued_for_delete=queued)
+    )
 
 
 def set_size(connection, uuid, vcpus, memory_mb):
     """What the server counts for in quotas from now on (MiB)."""
-    connection.execute(TABLE.update().where(TABLE.c.instance_uuid == uuid)
-                       .values(vcpus=vcpus, memory_mb=memory_mb))
+    connection.execute(
+        TABLE.update().where(TABLE.c.instance_uuid == uuid).values(vcpus=vcpus, memory_mb=memory_mb)
+    )
 
 
 def destroy(connection, uuid):
@@ -62,9 +77,10 @@ def destroy(connection, uuid):
 def usage(connection, project_id, user_id=None):
     """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
     query = sa.select(
-        sa.func.count(), sa.func.coalesce(sa.func.sum(TABLE.c.vcpus), 0),
-        sa.func.coalesce(sa.func.sum(TABLE.c.memory_mb), 0)).where(
-            TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
+        sa.func.count(),
+        sa.func.coalesce(sa.func.sum(TABLE.c.vcpus), 0),
+        sa.func.coalesce(sa.func.sum(TABLE.c.memory_mb), 0),
+    ).where(TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
     if user_id is not None:
         query = query.where(TABLE.c.user_id == user_id)
     count, vcpus, memory_mb = connection.execute(query).one()

@@ -39,8 +39,7 @@ class InstanceMapping(types.Timestamps, Base):
     """Where a server lives. vcpus and memory_mb make quota one query."""
 
     __tablename__ = 'instance_mappings'
-    __table_args__ = (
-        sa.Index('instance_mappings_project_idx', 'project_id', 'queued_for_delete'),)
+    __table_args__ = (sa.Index('instance_mappings_project_idx', 'project_id', 'queued_for_delete'),)
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     instance_uuid: Mapped[str] = column(Uuid, unique=True)
     cell_id: Mapped[int | None] = column(sa.ForeignKey('cell_mappings.id'), index=True)
@@ -101,7 +100,8 @@ class FlavorProject(Base):
 
     __tablename__ = 'flavor_projects'
     flavor_id: Mapped[int] = column(
-        sa.ForeignKey('flavors.id', ondelete='CASCADE'), primary_key=True)
+        sa.ForeignKey('flavors.id', ondelete='CASCADE'), primary_key=True
+    )
     project_id: Mapped[str] = column(Str, primary_key=True)
 
 
@@ -116,7 +116,8 @@ class Aggregate(types.Timestamps, Base):
 class AggregateHost(Base):
     __tablename__ = 'aggregate_hosts'
     aggregate_id: Mapped[int] = column(
-        sa.ForeignKey('aggregates.id', ondelete='CASCADE'), primary_key=True)
+        sa.ForeignKey('aggregates.id', ondelete='CASCADE'), primary_key=True
+    )
     host: Mapped[str] = column(Str, primary_key=True, index=True)
 
 
@@ -134,7 +135,8 @@ class InstanceGroup(types.Timestamps, Base):
 class InstanceGroupMember(Base):
     __tablename__ = 'instance_group_members'
     group_id: Mapped[int] = column(
-        sa.ForeignKey('instance_groups.id', ondelete='CASCADE'), primary_key=True)
+        sa.ForeignKey('instance_groups.id', ondelete='CASCADE'), primary_key=True
+    )
     instance_uuid: Mapped[str] = column(Uuid, primary_key=True, index=True)
 
 
@@ -207,8 +209,7 @@ class SagaEvent(Base):
 
     __tablename__ = 'saga_events'
     id: Mapped[int] = column(sa.Integer, primary_key=True)
-    saga_uuid: Mapped[str] = column(
-        sa.ForeignKey('sagas.uuid', ondelete='CASCADE'), index=True)
+    saga_uuid: Mapped[str] = column(sa.ForeignKey('sagas.uuid', ondelete='CASCADE'), index=True)
     at: Mapped[object] = column(types.Time)
     owner: Mapped[str] = column(Str)
     epoch: Mapped[int] = column(sa.Integer)

@@ -24,11 +24,22 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
     now = runtime.naive_now()
     values = ctxt.to_wire()
     values.pop('auth_token')
-    rows.insert(connection, TABLE, {
-        'uuid': uuid, 'kind': kind, 'instance_uuid': instance_uuid,
-        'active_for': instance_uuid, 'project_id': ctxt.project_id, 'context': values,
-        'arguments': arguments, 'state': journal.RUNNING, 'direction': journal.FORWARD,
-        'wake_at': now + datetime.timedelta(seconds=wake_in_s)})
+    rows.insert(
+        connection,
+        TABLE,
+        {
+            'uuid': uuid,
+            'kind': kind,
+            'instance_uuid': instance_uuid,
+            'active_for': instance_uuid,
+            'project_id': ctxt.project_id,
+            'context': values,
+            'arguments': arguments,
+            'state': journal.RUNNING,
+            'direction': journal.FORWARD,
+            'wake_at': now + datetime.timedelta(seconds=wake_in_s),
+        },
+    )
     _event(connection, uuid, 'api', 0, None, 'accepted', None)
 
 
@@ -41,8 +52,7 @@ def every(connection, *, active=False, instance_uuid=None):
     """Sagas, newest first."""
     conditions = [TABLE.c.active_for.is_not(None)] if active else []
     where = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
-    return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.created_at.desc(),
-                      **where)
+    return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.created_at.desc(), **where)
 
 
 def events(connection, uuid):
@@ -57,9 +67,19 @@ def destroy(connection, uuid):
 
 
 def _event(connection, uuid, owner, epoch, step, what, detail):
-    rows.insert(connection, EVENTS, {
-        'saga_uuid': uuid, 'at': runtime.naive_now(), 'owner': owner, 'epoch': epoch,
-        'step': step, 'what': what, 'detail': detail})
+    rows.insert(
+        connection,
+        EVENTS,
+        {
+            'saga_uuid': uuid,
+            'at': runtime.naive_now(),
+            'owner': owner,
+            'epoch': epoch,
+            'step': step,
+            'what': what,
+            'detail': detail,
+        },
+    )
 
 
 class Journal:
@@ -75,16 +95,26 @@ class Journal:
         self.database.write(_renew, held, owner, lease_s)
 
     def advance(self, record, *, position, data, direction, step, error=None, what=None):
-        values = {'position': position, 'data': data, 'direction': direction, 'step': step,
-                  'attempts': 0}
+        values = {
+            'position': position,
+            'data': data,
+            'direction': direction,
+            'step': step,
+            'attempts': 0,
+        }
         if error is not None:
             values['error'] = error
         detail = error['message'] if error else None
         self.database.write(_change, record, values, step, what, detail)
 
     def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None):
-        values = {'state': journal.PARKED, 'attempts': attempts, 'owner': None,
-                  'lease_until': None, 'wake_at': _later(wake_in_s)}
+        values = {
+            'state': journal.PARKED,
+            'attempts': attempts,
+            'owner': None,
+            'lease_until': None,
+            'wake_at': _later(wake_in_s),
+        }
         if what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
             values['waits_on'] = step
@@ -92,8 +122,13 @@ class Journal:
         self.database.write(_change, record, values, step, what, detail)
 
     def finish(self, record, *, state):
-        values = {'state': state, 'active_for': None, 'owner': None, 'lease_until': None,
-                  'finished_at': runtime.naive_now()}
+        values = {
+            'state': state,
+            'active_for': None,
+            'owner': None,
+            'lease_until': None,
+            'finished_at': runtime.naive_now(),
+        }
         self.database.write(_change, record, values, None, state, None)
 
     def due(self, limit):
@@ -105,9 +140,11 @@ def _later(seconds):
 
 
 def _free(now):
-    return sa.and_(TABLE.c.state.in_((journal.RUNNING, journal.PARKED)),
-                   TABLE.c.wake_at <= now,
-                   sa.or_(TABLE.c.lease_until.is_(None), TABLE.c.lease_until < now))
+    return sa.and_(
+        TABLE.c.state.in_((journal.RUNNING, journal.PARKED)),
+        TABLE.c.wake_at <= now,
+        sa.or_(TABLE.c.lease_until.is_(None), TABLE.c.lease_until < now),
+    )
 
 
 def _acquire(connection, uuid, owner, lease_s):
@@ -116,29 +153,52 @@ def _acquire(connection, uuid, owner, lease_s):
         return None
     now = runtime.naive_now()
     done = connection.execute(
-        TABLE.update().where(TABLE.c.uuid == uuid, TABLE.c.epoch == before.epoch, _free(now))
-        .values(state=journal.RUNNING, owner=owner, epoch=before.epoch + 1,
-                lease_until=_later(lease_s)))
+        TABLE.update()
+        .where(TABLE.c.uuid == uuid, TABLE.c.epoch == before.epoch, _free(now))
+        .values(
+            state=journal.RUNNING, owner=owner, epoch=before.epoch + 1, lease_until=_later(lease_s)
+        )
+    )
     if not done.rowcount:
         return None
     if before.owner not in (None, owner):
-        _event(connection, uuid, owner, before.epoch + 1, before.step, 'taken over',
-               f'from {before.owner}')
+        _event(
+            connection,
+            uuid,
+            owner,
+            before.epoch + 1,
+            before.step,
+            'taken over',
+            f'from {before.owner}',
+        )
     return rows.find(connection, TABLE, uuid=uuid)
 
 
 def _renew(connection, held, owner, lease_s):
     until = _later(lease_s)
     for uuid, epoch in held.items():
-        connection.execute(TABLE.update().where(
-            TABLE.c.uuid == uuid, TABLE.c.epoch == epoch, TABLE.c.owner == owner,
-            TABLE.c.state == journal.RUNNING).values(lease_until=until))
+        connection.execute(
+            TABLE.update()
+            .where(
+                TABLE.c.uuid == uuid,
+                TABLE.c.epoch == epoch,
+                TABLE.c.owner == owner,
+                TABLE.c.state == journal.RUNNING,
+            )
+            .values(lease_until=until)
+        )
 
 
 def _change(connection, record, values, step, what, detail):
-    done = connection.execute(TABLE.update().where(
-        TABLE.c.uuid == record.uuid, TABLE.c.epoch == record.epoch,
-        TABLE.c.state == journal.RUNNING).values(**values))
+    done = connection.execute(
+        TABLE.update()
+        .where(
+            TABLE.c.uuid == record.uuid,
+            TABLE.c.epoch == record.epoch,
+            TABLE.c.state == journal.RUNNING,
+        )
+        .values(**values)
+    )
     if not done.rowcount:
         raise journal.LostLease(record.uuid)
     if what is not None:
@@ -146,6 +206,13 @@ def _change(connection, record, values, step, what, detail):
 
 
 def _due(connection, limit):
-    return connection.execute(
-        sa.select(TABLE.c.uuid).where(_free(runtime.naive_now()))
-        .order_by(TABLE.c.wake_at).limit(limit)).scalars().all()
+    return (
+        connection.execute(
+            sa.select(TABLE.c.uuid)
+            .where(_free(runtime.naive_now()))
+            .order_by(TABLE.c.wake_at)
+            .limit(limit)
+        )
+        .scalars()
+        .all()
+    )

@@ -13,7 +13,8 @@ CELLS = 'cells'
 def bump(connection, name):
     """Move a stamp on, in the transaction that makes the change."""
     done = connection.execute(
-        TABLE.update().where(TABLE.c.name == name).values(value=TABLE.c.value + 1))
+        TABLE.update().where(TABLE.c.name == name).values(value=TABLE.c.value + 1)
+    )
     if not done.rowcount:
         rows.insert(connection, TABLE, {'name': name, 'value': 1})
 

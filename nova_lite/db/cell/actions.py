@@ -14,16 +14,31 @@ EVENTS = models.InstanceActionEvent.__table__
 def start(connection, ctxt, uuid, action, message=None):
     """Record that `ctxt`'s request asks for `action`; returns the action's id."""
     now = runtime.naive_now()
-    return rows.insert_returning_id(connection, ACTIONS, {
-        'action': action, 'instance_uuid': uuid, 'request_id': ctxt.request_id,
-        'user_id': ctxt.user_id, 'project_id': ctxt.project_id, 'start_time': now,
-        'updated_at': now, 'message': message})
+    return rows.insert_returning_id(
+        connection,
+        ACTIONS,
+        {
+            'action': action,
+            'instance_uuid': uuid,
+            'request_id': ctxt.request_id,
+            'user_id': ctxt.user_id,
+            'project_id': ctxt.project_id,
+            'start_time': now,
+            'updated_at': now,
+            'message': message,
+        },
+    )
 
 
 def get(connection, uuid, request_id):
     """One action of a server; raises ActionNotFound."""
-    return rows.get(connection, ACTIONS, exception.ActionNotFound(
-        instance_id=uuid, request_id=request_id), instance_uuid=uuid, request_id=request_id)
+    return rows.get(
+        connection,
+        ACTIONS,
+        exception.ActionNotFound(instance_id=uuid, request_id=request_id),
+        instance_uuid=uuid,
+        request_id=request_id,
+    )
 
 
 def start_event(connection, uuid, request_id, event, host=None):
@@ -35,26 +50,39 @@ def start_event(connection, uuid, request_id, event, host=None):
     if action_id is None or _open_event(connection, action_id, event, host) is not None:
         return
     now = runtime.naive_now()
-    rows.insert(connection, EVENTS, {
-        'action_id': action_id, 'event': event, 'host': host, 'start_time': now,
-        'updated_at': now})
+    rows.insert(
+        connection,
+        EVENTS,
+        {
+            'action_id': action_id,
+            'event': event,
+            'host': host,
+            'start_time': now,
+            'updated_at': now,
+        },
+    )
 
 
-def finish_event(connection, uuid, request_id, event, *, host=None, error=None,
-                 traceback=None):
+def finish_event(connection, uuid, request_id, event, *, host=None, error=None, traceback=None):
     """End an event. With `error` (a text for the user) it failed, and so did the action."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
     event_id = _open_event(connection, action_id, event, host)
     now = runtime.naive_now()
-    outcome = {'finish_time': now, 'updated_at': now,
-               'result': 'Success' if error is None else 'Error',
-               'details': error, 'traceback': traceback}
+    outcome = {
+        'finish_time': now,
+        'updated_at': now,
+        'result': 'Success' if error is None else 'Error',
+        'details': error,
+        'traceback': traceback,
+    }
     if event_id is None:
-        rows.insert(connection, EVENTS, {
-            'action_id': action_id, 'event': event, 'host': host, 'start_time': now,
-            **outcome})
+        rows.insert(
+            connection,
+            EVENTS,
+            {'action_id': action_id, 'event': event, 'host': host, 'start_time': now, **outcome},
+        )
     else:
         connection.execute(EVENTS.update().where(EVENTS.c.id == event_id).values(**outcome))
     changes = {'updated_at': now, 'finish_time': now}
@@ -63,17 +91,26 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None,
     connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
 
 
-def record_event(connection, uuid, request_id, event, *, host=None, error=None,
-                 started_at=None):
+def record_event(connection, uuid, request_id, event, *, host=None, error=None, started_at=None):
     """Record an event that has begun and ended, in one statement each."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
     now = runtime.naive_now()
-    rows.insert(connection, EVENTS, {
-        'action_id': action_id, 'event': event, 'host': host, 'start_time': started_at or now,
-        'finish_time': now, 'updated_at': now, 'details': error,
-        'result': 'Success' if error is None else 'Error'})
+    rows.insert(
+        connection,
+        EVENTS,
+        {
+            'action_id': action_id,
+            'event': event,
+            'host': host,
+            'start_time': started_at or now,
+            'finish_time': now,
+            'updated_at': now,
+            'details': error,
+            'result': 'Success' if error is None else 'Error',
+        },
+    )
     changes = {'updated_at': now, 'finish_time': now}
     if error is not None:
         changes['message'] = 'Error'
@@ -82,8 +119,7 @@ def record_event(connection, uuid, request_id, event, *, host=None, error=None,
 
 def events_of(connection, action_ids):
     """{action id: [event, ...]} in the order they began, newest first."""
-    found = rows.every(connection, EVENTS, action_id=list(action_ids),
-                       order_by=EVENTS.c.id.desc())
+    found = rows.every(connection, EVENTS, action_id=list(action_ids), order_by=EVENTS.c.id.desc())
     grouped = {}
     for row in found:
         grouped.setdefault(row.action_id, []).append(row)
@@ -92,15 +128,22 @@ def events_of(connection, action_ids):
 
 def _action_id(connection, uuid, request_id):
     return connection.execute(
-        sa.select(ACTIONS.c.id).where(
-            ACTIONS.c.instance_uuid == uuid, ACTIONS.c.request_id == request_id)
-        .order_by(ACTIONS.c.id.desc()).limit(1)).scalar()
+        sa.select(ACTIONS.c.id)
+        .where(ACTIONS.c.instance_uuid == uuid, ACTIONS.c.request_id == request_id)
+        .order_by(ACTIONS.c.id.desc())
+        .limit(1)
+    ).scalar()
 
 
 def _open_event(connection, action_id, event, host):
     return connection.execute(
-        sa.select(EVENTS.c.id).where(
-            EVENTS.c.action_id == action_id, EVENTS.c.event == event,
+        sa.select(EVENTS.c.id)
+        .where(
+            EVENTS.c.action_id == action_id,
+            EVENTS.c.event == event,
             EVENTS.c.host.is_(None) if host is None else EVENTS.c.host == host,
-            EVENTS.c.finish_time.is_(None))
-        .order_by(EVENTS.c.id.desc()).limit(1)).scalar()
+            EVENTS.c.finish_time.is_(None),
+        )
+        .order_by(EVENTS.c.id.desc())
+        .limit(1)
+    ).scalar()

@@ -26,7 +26,8 @@ def block_devices(connection, uuids):
 def update_block_device(connection, uuid, values):
     """Change columns of one block device; how many rows that hit."""
     return connection.execute(
-        DEVICES.update().where(DEVICES.c.uuid == uuid).values(**values)).rowcount
+        DEVICES.update().where(DEVICES.c.uuid == uuid).values(**values)
+    ).rowcount
 
 
 def destroy_block_devices(connection, instance_uuid, volume_id=None):
@@ -39,14 +40,18 @@ def destroy_block_devices(connection, instance_uuid, volume_id=None):
 
 def create_tags(connection, instance_uuid, tags):
     """Add tags to a server that has none of them."""
-    rows.insert(connection, TAGS, [
-        {'instance_uuid': instance_uuid, 'tag': tag} for tag in dict.fromkeys(tags)])
+    rows.insert(
+        connection,
+        TAGS,
+        [{'instance_uuid': instance_uuid, 'tag': tag} for tag in dict.fromkeys(tags)],
+    )
 
 
 def tags(connection, uuids):
     """{server uuid: [tag, ...]} in alphabetical order."""
     found = connection.execute(
-        sa.select(TAGS).where(TAGS.c.instance_uuid.in_(list(uuids))).order_by(TAGS.c.tag))
+        sa.select(TAGS).where(TAGS.c.instance_uuid.in_(list(uuids))).order_by(TAGS.c.tag)
+    )
     grouped = {}
     for row in found:
         grouped.setdefault(row.instance_uuid, []).append(row.tag)

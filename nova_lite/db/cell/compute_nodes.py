@@ -54,8 +54,9 @@ def count_build(connection, host, failed):
     condition = [TABLE.c.host == host]
     if not failed:
         condition.append(TABLE.c.failed_builds > 0)
-    connection.execute(TABLE.update().where(*condition).values(
-        failed_builds=value, updated_at=runtime.naive_now()))
+    connection.execute(
+        TABLE.update().where(*condition).values(failed_builds=value, updated_at=runtime.naive_now())
+    )
 
 
 def destroy(connection, uuid):

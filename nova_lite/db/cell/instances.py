@@ -52,8 +52,11 @@ def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_h
     expect_host: allowed hosts. Raises StateChanged on a lost race.
     """
     expected = {'deleted': (False,)}
-    for name, allowed in (('task_state', expect_task), ('vm_state', expect_vm),
-                          ('host', expect_host)):
+    for name, allowed in (
+        ('task_state', expect_task),
+        ('vm_state', expect_vm),
+        ('host', expect_host),
+    ):
         if allowed is not ANY:
             expected[name] = tuple(allowed)
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected, what='Instance')
@@ -62,30 +65,52 @@ def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_h
 def mark_deleted(connection, uuid):
     """End a server's life: the record stays, as deleted, until it is archived."""
     now = runtime.naive_now()
-    connection.execute(TABLE.update().where(
-        TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).values(
-            deleted=True, deleted_at=now, terminated_at=now, vm_state='deleted',
-            task_state=None, power_state=0))
+    connection.execute(
+        TABLE.update()
+        .where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False))
+        .values(
+            deleted=True,
+            deleted_at=now,
+            terminated_at=now,
+            vm_state='deleted',
+            task_state=None,
+            power_state=0,
+        )
+    )
 
 
 def purge(connection, uuid):
     """Remove a server's row and its children's: the losing copy of a move."""
-    for table in (models.BlockDevice.__table__, models.Tag.__table__,
-                  models.InstanceFault.__table__):
+    for table in (
+        models.BlockDevice.__table__,
+        models.Tag.__table__,
+        models.InstanceFault.__table__,
+    ):
         rows.delete(connection, table, instance_uuid=uuid)
     actions = models.InstanceAction.__table__
     events = models.InstanceActionEvent.__table__
-    connection.execute(events.delete().where(events.c.action_id.in_(
-        sa.select(actions.c.id).where(actions.c.instance_uuid == uuid))))
+    connection.execute(
+        events.delete().where(
+            events.c.action_id.in_(sa.select(actions.c.id).where(actions.c.instance_uuid == uuid))
+        )
+    )
     rows.delete(connection, actions, instance_uuid=uuid)
     rows.delete(connection, TABLE, uuid=uuid)
 
 
 def add_fault(connection, uuid, *, code, message, details=None, host=None):
     """Record why a server failed. message is cut to the column's 255 characters."""
-    rows.insert(connection, models.InstanceFault.__table__, {
-        'instance_uuid': uuid, 'code': code, 'message': message[:255], 'details': details,
-        'host': host})
+    rows.insert(
+        connection,
+        models.InstanceFault.__table__,
+        {
+            'instance_uuid': uuid,
+            'code': code,
+            'message': message[:255],
+            'details': details,
+            'host': host,
+        },
+    )
 
 
 def faults(connection, uuids):
@@ -100,19 +125,35 @@ def usage_by_node(connection):
 
     What moves in progress hold besides comes from `migrations.usage_by_node`.
     """
-    query = sa.select(
-        TABLE.c.host, TABLE.c.node, sa.func.count(), sa.func.sum(TABLE.c.vcpus),
-        sa.func.sum(TABLE.c.memory_mb),
-        sa.func.sum(TABLE.c.root_gb + TABLE.c.ephemeral_gb)).where(
-            TABLE.c.deleted.is_(False), TABLE.c.host.is_not(None),
-            TABLE.c.vm_state != 'shelved_offloaded').group_by(TABLE.c.host, TABLE.c.node)
-    return {(host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
-            for host, node, count, vcpus, memory_mb, disk_gb in connection.execute(query)}
+    query = (
+        sa.select(
+            TABLE.c.host,
+            TABLE.c.node,
+            sa.func.count(),
+            sa.func.sum(TABLE.c.vcpus),
+            sa.func.sum(TABLE.c.memory_mb),
+            sa.func.sum(TABLE.c.root_gb + TABLE.c.ephemeral_gb),
+        )
+        .where(
+            TABLE.c.deleted.is_(False),
+            TABLE.c.host.is_not(None),
+            TABLE.c.vm_state != 'shelved_offloaded',
+        )
+        .group_by(TABLE.c.host, TABLE.c.node)
+    )
+    return {
+        (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
+        for host, node, count, vcpus, memory_mb, disk_gb in connection.execute(query)
+    }
 
 
 def busy_by_host(connection):
     """{host: servers with a task running}: the hosts' workload."""
-    query = sa.select(TABLE.c.host, sa.func.count()).where(
-        TABLE.c.deleted.is_(False), TABLE.c.host.is_not(None),
-        TABLE.c.task_state.is_not(None)).group_by(TABLE.c.host)
+    query = (
+        sa.select(TABLE.c.host, sa.func.count())
+        .where(
+            TABLE.c.deleted.is_(False), TABLE.c.host.is_not(None), TABLE.c.task_state.is_not(None)
+        )
+        .group_by(TABLE.c.host)
+    )
     return {host: int(count) for host, count in connection.execute(query)}

@@ -34,7 +34,8 @@ class Instance(types.Timestamps, Base):
         sa.Index('instances_project_idx', 'project_id', 'deleted', 'created_at'),
         sa.Index('instances_host_idx', 'host', 'node', 'deleted'),
         sa.Index('instances_list_idx', 'deleted', 'created_at', 'id'),
-        sa.Index('instances_task_idx', 'task_state', 'updated_at'))
+        sa.Index('instances_task_idx', 'task_state', 'updated_at'),
+    )
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
     project_id: Mapped[str] = column(Str)
@@ -134,7 +135,8 @@ class InstanceAction(types.Timestamps, Base):
     __tablename__ = 'instance_actions'
     __table_args__ = (
         sa.Index('instance_actions_request_idx', 'instance_uuid', 'request_id'),
-        sa.Index('instance_actions_list_idx', 'instance_uuid', 'created_at'))
+        sa.Index('instance_actions_list_idx', 'instance_uuid', 'created_at'),
+    )
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     action: Mapped[str] = column(Str)
     instance_uuid: Mapped[str] = column(Uuid)
@@ -167,7 +169,8 @@ class Migration(types.Timestamps, Base):
         sa.Index('migrations_instance_idx', 'instance_uuid', 'status'),
         sa.Index('migrations_source_idx', 'source_compute', 'source_node', 'status'),
         sa.Index('migrations_dest_idx', 'dest_compute', 'dest_node', 'status'),
-        sa.Index('migrations_list_idx', 'created_at', 'id'))
+        sa.Index('migrations_list_idx', 'created_at', 'id'),
+    )
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
     instance_uuid: Mapped[str] = column(Uuid)
@@ -221,7 +224,8 @@ class ComputeNode(types.Timestamps, Base):
 
     __tablename__ = 'compute_nodes'
     __table_args__ = (
-        sa.UniqueConstraint('host', 'hypervisor_hostname', name='compute_nodes_host_node_uc'),)
+        sa.UniqueConstraint('host', 'hypervisor_hostname', name='compute_nodes_host_node_uc'),
+    )
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
     host: Mapped[str] = column(Str)

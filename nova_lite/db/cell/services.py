@@ -16,17 +16,39 @@ def beat(connection, hosts, binary, topic):
     """Record a heartbeat of every host in one go; services that are new are added."""
     now = runtime.naive_now()
     done = connection.execute(
-        TABLE.update().where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts))).values(
-            last_seen_up=now, report_count=TABLE.c.report_count + 1,
-            version=versions.SERVICE_VERSION, updated_at=now))
+        TABLE.update()
+        .where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))
+        .values(
+            last_seen_up=now,
+            report_count=TABLE.c.report_count + 1,
+            version=versions.SERVICE_VERSION,
+            updated_at=now,
+        )
+    )
     if done.rowcount == len(hosts):
         return
-    known = set(connection.scalars(
-        sa.select(TABLE.c.host).where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))))
-    rows.insert(connection, TABLE, [
-        {'uuid': runtime.new_uuid(), 'host': host, 'binary': binary, 'topic': topic,
-         'version': versions.SERVICE_VERSION, 'last_seen_up': now, 'report_count': 1}
-        for host in hosts if host not in known])
+    known = set(
+        connection.scalars(
+            sa.select(TABLE.c.host).where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))
+        )
+    )
+    rows.insert(
+        connection,
+        TABLE,
+        [
+            {
+                'uuid': runtime.new_uuid(),
+                'host': host,
+                'binary': binary,
+                'topic': topic,
+                'version': versions.SERVICE_VERSION,
+                'last_seen_up': now,
+                'report_count': 1,
+            }
+            for host in hosts
+            if host not in known
+        ],
+    )
 
 
 def every(connection, **where):
@@ -64,5 +86,6 @@ def is_up(service, down_time_s):
 
 def minimum_version(connection, binary=COMPUTE):
     """The oldest version among the services of `binary`; None when there is none."""
-    return connection.execute(sa.select(sa.func.min(TABLE.c.version)).where(
-        TABLE.c.binary == binary, TABLE.c.version > 0)).scalar()
+    return connection.execute(
+        sa.select(sa.func.min(TABLE.c.version)).where(TABLE.c.binary == binary, TABLE.c.version > 0)
+    ).scalar()

@@ -76,13 +76,23 @@ class EngineTest(testtools.TestCase):
         self.create(self.uuid)
 
     def create(self, uuid):
-        self.database.write(sagas.create, context.admin(), uuid=uuid, kind='toy',
-                            instance_uuid=self.server, arguments={})
+        self.database.write(
+            sagas.create,
+            context.admin(),
+            uuid=uuid,
+            kind='toy',
+            instance_uuid=self.server,
+            arguments={},
+        )
 
     def engine(self, owner='one'):
         made = engine.Engine(
-            self.journal, {'toy': Toy}, self.world, owner=owner,
-            make_context=lambda record: context.RequestContext.from_wire(record.context))
+            self.journal,
+            {'toy': Toy},
+            self.world,
+            owner=owner,
+            make_context=lambda record: context.RequestContext.from_wire(record.context),
+        )
         self.addCleanup(made.stop)
         return made
 
@@ -125,7 +135,7 @@ class EngineTest(testtools.TestCase):
                     self.assertEqual('undone', self.run_to_end())
                     self.assertEqual(set(), self.world.on)
                     undone = [n for n, verb in self.world.log if verb == 'undo']
-                    self.assertEqual(list(reversed(STEPS[:position + 1])), undone)
+                    self.assertEqual(list(reversed(STEPS[: position + 1])), undone)
                     self.assertEqual('Conflict: no', self.record().error['message'])
                     self.assertIsNone(self.record().active_for)
 
@@ -162,10 +172,16 @@ class EngineTest(testtools.TestCase):
         self.clock.advance(16)
         self.assertEqual([self.uuid], self.journal.due(10))
         self.assertEqual('done', self.engine('two').run(self.uuid))
-        self.assertRaises(journal.LostLease, self.journal.advance, dead, position=1, data={},
-                          direction='forward', step='first')
-        self.assertIn('taken over', [e.what for e in self.database.read(
-            sagas.events, self.uuid)])
+        self.assertRaises(
+            journal.LostLease,
+            self.journal.advance,
+            dead,
+            position=1,
+            data={},
+            direction='forward',
+            step='first',
+        )
+        self.assertIn('taken over', [e.what for e in self.database.read(sagas.events, self.uuid)])
 
     def test_a_zombie_stops_at_its_next_word(self):
         zombie = self.engine('zombie')
@@ -178,6 +194,7 @@ class EngineTest(testtools.TestCase):
         class Slow(Toy):
             def steps(self):
                 return (saga.Step('first', paused), *super().steps()[1:])
+
         zombie.kinds = {'toy': Slow}
         self.assertIsNone(zombie.run(self.uuid))
         self.assertEqual('done', self.record().state)

@@ -1,0 +1,183 @@
+"""Build: the first saga, whose journal is the build request.
+
+Claim, records in the cell, mapping, cast (reference/create-server 4). The pivot
+is the transaction that maps the server and drops its build request under our
+epoch. Who loses it finds out why and takes back only what is its own.
+"""
+
+import collections
+
+from oslo_db import exception as db_exception
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.conductor import bury
+from nova_lite.conductor import requests
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.objects import block_device
+
+LOG = log.getLogger(__name__)
+
+
+class Build:
+    """One attempt at a batch of servers that were asked for together."""
+
+    def __init__(self, world, ctxt, accepted):
+        self.world, self.ctxt = world, ctxt
+        self.requests = {request.instance_uuid: request for request in accepted}
+
+    def run(self):
+        """Build every server whose build request is still there."""
+        if not self.requests:
+            return
+        if any(request.epoch for request in self.requests.values()):
+            self._clear_former_attempt()
+        try:
+            selections = self._select()
+        except exception.AllocationConflict as error:
+            # Another process builds the same servers: a message that came twice.
+            LOG.warning('Build of %s is under way elsewhere: %s', list(self.requests), error)
+            return
+        except exception.Unavailable as error:
+            LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+            self.world.api_db.write(build_requests.expire, list(self.requests))
+            return
+        except exception.NovaLiteError as error:
+            bury.bury(self.world, self.ctxt, self.requests.values(), error)
+            return
+        for cell, chosen in self._by_cell(selections).items():
+            self._build_in(cell, chosen)
+
+    def _select(self):
+        uuids = list(self.requests)
+        spec = self.world.api_db.read(request_specs.get, uuids[0])
+        request = self.requests[uuids[0]]
+        spec.num_instances = len(uuids)
+        wanted = request.arguments.get('destination')
+        if wanted:
+            destination = spec.destination()
+            destination.host, destination.node = wanted.get('host'), wanted.get('node')
+        found = self.world.scheduler.select_destinations(
+            self.ctxt,
+            spec=spec,
+            instance_uuids=uuids,
+            alternates=request.arguments.get('retry', True),
+        )
+        return dict(zip(uuids, found, strict=True))
+
+    def _by_cell(self, selections):
+        """{cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
+        hosts = {choice[0].service_host for choice in selections.values()}
+        mapped = self.world.api_db.read(host_mappings.cell_ids, hosts)
+        grouped = collections.defaultdict(dict)
+        for uuid, choice in selections.items():
+            host = choice[0].service_host
+            if host in mapped:
+                grouped[self.world.cells.by_id(mapped[host])][uuid] = choice
+                continue
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+            bury.bury(
+                self.world,
+                self.ctxt,
+                [self.requests[uuid]],
+                exception.HostMappingNotFound(host=host),
+            )
+        return grouped
+
+    def _build_in(self, cell, chosen):
+        try:
+            created = cell.db.write(self._create_records, chosen)
+        except db_exception.DBDuplicateEntry:
+            LOG.warning(
+                'Servers %s are in cell %s already: they are built elsewhere',
+                list(chosen),
+                cell.name,
+            )
+            return
+        compute = self.world.compute(cell)
+        for uuid, choice in chosen.items():
+            try:
+                self.world.api_db.write(self._map, uuid, cell.id)
+            except exception.StateChanged as error:
+                self._lost(uuid, cell, error)
+                continue
+            self._cast(compute, created[uuid], choice)
+
+    def _create_records(self, connection, chosen):
+        """Everything a cell must know of the servers. Returns {uuid: (row, devices)}."""
+        for uuid, choice in chosen.items():
+            request = self.requests[uuid]
+            selected = choice[0]
+            instances.create(
+                connection,
+                [
+                    requests.record_of(
+                        request,
+                        host=selected.service_host,
+                        node=selected.nodename,
+                        availability_zone=selected.availability_zone,
+                        build=self._build_arguments(request, choice),
+                    )
+                ],
+            )
+            actions.start(connection, self.ctxt, uuid, 'create')
+            children.create_block_devices(connection, request.block_devices)
+            children.create_tags(connection, uuid, request.tags)
+        rows = instances.of(connection, chosen)
+        devices = children.block_devices(connection, chosen)
+        return {row.uuid: (row, devices.get(row.uuid, [])) for row in rows}
+
+    def _build_arguments(self, request, choice):
+        values = self.ctxt.to_wire()
+        values.pop('auth_token')
+        return {
+            'context': values,
+            'image': request.arguments.get('image'),
+            'selection': choice[0].as_dict(),
+            'alternates': [alternate.as_dict() for alternate in choice[1:]],
+            'requested_networks': request.arguments.get('requested_networks'),
+            'options': request.arguments.get('options', {}),
+        }
+
+    def _map(self, connection, uuid, cell_id):
+        """The pivot: from here on the server is the cell's."""
+        build_requests.drop(connection, uuid, self.requests[uuid].epoch)
+        instance_mappings.place(connection, uuid, cell_id)
+
+    def _lost(self, uuid, cell, error):
+        """The pivot was lost: to the user who deleted the server, or to another builder."""
+        LOG.info('Build of server %s stops: %s', uuid, error)
+        mapping = self.world.api_db.read(instance_mappings.find, uuid)
+        rival = self.world.api_db.read(build_requests.find, uuid)
+        if mapping is not None and mapping.cell_id == cell.id:
+            return
+        if rival is None or mapping is None or mapping.cell_id is not None:
+            cell.db.write(instances.purge, uuid)
+        if rival is None and (mapping is None or mapping.cell_id is None):
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+            self.world.api_db.write(instance_mappings.destroy, uuid)
+
+    def _cast(self, compute, created, choice):
+        row, devices = created
+        requests.send(
+            compute,
+            self.ctxt,
+            row,
+            [block_device.BlockDevice.of(d) for d in devices],
+            choice[0],
+            choice[1:],
+        )
+
+    def _clear_former_attempt(self):
+        """Take back what an earlier owner of these builds may have left."""
+        for uuid in self.requests:
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+            for cell in self.world.cells.every():
+                if cell.db.read(instances.find, uuid) is not None:
+                    cell.db.write(instances.purge, uuid)

@@ -1,0 +1,3 @@
+"""Which saga class runs which kind of journal row."""
+
+KINDS = {}

@@ -1,0 +1,48 @@
+"""Build requests as records and as messages.
+
+Shared by the build, the burial in cell0 and the cell conductor's audit, which
+sends a build again whose message was lost.
+"""
+
+import datetime
+
+from nova_lite import context
+from nova_lite.objects import image as image_objects
+from nova_lite.objects import instance as instance_objects
+
+TIMES = ('created_at', 'updated_at')
+
+
+def context_of(request):
+    """A context for a build whose user's request is long over."""
+    return context.RequestContext(
+        user_id=request.instance['user_id'],
+        project_id=request.project_id,
+        request_id=request.request_id,
+        overwrite=False,
+    )
+
+
+def record_of(request, **more):
+    """The columns of the server to be, with `more` over them."""
+    values = dict(request.instance)
+    for name in TIMES:
+        if values.get(name):
+            values[name] = datetime.datetime.fromisoformat(values[name])
+    return {**values, **more}
+
+
+def send(compute, ctxt, row, devices, selection, alternates):
+    """Ask the chosen host to build a server, from what its row says under `build`."""
+    image = row.build.get('image')
+    compute.build_instance(
+        ctxt,
+        host=selection.service_host,
+        instance=instance_objects.Instance.from_row(row),
+        image=image_objects.ImageMeta(**image) if image else None,
+        selection=selection,
+        alternates=list(alternates),
+        block_devices=devices,
+        requested_networks=row.build.get('requested_networks'),
+        options=row.build['options'],
+    )

@@ -1,0 +1,94 @@
+"""The super-conductor: builds and sagas over all cells.
+
+Only delegation: `build` and one module per saga hold the work. What a nudge
+should have started and did not is found by the sweeps.
+Source: design, sagas; reference/create-server 4.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite.conductor import build
+from nova_lite.conductor import kinds
+from nova_lite.conductor import requests
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import sagas
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.saga import engine
+
+LOG = log.getLogger(__name__)
+
+
+class World:
+    """What builds and sagas work with."""
+
+    def __init__(
+        self, conf, *, api_db, cells, scheduler, placement, image=None, network=None, volume=None
+    ):
+        self.conf = conf
+        self.api_db, self.cells = api_db, cells
+        self.scheduler, self.placement = scheduler, placement
+        self.image, self.network, self.volume = image, network, volume
+
+    def compute(self, cell):
+        """A client of the computes of a cell."""
+        return compute_rpc.ComputeAPI(cell.bus)
+
+    def conductor(self, cell):
+        """A client of a cell's conductor."""
+        return conductor_rpc.ConductorAPI(cell.bus)
+
+
+class SuperConductor:
+    """Implements SuperConductorAPI. name: unique among all super-conductors."""
+
+    def __init__(self, conf, world, *, name):
+        self.conf, self.world = conf, world
+        self.engine = engine.Engine(
+            sagas.Journal(world.api_db),
+            kinds.KINDS,
+            world,
+            owner=name,
+            make_context=lambda record: context.RequestContext.from_wire(record.context),
+            lease_s=conf.conductor.lease_s,
+            threads=conf.conductor.saga_threads,
+        )
+
+    def build_servers(self, ctxt, uuids):
+        """Build the servers whose build requests were just accepted together."""
+        build.Build(self.world, ctxt, self.world.api_db.read(build_requests.of, uuids)).run()
+
+    def run_saga(self, ctxt, saga_uuid):
+        """Run a saga whose row was just made, or that may go on now."""
+        self.engine.submit(saga_uuid)
+
+    def sweep_builds(self):
+        """Take up builds that no one finished in time."""
+        batches = self.world.api_db.write(
+            build_requests.take_over, self.conf.conductor.build_lease_s
+        )
+        for reservation_id, found in batches.items():
+            LOG.warning(
+                'Build %s was not finished in time; epoch %s takes it up',
+                reservation_id,
+                found[0].epoch,
+            )
+            build.Build(self.world, requests.context_of(found[0]), found).run()
+
+    def sweep_sagas(self):
+        """Take up sagas that are due and that no one holds."""
+        self.engine.sweep()
+
+    def periodics(self):
+        """(seconds between, method) of what is done again and again."""
+        interval = self.conf.conductor.sweep_interval_s
+        return [(interval, self.sweep_builds), (interval, self.sweep_sagas)]
+
+    def start(self):
+        """Begin to keep time for sagas."""
+        self.engine.start()
+
+    def stop(self):
+        """Let running steps end; what waits is left to another or to the next start."""
+        self.engine.stop()

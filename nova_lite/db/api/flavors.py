@@ -1,0 +1,147 @@
+"""Flavors, their extra specs, and which projects may use those that are not public."""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import paging
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.Flavor.__table__
+PROJECTS = models.FlavorProject.__table__
+
+
+def create(connection, values):
+    """Add a flavor and return its row; raises AlreadyExists for its name or flavorid."""
+    for column, what in (('flavorid', 'Flavor with ID'), ('name', 'Flavor with name')):
+        if rows.find(connection, TABLE, **{column: values[column]}):
+            raise exception.AlreadyExists(what=what, key=values[column])
+    key = rows.insert_new(
+        connection,
+        TABLE,
+        values,
+        exception.AlreadyExists(what='Flavor with name', key=values['name']),
+    )
+    return rows.find(connection, TABLE, id=key)
+
+
+def get(connection, flavorid, project_id=None):
+    """One flavor, or only if a project may use it; raises FlavorNotFound."""
+    query = sa.select(TABLE).where(TABLE.c.flavorid == flavorid)
+    if project_id is not None:
+        query = query.where(_usable(project_id))
+    row = connection.execute(query).first()
+    if row is None:
+        raise exception.FlavorNotFound(flavor_id=flavorid)
+    return row
+
+
+def of(connection, flavorids):
+    """{flavorid: row} of those that exist."""
+    return {row.flavorid: row for row in rows.every(connection, TABLE, flavorid=list(flavorids))}
+
+
+def page(connection, conditions, *, sort=('flavorid', 'asc'), limit=None, marker=None):
+    """Flavors that fulfil the conditions (see `matching`), sorted.
+
+    marker: flavorid of the last one of the page before; raises MarkerNotFound
+    """
+    key, direction = sort
+    keys = [(TABLE.c[key], direction), (TABLE.c.id, direction)]
+    query = paging.ordered(sa.select(TABLE).where(*conditions), keys)
+    if marker is not None:
+        last = rows.get(connection, TABLE, exception.MarkerNotFound(marker=marker), flavorid=marker)
+        query = query.where(paging.after(keys, last))
+    return connection.execute(query.limit(limit)).all()
+
+
+def matching(
+    *, project_id=None, is_public=None, disabled=None, min_memory_mb=None, min_root_gb=None
+):
+    """Conditions for `page`. None leaves a condition out.
+
+    is_public: True also finds those that `project_id` was given access to
+    """
+    found = []
+    if is_public and project_id is not None:
+        found.append(_usable(project_id))
+    elif is_public is not None:
+        found.append(TABLE.c.is_public.is_(is_public))
+    if disabled is not None:
+        found.append(TABLE.c.disabled.is_(disabled))
+    if min_memory_mb is not None:
+        found.append(TABLE.c.memory_mb >= min_memory_mb)
+    if min_root_gb is not None:
+        found.append(TABLE.c.root_gb >= min_root_gb)
+    return found
+
+
+def named(pattern):
+    """Condition for `page`: the name matches a regular expression."""
+    return TABLE.c.name.regexp_match(pattern)
+
+
+def describe(connection, flavorid, description):
+    """Change the description and return the row; raises FlavorNotFound."""
+    return _change(connection, flavorid, lambda row: {'description': description})
+
+
+def set_extra_specs(connection, flavorid, specs):
+    """Add or replace extra specs and return the row; raises FlavorNotFound."""
+    return _change(connection, flavorid, lambda row: {'extra_specs': {**row.extra_specs, **specs}})
+
+
+def drop_extra_spec(connection, flavorid, key):
+    """Remove one extra spec; raises FlavorNotFound, FlavorExtraSpecNotFound."""
+
+    def without(row):
+        if key not in row.extra_specs:
+            raise exception.FlavorExtraSpecNotFound(flavor_id=flavorid, key=key)
+        return {'extra_specs': {k: v for k, v in row.extra_specs.items() if k != key}}
+
+    return _change(connection, flavorid, without)
+
+
+def destroy(connection, flavorid):
+    """Remove a flavor; raises FlavorNotFound."""
+    row = get(connection, flavorid)
+    rows.delete(connection, PROJECTS, flavor_id=row.id)
+    rows.delete(connection, TABLE, id=row.id)
+
+
+def projects(connection, row):
+    """Projects that were given access to the flavor, in the order of their ids."""
+    found = rows.every(connection, PROJECTS, order_by=PROJECTS.c.project_id, flavor_id=row.id)
+    return [access.project_id for access in found]
+
+
+def allow(connection, row, project_id):
+    """Give a project access to the flavor; raises AlreadyExists."""
+    error = exception.AlreadyExists(
+        what='Flavor access', key=f'for flavor {row.flavorid} and project {project_id}'
+    )
+    values = {'flavor_id': row.id, 'project_id': project_id}
+    if rows.find(connection, PROJECTS, **values):
+        raise error
+    rows.insert_new(connection, PROJECTS, values, error)
+
+
+def disallow(connection, row, project_id):
+    """Take a project's access to the flavor away; raises FlavorAccessNotFound."""
+    if not rows.delete(connection, PROJECTS, flavor_id=row.id, project_id=project_id):
+        raise exception.FlavorAccessNotFound(flavor_id=row.flavorid, project_id=project_id)
+
+
+def _usable(project_id):
+    granted = sa.select(PROJECTS.c.flavor_id).where(PROJECTS.c.project_id == project_id)
+    return sa.or_(TABLE.c.is_public.is_(True), TABLE.c.id.in_(granted))
+
+
+def _change(connection, flavorid, change):
+    row = connection.execute(
+        sa.select(TABLE).where(TABLE.c.flavorid == flavorid).with_for_update()
+    ).first()
+    if row is None:
+        raise exception.FlavorNotFound(flavor_id=flavorid)
+    connection.execute(TABLE.update().where(TABLE.c.id == row.id).values(**change(row)))
+    return rows.find(connection, TABLE, id=row.id)
