@@ -1,5 +1,6 @@
 """The saga engine over the real journal: failures at every step, leases, waits."""
 
+import fixtures
 import testtools
 
 from nova_lite import context
@@ -66,7 +67,9 @@ class EngineTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.clock = self.useFixture(clock.ManualClock())
-        self.database = db_engine.Database('sqlite:///' + self.useFixture(clock.TempFile()).path)
+        self.database = db_engine.Database(
+            f'sqlite:///{self.useFixture(fixtures.TempDir()).path}/api.db'
+        )
         models.Base.metadata.create_all(self.database.engine)
         self.addCleanup(self.database.dispose)
         self.journal = sagas.Journal(self.database)
