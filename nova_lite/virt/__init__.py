@@ -1,0 +1,4 @@
+"""Hypervisors as the compute daemon sees them: a protocol and its implementations.
+
+`driver` is the protocol, `model` the data that crosses it, `sim` the simulated hosts.
+"""

@@ -1,0 +1,208 @@
+"""What crosses the driver protocol: guests, devices, jobs, facts of a node.
+
+Plain values in hypervisor terms. None knows of servers' states, migrations'
+records or allocations: those are the compute daemon's.
+"""
+
+import dataclasses
+import enum
+
+from nova_lite import states
+
+
+class Verb(enum.StrEnum):
+    """What a driver does to a guest. Jobs and behaviour profiles use these names."""
+
+    SPAWN = 'spawn'
+    DESTROY = 'destroy'
+    POWER_ON = 'power_on'
+    POWER_OFF = 'power_off'
+    SOFT_REBOOT = 'soft_reboot'
+    HARD_REBOOT = 'hard_reboot'
+    PAUSE = 'pause'
+    UNPAUSE = 'unpause'
+    SUSPEND = 'suspend'
+    RESUME = 'resume'
+    RESCUE = 'rescue'
+    UNRESCUE = 'unrescue'
+    SNAPSHOT = 'snapshot'
+    ATTACH_VOLUME = 'attach_volume'
+    DETACH_VOLUME = 'detach_volume'
+    ATTACH_INTERFACE = 'attach_interface'
+    DETACH_INTERFACE = 'detach_interface'
+    MIGRATE_OUT = 'migrate_out'
+    FINISH_MIGRATION = 'finish_migration'
+    REVERT_MIGRATION = 'revert_migration'
+    CONFIRM_MIGRATION = 'confirm_migration'
+    CHECK_LIVE_MIGRATION = 'check_live_migration'
+    PRE_LIVE_MIGRATION = 'pre_live_migration'
+    LIVE_MIGRATE = 'live_migrate'
+    ABORT_LIVE_MIGRATION = 'abort_live_migration'
+    FORCE_COMPLETE = 'force_complete_live_migration'
+    POST_LIVE_MIGRATION = 'post_live_migration'
+    ROLLBACK_LIVE_MIGRATION = 'rollback_live_migration'
+
+
+class PowerAction(enum.StrEnum):
+    """The verbs `Driver.change_power` takes."""
+
+    ON = Verb.POWER_ON
+    OFF = Verb.POWER_OFF
+    SOFT_REBOOT = Verb.SOFT_REBOOT
+    HARD_REBOOT = Verb.HARD_REBOOT
+    PAUSE = Verb.PAUSE
+    UNPAUSE = Verb.UNPAUSE
+    SUSPEND = Verb.SUSPEND
+    RESUME = Verb.RESUME
+    RESCUE = Verb.RESCUE
+    UNRESCUE = Verb.UNRESCUE
+
+
+class Role(enum.StrEnum):
+    """What a node has of a guest.
+
+    Only a resident guest can run; all others are leftovers or preparations.
+    """
+
+    RESIDENT = 'resident'      # defined here
+    INCOMING = 'incoming'      # awaits the memory of a live migration
+    DEPARTED = 'departed'      # left for another node; its disks are kept
+    DISKS_ONLY = 'disks_only'  # destroyed, its disks were kept
+
+
+class DeviceKind(enum.StrEnum):
+    VOLUME = 'volume'
+    INTERFACE = 'interface'
+
+
+class JobState(enum.StrEnum):
+    RUNNING = 'running'
+    DONE = 'done'
+    FAILED = 'failed'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Device:
+    """A volume (id: the volume's) or an interface (id: the port's).
+
+    data: what the hypervisor needs of it, JSON-serializable (connection_info,
+    mac_address, tag, ...).
+    """
+
+    kind: DeviceKind
+    id: str
+    data: dict = dataclasses.field(default_factory=dict)
+
+    def to_dict(self):
+        return {'kind': str(self.kind), 'id': self.id, 'data': self.data}
+
+    @classmethod
+    def from_dict(cls, value):
+        return cls(DeviceKind(value['kind']), value['id'], value['data'])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GuestSpec:
+    """The definition from which a guest is made, or made again by a hard reboot.
+
+    flavor: its name. disk_gb: root, ephemeral and swap disks together, volumes
+    aside. image_id: None for a guest that boots from a volume.
+    """
+
+    uuid: str
+    name: str
+    flavor: str
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+    image_id: str | None = None
+    metadata: dict = dataclasses.field(default_factory=dict)
+    devices: tuple[Device, ...] = ()
+    config_drive: bool = False
+
+    def to_dict(self):
+        return {
+            'uuid': self.uuid, 'name': self.name, 'flavor': self.flavor,
+            'vcpus': self.vcpus, 'memory_mb': self.memory_mb, 'disk_gb': self.disk_gb,
+            'image_id': self.image_id, 'metadata': dict(self.metadata),
+            'devices': [device.to_dict() for device in self.devices],
+            'config_drive': self.config_drive,
+        }
+
+    @classmethod
+    def from_dict(cls, value):
+        devices = tuple(Device.from_dict(device) for device in value['devices'])
+        return cls(**{**value, 'devices': devices})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Guest:
+    """A guest as a node has it. move: the last move it took part in, or None."""
+
+    uuid: str
+    node: str
+    role: Role
+    power_state: states.PowerState
+    spec: GuestSpec
+    rescued: bool = False
+    move: str | None = None
+    started_at: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JobError:
+    """Why a job failed. reschedule: another node might succeed."""
+
+    error_class: str
+    message: str
+    reschedule: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Job:
+    """One effect on one guest, asked for under `key`.
+
+    ready_in: seconds until a poll is worth it; 0 once the job has ended.
+    progress: percent. result: see the method that started the job; a failed job
+    may have one too, when its effect took place before the failure.
+    """
+
+    id: str
+    guest: str
+    node: str
+    verb: Verb
+    state: JobState
+    ready_in: float = 0.0
+    progress: int = 100
+    result: dict = dataclasses.field(default_factory=dict)
+    error: JobError | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Inventory:
+    """A node's total of one resource class, and what its profile reserves.
+
+    reserved: None leaves it to the compute daemon's configuration.
+    """
+
+    total: int
+    reserved: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What a hypervisor says of itself.
+
+    supported_instances: [(architecture, hypervisor type, vm mode)].
+    traits: names of os-traits or CUSTOM_*.
+    """
+
+    hypervisor_hostname: str
+    hypervisor_type: str
+    hypervisor_version: int
+    architecture: str
+    host_ip: str
+    booted_at: float
+    cpu_info: dict
+    supported_instances: tuple[tuple[str, str, str], ...]
+    traits: tuple[str, ...]

@@ -1,0 +1,235 @@
+"""The simulated driver: turns calls of the protocol into requests for jobs.
+
+See `nova_lite.virt.driver` for what each method means. All state is in the file at
+`path`; another SimDriver on the same file goes on where this one stopped.
+"""
+
+import fnmatch
+import json
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.virt import model
+from nova_lite.virt.sim import facts
+from nova_lite.virt.sim import jobs
+from nova_lite.virt.sim import profile as profiles
+from nova_lite.virt.sim import store
+
+Verb = model.Verb
+_DEVICE_VERBS = {
+    model.DeviceKind.VOLUME: (Verb.ATTACH_VOLUME, Verb.DETACH_VOLUME),
+    model.DeviceKind.INTERFACE: (Verb.ATTACH_INTERFACE, Verb.DETACH_INTERFACE),
+}
+
+
+class SimDriver:
+    """Simulated hosts in one file.
+
+    nodes: their names. profile: the name of a bundled profile, a path, or a
+    profile.Profile. speed: how many times faster than the profile says.
+    """
+
+    def __init__(self, path, nodes, profile='default', *, speed=1.0):
+        if speed <= 0:
+            raise exception.Invalid(reason='speed must be more than 0')
+        self._nodes = dict.fromkeys(nodes)
+        if not isinstance(profile, profiles.Profile):
+            profile = profiles.load(profile)
+        self._store = store.Store(path)
+        self._jobs = jobs.Jobs(self._store, profile, speed)
+
+    @property
+    def profile(self):
+        """The profile in force."""
+        return self._jobs.profile
+
+    def reload(self, profile=None):
+        """Take another profile, or read the same source again; raises ProfileError."""
+        self._jobs.profile = profile or self._jobs.profile.reload()
+
+    def close(self):
+        self._store.close()
+
+    # ---- nodes ------------------------------------------------------------
+
+    def list_nodes(self):
+        return list(self._nodes)
+
+    def is_up(self, node):
+        return self._power(node)[0]
+
+    def get_facts(self, node):
+        _powered, booted_at = self._power(node)
+        return facts.node_facts(node, self.profile.behaviour(node), booted_at)
+
+    def get_inventory(self, node):
+        self._check(node)
+        return facts.inventory(self.profile.behaviour(node))
+
+    def get_volume_connector(self, node):
+        self._check(node)
+        return facts.volume_connector(node, self.profile.behaviour(node).architecture)
+
+    def can_connect_volume(self, node, connection_info):
+        self._check(node)
+        kind = connection_info.get('driver_volume_type', '')
+        return any(
+            fnmatch.fnmatchcase(kind, pattern)
+            for pattern in self.profile.behaviour(node).volume_types)
+
+    def _power(self, node):
+        self._check(node)
+        with self._store.read() as tx:
+            return store.node_power(tx, node)
+
+    def _check(self, node):
+        if node not in self._nodes:
+            raise exception.ComputeNodeNotFound(node=node)
+
+    # ---- guests -----------------------------------------------------------
+
+    def list_guests(self, node):
+        self._check(node)
+        self._jobs.settle_node(node)
+        with self._store.read() as tx:
+            rows = tx.execute('SELECT * FROM guests WHERE node = ?', (node,)).fetchall()
+        return [_to_guest(row) for row in rows]
+
+    def get_guest(self, node, guest):
+        return _to_guest(self._row(node, guest))
+
+    def get_console_output(self, node, guest, lines=None):
+        row = self._row(node, guest)
+        found = facts.console_output(_to_guest(row), row['rescue_image'], runtime.timestamp())
+        if lines is not None:
+            found = found[-lines:] if lines > 0 else []
+        return ''.join(f'{line}\n' for line in found)
+
+    def get_diagnostics(self, node, guest):
+        kind = self.profile.behaviour(node).hypervisor['type']
+        return facts.diagnostics(self.get_guest(node, guest), kind, runtime.timestamp())
+
+    def _row(self, node, guest):
+        self._check(node)
+        self._jobs.settle_node(node)
+        with self._store.read() as tx:
+            row = (store.find_guest(tx, node, guest)
+                   or store.find_guest(tx, node, guest, departed=True))
+        if row is None:
+            raise exception.GuestNotFound(uuid=guest, node=node)
+        return row
+
+    # ---- jobs -------------------------------------------------------------
+
+    def poll(self, job_id):
+        return self._jobs.poll(job_id)
+
+    def list_jobs(self, node, guest=None):
+        self._check(node)
+        return self._jobs.running(node, guest)
+
+    def read_snapshot(self, job_id):
+        job = self.poll(job_id)
+        if job.verb is not Verb.SNAPSHOT or job.state is not model.JobState.DONE:
+            raise exception.NotFound(f'Job {job_id} is not a snapshot that is done.')
+        return facts.snapshot_bytes(job.guest, job.result['size'])
+
+    def _start(self, node, guest, verb, key, **request):
+        self._check(node)
+        return self._jobs.start(jobs.Request(node, guest, Verb(verb), key, **request))
+
+    # ---- life -------------------------------------------------------------
+
+    def spawn(self, node, spec, *, key, power_on=True):
+        return self._start(
+            node, spec.uuid, Verb.SPAWN, key, spec=spec,
+            args={'spec': _text(spec), 'power_on': power_on})
+
+    def destroy(self, node, guest, *, key, keep_disks=False):
+        return self._start(node, guest, Verb.DESTROY, key, args={'keep_disks': keep_disks})
+
+    def change_power(self, node, guest, action, *, key, spec=None):
+        return self._start(
+            node, guest, model.PowerAction(action), key,
+            args={'spec': _text(spec) if spec else None})
+
+    def snapshot(self, node, guest, *, key):
+        self._check(node)
+        size = self.profile.behaviour(node).snapshot_bytes
+        return self._start(node, guest, Verb.SNAPSHOT, key, args={'size': size})
+
+    def attach(self, node, guest, device, *, key):
+        attach, _detach = _DEVICE_VERBS[device.kind]
+        return self._start(
+            node, guest, attach, key, subject=device.id,
+            args={'kind': device.kind, 'device': device.to_dict()})
+
+    def detach(self, node, guest, device, *, key):
+        _attach, detach = _DEVICE_VERBS[device.kind]
+        return self._start(
+            node, guest, detach, key, subject=device.id, args={'kind': device.kind})
+
+    # ---- cold moves -------------------------------------------------------
+
+    def migrate_out(self, node, guest, move, *, key):
+        return self._start(node, guest, Verb.MIGRATE_OUT, key, subject=move)
+
+    def finish_migration(self, node, spec, handover, *, key, power_on):
+        return self._start(
+            node, spec.uuid, Verb.FINISH_MIGRATION, key, subject=handover.get('move', ''),
+            spec=spec,
+            args={'spec': _text(spec), 'handover': handover, 'power_on': power_on})
+
+    def revert_migration(self, node, guest, move, *, key, power_on):
+        return self._start(
+            node, guest, Verb.REVERT_MIGRATION, key, subject=move, args={'power_on': power_on})
+
+    def confirm_migration(self, node, guest, move, *, key):
+        return self._start(node, guest, Verb.CONFIRM_MIGRATION, key, subject=move)
+
+    # ---- live moves -------------------------------------------------------
+
+    def check_live_migration(self, node, spec, *, source, dest, key):
+        # A guest may be checked against several destinations under one key.
+        return self._start(
+            node, spec.uuid, Verb.CHECK_LIVE_MIGRATION, key, spec=spec,
+            subject=dest.hypervisor_hostname,
+            args={'refusal': facts.check_migration(source, dest)})
+
+    def pre_live_migration(self, node, spec, move, *, key):
+        return self._start(
+            node, spec.uuid, Verb.PRE_LIVE_MIGRATION, key, subject=move, spec=spec,
+            args={'spec': _text(spec)})
+
+    def live_migrate(self, node, guest, move, *, key, ticket, block_migration=True):
+        return self._start(
+            node, guest, Verb.LIVE_MIGRATE, key, subject=move,
+            args={'ticket': ticket, 'block_migration': block_migration})
+
+    def abort_live_migration(self, node, guest, move, *, key):
+        return self._start(node, guest, Verb.ABORT_LIVE_MIGRATION, key, subject=move)
+
+    def force_complete_live_migration(self, node, guest, move, *, key):
+        return self._start(node, guest, Verb.FORCE_COMPLETE, key, subject=move)
+
+    def post_live_migration(self, node, guest, handover, *, key):
+        return self._start(
+            node, guest, Verb.POST_LIVE_MIGRATION, key, subject=handover.get('move', ''),
+            args={'handover': handover})
+
+    def rollback_live_migration(self, node, guest, move, *, key):
+        return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
+
+
+def _text(spec):
+    return json.dumps(spec.to_dict())
+
+
+def _to_guest(row):
+    return model.Guest(
+        uuid=row['uuid'], node=row['node'], role=model.Role(row['role']),
+        power_state=states.PowerState(row['power_state']),
+        spec=model.GuestSpec.from_dict(json.loads(row['spec'])),
+        rescued=row['rescue_image'] is not None, move=row['move'],
+        started_at=row['started_at'])

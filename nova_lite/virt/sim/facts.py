@@ -1,0 +1,186 @@
+"""What a simulated hypervisor says of itself and of a guest.
+
+All of it follows from the profile, the guest's row and the clock, so equal
+questions get equal answers before and after a restart.
+"""
+
+import hashlib
+
+import os_resource_classes as orc
+
+from nova_lite import states
+from nova_lite.virt import model
+
+CHUNK = 65536
+VM_MODE = 'hvm'
+# Rates at which a running guest's counters grow, per second.
+CPU_SHARE = 0.05
+READ_BYTES, WRITE_BYTES, REQUEST_BYTES = 4096, 8192, 4096
+_STATES = {states.PowerState.NOSTATE: 'pending'}
+RX_BYTES, TX_BYTES, PACKET_BYTES = 600, 300, 100
+
+
+def node_facts(node, behaviour, booted_at):
+    """The model.NodeFacts of a node that behaves so."""
+    architecture = behaviour.architecture
+    kind = behaviour.hypervisor['type']
+    return model.NodeFacts(
+        hypervisor_hostname=node,
+        hypervisor_type=kind,
+        hypervisor_version=behaviour.hypervisor['version'],
+        architecture=architecture,
+        host_ip=host_ip(node),
+        booted_at=booted_at,
+        cpu_info=_cpu_info(behaviour),
+        supported_instances=((architecture, kind.lower(), VM_MODE),),
+        traits=_traits(behaviour))
+
+
+def _cpu_info(behaviour):
+    sockets = 2 if behaviour.capacity['vcpus'] % 4 == 0 else 1
+    threads = 2 if behaviour.capacity['vcpus'] % 2 == 0 else 1
+    features = sorted(
+        name.removeprefix('HW_CPU_X86_').lower() for name in behaviour.traits
+        if name.startswith('HW_CPU_X86_')) if behaviour.architecture == 'x86_64' else []
+    return {
+        'arch': behaviour.architecture,
+        'model': 'simulated',
+        'vendor': 'nova_lite',
+        'topology': {
+            'cells': 1, 'sockets': sockets, 'threads': threads,
+            'cores': max(1, behaviour.capacity['vcpus'] // (sockets * threads))},
+        'features': features,
+    }
+
+
+def _traits(behaviour):
+    """The profile's traits, and those that follow from its other settings."""
+    found = [
+        name for name in behaviour.traits
+        if behaviour.architecture == 'x86_64' or not name.startswith('HW_CPU_X86_')]
+    found.append(f'COMPUTE_ARCH_{behaviour.architecture.upper()}')
+    if behaviour.live_migration['auto_converge']:
+        found.append('COMPUTE_MIGRATE_AUTO_CONVERGE')
+    if behaviour.live_migration['post_copy']:
+        found.append('COMPUTE_MIGRATE_POST_COPY')
+    return tuple(sorted(set(found)))
+
+
+def inventory(behaviour):
+    """{resource class: model.Inventory} of a node that behaves so."""
+    return {
+        name: model.Inventory(behaviour.capacity[key], behaviour.reserved.get(key))
+        for name, key in (
+            (orc.VCPU, 'vcpus'), (orc.MEMORY_MB, 'memory_mb'), (orc.DISK_GB, 'disk_gb'))}
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).digest()
+
+
+def host_ip(node):
+    """A private address that follows from the node's name."""
+    first, second, third = _digest(node)[:3]
+    return f'10.{first}.{second}.{1 + third % 254}'
+
+
+def volume_connector(node, architecture):
+    """What a volume service asks of the node."""
+    return {
+        'platform': architecture, 'os_type': 'linux', 'ip': host_ip(node), 'host': node,
+        'multipath': False,
+        'initiator': f'iqn.2004-10.org.nova-lite:{_digest(node).hex()[:12]}',
+    }
+
+
+def check_migration(source, dest):
+    """(error class, message) if a guest cannot go live from one node to the other, or None."""
+    if source.hypervisor_hostname == dest.hypervisor_hostname:
+        return 'UnableToMigrateToSelf', 'Source and destination are the same node.'
+    if source.hypervisor_type != dest.hypervisor_type:
+        return 'InvalidHypervisorType', 'The hypervisors are of different types.'
+    if source.hypervisor_version > dest.hypervisor_version:
+        return 'DestinationHypervisorTooOld', (
+            f'The hypervisor of {dest.hypervisor_hostname} is older than the source\'s.')
+    missing = sorted(set(source.cpu_info['features']) - set(dest.cpu_info['features']))
+    if source.architecture != dest.architecture or missing:
+        return 'InvalidCPUInfo', (
+            f'The CPU of {dest.hypervisor_hostname} lacks: '
+            f'{", ".join(missing) or source.architecture}.')
+    return None
+
+
+# ---- a guest --------------------------------------------------------------
+
+def console_output(guest, rescue_image, now):
+    """The serial console of a guest as a list of lines."""
+    if guest.started_at is None:
+        return []
+    spec = guest.spec
+    image = rescue_image if guest.rescued else spec.image_id
+    lines = [
+        f'[    0.000000] Simulated guest {spec.name} ({spec.uuid}) on {guest.node}',
+        f'[    0.000000] Memory: {spec.memory_mb * 1024}K available',
+        f'[    0.004000] smp: Brought up 1 node, {spec.vcpus} CPUs',
+        f'[    0.120000] Booting from {"image " + image if image else "volume"}',
+    ]
+    for device in spec.devices:
+        lines.append(f'[    0.200000] {device.kind} {device.id} found')
+    if guest.rescued:
+        lines.append('[    0.900000] Rescue mode')
+    if now - guest.started_at >= 1:
+        lines.append(f'{spec.name} login: ')
+    return lines
+
+
+def diagnostics(guest, hypervisor_type, now):
+    """The guest's counters, in the form the API shows since 2.48.
+
+    That form admits a few drivers only; this one poses as the most common.
+    """
+    seconds = int(now - guest.started_at) if guest.started_at is not None else 0
+    spec = guest.spec
+    kinds = [device.kind for device in spec.devices]
+    num_disks = kinds.count(model.DeviceKind.VOLUME) + (1 if spec.image_id else 0)
+    nics = [device for device in spec.devices if device.kind is model.DeviceKind.INTERFACE]
+    running = guest.power_state is states.PowerState.RUNNING
+    return {
+        'state': _STATES.get(guest.power_state, guest.power_state.name.lower()),
+        'driver': 'libvirt', 'hypervisor': hypervisor_type.lower(), 'hypervisor_os': 'linux',
+        'uptime': seconds,
+        'config_drive': spec.config_drive,
+        'num_cpus': spec.vcpus, 'num_disks': num_disks, 'num_nics': len(nics),
+        'memory_details': {
+            'maximum': spec.memory_mb, 'used': spec.memory_mb // 2 if running else 0},
+        'cpu_details': [
+            {'id': index, 'time': int(seconds * CPU_SHARE * 1e9),
+             'utilisation': int(CPU_SHARE * 100) if running else 0}
+            for index in range(spec.vcpus)],
+        'disk_details': [_disk(seconds) for _index in range(num_disks)],
+        'nic_details': [_nic(device, seconds) for device in nics],
+    }
+
+
+def _disk(seconds):
+    return {
+        'read_bytes': seconds * READ_BYTES, 'read_requests': seconds * READ_BYTES // REQUEST_BYTES,
+        'write_bytes': seconds * WRITE_BYTES,
+        'write_requests': seconds * WRITE_BYTES // REQUEST_BYTES, 'errors_count': 0}
+
+
+def _nic(device, seconds):
+    return {
+        'mac_address': device.data.get('mac_address'),
+        'rx_octets': seconds * RX_BYTES, 'rx_packets': seconds * RX_BYTES // PACKET_BYTES,
+        'tx_octets': seconds * TX_BYTES, 'tx_packets': seconds * TX_BYTES // PACKET_BYTES,
+        'rx_drop': 0, 'rx_errors': 0, 'rx_rate': None,
+        'tx_drop': 0, 'tx_errors': 0, 'tx_rate': None}
+
+
+def snapshot_bytes(guest, size):
+    """`size` bytes that stand for a guest's disk, in chunks."""
+    pattern = f'nova_lite simulated disk of guest {guest}\n'.encode()
+    block = (pattern * (CHUNK // len(pattern) + 1))[:CHUNK]
+    while size > 0:
+        yield block[:size]
+        size -= len(block)

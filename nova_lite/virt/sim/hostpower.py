@@ -1,0 +1,58 @@
+"""Cut a simulated host's power, or give it back, past its compute daemon.
+
+What a management controller is to a real host: an operator fences with it before
+evacuating, and a test makes one host of many fail. The compute process of the
+file may run meanwhile; it finds its hypervisor gone (`Driver.is_up`).
+"""
+
+import contextlib
+import os
+
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.virt import model
+from nova_lite.virt.sim import jobs
+from nova_lite.virt.sim import store
+
+
+def power_off(path, node):
+    """Stop the node at once: its guests are shut down, its jobs fail.
+
+    Raises FileNotFoundError if `path` holds no hosts.
+    """
+    now = runtime.timestamp()
+    with _opened(path) as opened, opened.write() as tx:
+        for row in store.running_jobs(tx, node):
+            jobs.settle(tx, node, row['guest'], now)
+        lost = model.JobError('HypervisorUnavailable', f'{node} was powered off.')
+        for row in store.running_jobs(tx, node):
+            jobs.interrupt(tx, row, lost, now)
+        tx.execute(
+            'UPDATE guests SET power_state = ?, started_at = NULL'
+            ' WHERE node = ? AND role = ?',
+            (states.PowerState.SHUTDOWN, node, model.Role.RESIDENT))
+        # What waited for a guest's memory was in memory itself.
+        tx.execute(
+            'DELETE FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING))
+        _switch(tx, node, 0, now)
+
+
+def power_on(path, node):
+    """Boot the node; its guests stay shut down until somebody starts them."""
+    with _opened(path) as opened, opened.write() as tx:
+        powered, _booted_at = store.node_power(tx, node)
+        if not powered:
+            _switch(tx, node, 1, runtime.timestamp())
+
+
+def _opened(path):
+    if not os.path.exists(path):
+        raise FileNotFoundError(path)
+    return contextlib.closing(store.Store(path))
+
+
+def _switch(tx, node, powered, now):
+    tx.execute(
+        'INSERT INTO nodes VALUES (?, ?, ?)'
+        ' ON CONFLICT (node) DO UPDATE SET powered = excluded.powered,'
+        ' booted_at = excluded.booted_at', (node, powered, now))

@@ -1,0 +1,297 @@
+"""Jobs: starting effects under a key, and letting the clock finish them.
+
+A job is a row with the instant at which its effect takes place. Whoever looks next
+(a poll, a listing, another effect on the guest) first settles what is due, in the
+order in which it was due. No timer and no thread is involved, so nothing is lost
+with the daemon.
+"""
+
+import dataclasses
+import json
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.virt import model
+from nova_lite.virt.sim import cold
+from nova_lite.virt.sim import life
+from nova_lite.virt.sim import live
+from nova_lite.virt.sim import store
+from nova_lite.virt.sim import work as frame
+
+EFFECTS = life.EFFECTS | cold.EFFECTS | live.EFFECTS
+Verb = model.Verb
+# These act on the copy that runs, so they do not wait for it.
+ON_COPY = (Verb.ABORT_LIVE_MIGRATION, Verb.FORCE_COMPLETE)
+# How often a running copy is worth a look: its counters move all the time.
+COPY_INTERVAL_S = 1.0
+# Ended jobs are kept for repeated calls; far longer than any saga retries.
+RETENTION_S = 86400
+PURGE_EVERY = 4096
+PURGE_SPAN = 16384
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """An effect that is asked for. spec: of a guest that the node may not know yet."""
+
+    node: str
+    guest: str
+    verb: Verb
+    key: str
+    subject: str = ''
+    args: dict = dataclasses.field(default_factory=dict)
+    spec: model.GuestSpec | None = None
+
+
+class Jobs:
+    """The jobs of one store. `profile` may be replaced at any time."""
+
+    def __init__(self, store_, profile, speed):
+        self._store = store_
+        self.profile = profile
+        self._speed = speed
+
+    def start(self, request):
+        """Start the effect, or find the job that an equal request started."""
+        now = runtime.timestamp()
+        with self._store.write() as tx:
+            row = _find(tx, request)
+            if row is None:
+                powered, _booted = store.node_power(tx, request.node)
+                if not powered:
+                    raise exception.Unavailable(
+                        service='hypervisor', reason=f'{request.node} is powered off')
+                job_id = self._admit(tx, request, now)
+            else:
+                job_id = row['id']
+            settle(tx, request.node, request.guest, now)
+            return to_job(_get(tx, job_id), now)
+
+    def poll(self, job_id):
+        """The job as it is now; raises NotFound."""
+        now = runtime.timestamp()
+        with self._store.read() as tx:
+            row = _get(tx, job_id)
+            if row['state'] != 'running' or row['due'] is None or row['due'] > now:
+                return to_job(row, now)
+        with self._store.write() as tx:
+            settle(tx, row['node'], row['guest'], now)
+            return to_job(_get(tx, job_id), now)
+
+    def running(self, node, guest=None):
+        """The jobs that have not ended."""
+        self.settle_node(node)
+        now = runtime.timestamp()
+        with self._store.read() as tx:
+            return [to_job(row, now) for row in store.running_jobs(tx, node, guest)]
+
+    def settle_node(self, node):
+        """Let all effects take place that are due on the node."""
+        now = runtime.timestamp()
+        due = ("SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ?"
+               ' AND due <= ?')
+        with self._store.read() as tx:
+            if tx.execute(due, (node, now)).fetchone() is None:
+                return
+        with self._store.write() as tx:
+            for row in tx.execute(due, (node, now)).fetchall():
+                settle(tx, node, row['guest'], now)
+
+    # ---- admission --------------------------------------------------------
+
+    def _admit(self, tx, request, now):
+        """Write the job's row and what shows of it at once; return its id."""
+        settle(tx, request.node, request.guest, now)
+        job_id = _insert(tx, request, now)
+        if job_id % PURGE_EVERY == 0:
+            _purge(tx, now)
+        work = frame.Work(
+            tx, job_id, request.node, request.guest, request.verb, request.subject,
+            dict(request.args), now)
+        try:
+            begins = _queue(work)
+            failure = self._failure(work, request.spec)
+            due = self._schedule(work, begins, failure)
+            effect = EFFECTS[request.verb]
+            if due is not None and due > now and effect.begin is not None:
+                effect.begin(work)
+        except frame.Refused as refusal:
+            store.fail_job(tx, _get(tx, job_id), refusal.error)
+            return job_id
+        tx.execute(
+            'UPDATE jobs SET begins = ?, due = ?, args = ?, failure = ? WHERE id = ?',
+            (begins, due, json.dumps(work.args), json.dumps(failure) if failure else None,
+             job_id))
+        return job_id
+
+    def _schedule(self, work, begins, failure):
+        """The instant at which the effect takes place (or fails); None: not foreseeable."""
+        delay = self._delay(work)
+        when = failure and failure['when']
+        if work.verb == Verb.LIVE_MIGRATE:
+            spec = model.GuestSpec.from_dict(json.loads(work.resident()['spec']))
+            live.prepare(work, self.profile.live_migration(work.node, spec), self._speed)
+            work.args['setup'] = delay
+            if when != 'before':
+                return live.due(
+                    begins, work.args, live.until_event(work.args, fails=when == 'during'))
+        if when == 'before':
+            return begins
+        return begins + (delay / 2 if when == 'during' else delay)
+
+    def _delay(self, work):
+        """Seconds; random ones follow from seed, node, verb and how many were drawn."""
+        distribution = self.profile.behaviour(work.node).delays[work.verb]
+        rng = None
+        if distribution.is_random:
+            name = f'{work.node}/{work.verb}'
+            count = store.count(work.tx, f'delay/{name}')
+            rng = runtime.seeded_random(f'{self.profile.seed}/{name}/{count}')
+        return distribution.draw(rng) / self._speed
+
+    def _failure(self, work, spec):
+        """The injected failure of this effect as {when, error}, or None."""
+        rules = self.profile.failures(work.verb)
+        if not rules:
+            return None
+        if spec is None:
+            row = work.find() or work.find(departed=True)
+            spec = model.GuestSpec.from_dict(json.loads(row['spec'])) if row else None
+        for rule in rules:
+            if not rule.match.fits(work.node, spec):
+                continue
+            count = store.count(work.tx, f'failure/{rule.identity}')
+            rng = None
+            if rule.probability is not None:
+                rng = runtime.seeded_random(f'{self.profile.seed}/{rule.identity}/{count}')
+            if rule.strikes(count, rng):
+                return {'when': rule.when, 'error': dataclasses.astuple(rule.error)}
+        return None
+
+
+def _queue(work):
+    """The timestamp at which the job begins: after what runs on the guest.
+
+    A destroy interrupts that instead. Refuses to wait for a live migration.
+    """
+    others = [row for row in store.running_jobs(work.tx, work.node, work.guest)
+              if row['id'] != work.id]
+    if work.verb in ON_COPY or not others:
+        return work.at
+    if work.verb == Verb.DESTROY:
+        error = model.JobError('Interrupted', f'Guest {work.guest} was destroyed meanwhile.')
+        for row in others:
+            if row['verb'] != Verb.DESTROY:
+                interrupt(work.tx, row, error, work.at)
+        return work.at
+    copies = [row for row in others if row['verb'] == Verb.LIVE_MIGRATE]
+    if copies or work.verb == Verb.LIVE_MIGRATE:
+        raise frame.Refused(
+            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is under way on {work.node}.')
+    return max(work.at, *(row['due'] for row in others))
+
+
+def interrupt(tx, row, error, now):
+    """End a job from outside with a model.JobError."""
+    result = {}
+    if row['verb'] == Verb.LIVE_MIGRATE:
+        result = live.describe(json.loads(row['args']), row['begins'], now)
+    store.fail_job(tx, row, error, result=json.dumps(result))
+
+
+# ---- settling -------------------------------------------------------------
+
+def settle(tx, node, guest, now):
+    """Let the effects on a guest that are due take place, in order."""
+    while True:
+        row = tx.execute(
+            "SELECT * FROM jobs WHERE state = 'running' AND node = ? AND guest = ?"
+            ' AND due <= ? ORDER BY due, id LIMIT 1', (node, guest, now)).fetchone()
+        if row is None:
+            return
+        _take_place(tx, row)
+
+
+def _take_place(tx, row):
+    """Do what the due job is for, or what its injected failure leaves of it."""
+    effect = EFFECTS[row['verb']]
+    work = frame.Work(
+        tx, row['id'], row['node'], row['guest'], row['verb'], row['subject'],
+        json.loads(row['args']), row['due'])
+    failure = json.loads(row['failure']) if row['failure'] else None
+    result = {}
+    try:
+        if failure and failure['when'] == 'during' and effect.partial is not None:
+            effect.partial(work)
+        if failure is None or failure['when'] == 'after':
+            result = effect.finish(work)
+    except frame.Refused as refusal:
+        store.fail_job(tx, row, refusal.error)
+        return
+    if isinstance(result, frame.Later):
+        tx.execute(
+            'UPDATE jobs SET due = ?, args = ? WHERE id = ?',
+            (result.due, json.dumps(work.args), row['id']))
+    elif failure:
+        if row['verb'] == Verb.LIVE_MIGRATE and not result:
+            result = live.describe(work.args, row['begins'], work.at)
+        store.fail_job(
+            tx, row, model.JobError(*failure['error']), result=json.dumps(result))
+    else:
+        store.end_job(tx, row, 'done', result=json.dumps(result))
+
+
+# ---- rows -----------------------------------------------------------------
+
+def _find(tx, request):
+    return tx.execute(
+        'SELECT id FROM jobs WHERE guest = ? AND key = ? AND verb = ? AND node = ?'
+        ' AND subject = ?',
+        (request.guest, request.key, request.verb, request.node, request.subject)).fetchone()
+
+
+def _get(tx, job_id):
+    row = tx.execute('SELECT * FROM jobs WHERE id = ?', (job_id,)).fetchone()
+    if row is None:
+        raise exception.NotFound(f'Job {job_id} could not be found.')
+    return row
+
+
+def _insert(tx, request, now):
+    return tx.execute(
+        'INSERT INTO jobs (node, guest, verb, subject, key, state, begins, args, result)'
+        " VALUES (?, ?, ?, ?, ?, 'running', ?, '{}', '{}')",
+        (request.node, request.guest, request.verb, request.subject, request.key,
+         now)).lastrowid
+
+
+def _purge(tx, now):
+    tx.execute(
+        "DELETE FROM jobs WHERE state != 'running' AND begins < ? AND id <= ?"
+        " + (SELECT id FROM jobs WHERE state != 'running' ORDER BY id LIMIT 1)",
+        (now - RETENTION_S, PURGE_SPAN))
+
+
+def to_job(row, now):
+    """The model.Job of a row at the instant `now`."""
+    result = json.loads(row['result'])
+    ready_in, progress = 0.0, 100
+    if row['state'] == 'running':
+        copy = row['verb'] == Verb.LIVE_MIGRATE
+        if copy:
+            result = live.describe(json.loads(row['args']), row['begins'], now)
+        due = row['due']
+        ready_in = COPY_INTERVAL_S if due is None else max(0.0, due - now)
+        if copy:
+            ready_in = min(ready_in, COPY_INTERVAL_S)
+        progress = _percent(row, now)
+    error = model.JobError(*json.loads(row['error'])) if row['error'] else None
+    return model.Job(
+        str(row['id']), row['guest'], row['node'], Verb(row['verb']),
+        model.JobState(row['state']), ready_in, progress, result, error)
+
+
+def _percent(row, now):
+    if row['due'] is None or row['due'] <= row['begins']:
+        return 0
+    return max(0, min(99, int(100 * (now - row['begins']) / (row['due'] - row['begins']))))

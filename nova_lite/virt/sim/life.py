@@ -1,0 +1,177 @@
+"""Effects on a guest that stays where it is: life, power, devices, snapshots."""
+
+import json
+
+from nova_lite import states
+from nova_lite.virt import model
+from nova_lite.virt.sim import store
+from nova_lite.virt.sim import work as frame
+
+Power = states.PowerState
+Verb = model.Verb
+
+
+def make(work, *, move=None):
+    """Make the guest that `args` describe: {spec: JSON text, power_on: bool}.
+
+    Kept disks, and what a failed attempt left half made, are replaced.
+    """
+    row = work.find()
+    if row is not None and row['role'] != model.Role.DISKS_ONLY and not frame.is_half_made(row):
+        work.refuse_existing(row)
+    power = Power.RUNNING if work.args['power_on'] else Power.SHUTDOWN
+    work.insert(
+        work.args['spec'], role=model.Role.RESIDENT, power_state=power, move=move,
+        started_at=work.at if work.args['power_on'] else None)
+    return work.power_result(power)
+
+
+def _destroy(work):
+    row = work.find()
+    if row is None:
+        return {'destroyed': False}
+    if not work.args['keep_disks'] or row['role'] == model.Role.INCOMING:
+        store.delete_guest(work.tx, row)
+    else:
+        store.update_guest(
+            work.tx, row, role=model.Role.DISKS_ONLY, power_state=Power.NOSTATE,
+            rescue_image=None, started_at=None)
+    return {'destroyed': row['role'] != model.Role.DISKS_ONLY}
+
+
+def _stop(work):
+    """What a failed destroy or reboot leaves: the guest, stopped."""
+    row = work.find()
+    if row is not None and row['role'] == model.Role.RESIDENT:
+        store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
+
+
+# ---- power ----------------------------------------------------------------
+
+def _power_on(work):
+    row = work.resident()
+    if row['power_state'] == Power.RUNNING:
+        return work.power_result(Power.RUNNING)
+    return _boot(work, row)
+
+
+def _power_off(work):
+    row = work.resident()
+    store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
+    return work.power_result(Power.SHUTDOWN)
+
+
+def _soft_reboot(work):
+    row = work.resident()
+    if row['power_state'] != Power.RUNNING:
+        _refuse_power(work, row)
+    return _boot(work, row)
+
+
+def _hard_reboot(work):
+    row = work.find()
+    if row is not None and row['role'] == model.Role.RESIDENT:
+        return _boot(work, row)
+    if row is not None and row['role'] == model.Role.INCOMING:
+        work.refuse_existing(row)
+    departed = work.find(departed=True)
+    if departed is not None:
+        # It may run elsewhere: only revert_migration, told so, may bring it back.
+        work.refuse_existing(departed)
+    spec = work.args['spec'] or (row['spec'] if row is not None else None)
+    if spec is None:
+        work.resident()
+    work.insert(
+        spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
+    return work.power_result(Power.RUNNING)
+
+
+def _rescue(work):
+    row = work.resident()
+    image = json.loads(work.args['spec'])['image_id'] if work.args['spec'] else None
+    return _boot(work, row, rescue_image=image or '')
+
+
+def _unrescue(work):
+    row = work.resident()
+    if row['rescue_image'] is None:
+        return work.power_result(row['power_state'])
+    return _boot(work, row, rescue_image=None)
+
+
+def _boot(work, row, **values):
+    store.update_guest(
+        work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values)
+    return work.power_result(Power.RUNNING)
+
+
+def _switch(before, after):
+    """An effect that takes a guest from one of `before` to `after`, its memory kept."""
+    def finish(work):
+        row = work.resident()
+        if row['power_state'] not in (*before, after):
+            _refuse_power(work, row)
+        store.update_guest(work.tx, row, power_state=after)
+        return work.power_result(after)
+    return finish
+
+
+def _refuse_power(work, row):
+    state = Power(row['power_state']).name
+    raise frame.Refused(
+        'InstanceInvalidState',
+        f'Cannot {work.verb} guest {work.guest} on {work.node}: its power state is {state}.')
+
+
+# ---- devices and snapshots ------------------------------------------------
+
+def _attach(work):
+    row = work.resident()
+    _replace_device(work, row, work.args['device'])
+    return {'attached': True}
+
+
+def _detach(work):
+    row = work.find()
+    if row is None:
+        return {'detached': False}
+    return {'detached': _replace_device(work, row, None)}
+
+
+def _replace_device(work, row, device):
+    """Drop the device that is the job's subject, plug `device` in; was it there?"""
+    spec = json.loads(row['spec'])
+    others = [
+        entry for entry in spec['devices']
+        if (entry['kind'], entry['id']) != (work.args['kind'], work.subject)]
+    was_there = len(others) < len(spec['devices'])
+    spec['devices'] = [*others, device] if device else others
+    store.update_guest(work.tx, row, spec=json.dumps(spec))
+    return was_there
+
+
+def _snapshot(work):
+    work.resident()
+    return {
+        'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
+
+
+EFFECTS = {
+    Verb.SPAWN: frame.Effect(make, begin=frame.half_made, partial=frame.half_made),
+    Verb.DESTROY: frame.Effect(_destroy, partial=_stop),
+    Verb.POWER_ON: frame.Effect(_power_on),
+    Verb.POWER_OFF: frame.Effect(_power_off),
+    Verb.SOFT_REBOOT: frame.Effect(_soft_reboot),
+    Verb.HARD_REBOOT: frame.Effect(_hard_reboot, partial=_stop),
+    Verb.PAUSE: frame.Effect(_switch((Power.RUNNING,), Power.PAUSED)),
+    Verb.UNPAUSE: frame.Effect(_switch((Power.PAUSED,), Power.RUNNING)),
+    Verb.SUSPEND: frame.Effect(_switch((Power.RUNNING, Power.PAUSED), Power.SUSPENDED)),
+    Verb.RESUME: frame.Effect(_switch((Power.SUSPENDED,), Power.RUNNING)),
+    Verb.RESCUE: frame.Effect(_rescue, partial=_stop),
+    Verb.UNRESCUE: frame.Effect(_unrescue, partial=_stop),
+    Verb.SNAPSHOT: frame.Effect(_snapshot),
+    Verb.ATTACH_VOLUME: frame.Effect(_attach),
+    Verb.DETACH_VOLUME: frame.Effect(_detach),
+    Verb.ATTACH_INTERFACE: frame.Effect(_attach),
+    Verb.DETACH_INTERFACE: frame.Effect(_detach),
+}

@@ -1,0 +1,327 @@
+"""Live migration by pre-copy, as a pure function of parameters and time.
+
+The disks are copied first, once. Then memory goes in rounds: each sends what the
+guest wrote during the round before, the first all of it. When the rest can be
+sent within the allowed downtime, the guest is stopped, the rest sent, and the
+guest handed over. A guest that writes faster than the link sends never gets
+there, unless auto-converge slows it down, or it is forced: paused until copied,
+or switched to post-copy (it leaves at once and fetches the rest afterwards).
+
+Sizes are MB (2**20 bytes), rates MB/s, times seconds since the copy began.
+"""
+
+import dataclasses
+import enum
+import math
+
+MB = 1024 * 1024
+POST_COPY_DOWNTIME_S = 0.05
+# Auto-converge: the guest loses 20 % of its time from the third round on, 10 % more
+# each round. At the limit it writes at half the link's rate at most.
+THROTTLE_FIRST_ROUND = 2
+THROTTLE_START = 20
+THROTTLE_STEP = 10
+THROTTLE_LIMIT = 99
+
+
+class Phase(enum.StrEnum):
+    DISK = 'disk'
+    MEMORY = 'memory'
+    PAUSED = 'paused'
+    POST_COPY = 'post-copy'
+    SWITCHOVER = 'switchover'
+    COMPLETED = 'completed'
+
+
+class ForceMode(enum.StrEnum):
+    PAUSE = 'pause'
+    POST_COPY = 'post-copy'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Parameters:
+    """converges: None lets the rates decide; False and True overrule them."""
+
+    memory_mb: float
+    disk_mb: float
+    bandwidth_mb_s: float
+    dirty_rate_mb_s: float
+    max_downtime_ms: int = 300
+    auto_converge: bool = False
+    converges: bool | None = None
+
+    @property
+    def dirty(self):
+        """The rate at which the guest writes, as `converges` wants it."""
+        if self.converges is None:
+            return self.dirty_rate_mb_s
+        if self.converges:
+            return min(self.dirty_rate_mb_s, self.bandwidth_mb_s / 2)
+        return max(self.dirty_rate_mb_s, self.bandwidth_mb_s)
+
+    @property
+    def throttled(self):
+        """Whether auto-converge has to act."""
+        return (self.auto_converge and self.converges is not False
+                and self.dirty > self.bandwidth_mb_s / 2)
+
+    @property
+    def threshold_mb(self):
+        """How much may be left when the guest is stopped."""
+        if self.converges is False:
+            return 0.0
+        return self.bandwidth_mb_s * self.max_downtime_ms / 1000
+
+    @property
+    def disk_seconds(self):
+        return self.disk_mb / self.bandwidth_mb_s
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Force:
+    """The operator's wish to end it, and when it took effect."""
+
+    at: float
+    mode: ForceMode
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Progress:
+    """Where the copy stands. Sizes in bytes; processed never falls."""
+
+    phase: Phase
+    elapsed: float
+    iteration: int
+    throttle_percent: int
+    downtime_ms: int
+    memory_total: int
+    memory_processed: int
+    memory_remaining: int
+    disk_total: int
+    disk_processed: int
+    disk_remaining: int
+
+    def to_dict(self):
+        return {name: getattr(self, name) for name in self.__slots__} | {'phase': str(self.phase)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Round:
+    """One pass over memory: it begins `start` s after the disks, sends `amount`."""
+
+    number: int
+    start: float
+    amount: float
+    dirty: float
+    throttle: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Timeline:
+    """When the guest leaves the source, and when all is copied (inf: never)."""
+
+    handover: float
+    completed: float
+    downtime: float
+
+
+def converges(params):
+    """Tell whether the copy ends without being forced."""
+    if params.memory_mb <= params.threshold_mb:
+        return True
+    return params.throttled or params.dirty < params.bandwidth_mb_s
+
+
+def timeline(params, force=None):
+    """When the guest is handed over and the copy complete."""
+    natural = _natural_timeline(params)
+    if force is None or force.at >= natural.completed - natural.downtime:
+        return natural
+    if force.mode is ForceMode.POST_COPY:
+        handover = max(force.at, params.disk_seconds)
+        if handover >= natural.completed - natural.downtime:
+            return natural
+        rest = _memory_left(params, handover) / params.bandwidth_mb_s
+        return Timeline(handover, handover + rest, POST_COPY_DOWNTIME_S)
+    rest = (_disk_left(params, force.at) + _memory_left(params, force.at))
+    completed = force.at + rest / params.bandwidth_mb_s
+    return Timeline(completed, completed, completed - force.at)
+
+
+def progress(params, elapsed, force=None):
+    """The phase and counters `elapsed` seconds after the copy began."""
+    ends = timeline(params, force)
+    elapsed = min(max(elapsed, 0.0), ends.completed)
+    phase = _phase(params, elapsed, force, ends)
+    number, throttle = 0, 0
+    if elapsed > params.disk_seconds:
+        at = elapsed if force is None else min(elapsed, max(force.at, params.disk_seconds))
+        last = _round_at(params, at - params.disk_seconds)
+        number, throttle = last.number + 1, last.throttle
+    disk_left = _disk_left(params, elapsed)
+    sent = max(0.0, elapsed - params.disk_seconds) * params.bandwidth_mb_s
+    if phase is Phase.COMPLETED:
+        sent = _sent(params, ends.completed)
+        left = 0.0
+    elif force is not None and phase in (Phase.PAUSED, Phase.POST_COPY):
+        left = (ends.completed - max(elapsed, params.disk_seconds)) * params.bandwidth_mb_s
+    else:
+        left = _round_left(params, elapsed)
+    settled = phase in (Phase.COMPLETED, Phase.POST_COPY)
+    return Progress(
+        phase, elapsed, number, throttle,
+        downtime_ms=round(ends.downtime * 1000) if settled else 0,
+        memory_total=round(params.memory_mb * MB), memory_processed=round(sent * MB),
+        memory_remaining=round(min(max(left, 0.0), params.memory_mb) * MB),
+        disk_total=round(params.disk_mb * MB),
+        disk_processed=round(params.disk_mb * MB) - round(disk_left * MB),
+        disk_remaining=round(disk_left * MB))
+
+
+def may_abort(progress):
+    """Tell whether the source still has the guest and could keep it."""
+    return progress.phase not in (Phase.POST_COPY, Phase.COMPLETED)
+
+
+# ---- the rounds -----------------------------------------------------------
+
+def _opening_rounds(params):
+    """The rounds up to the one from which the guest's rate stays the same."""
+    current = Round(0, 0.0, params.memory_mb, params.dirty)
+    yield current
+    if not params.throttled:
+        return
+    while current.throttle < THROTTLE_LIMIT and current.amount > params.threshold_mb:
+        number = current.number + 1
+        throttle = 0
+        if number >= THROTTLE_FIRST_ROUND:
+            steps = number - THROTTLE_FIRST_ROUND
+            throttle = min(THROTTLE_LIMIT, THROTTLE_START + THROTTLE_STEP * steps)
+        current = Round(
+            number, _end(params, current), _next_amount(params, current),
+            _slowed(params, throttle), throttle)
+        yield current
+
+
+def _slowed(params, throttle):
+    """The rate at which the guest writes when it loses `throttle` percent of its time."""
+    dirty = params.dirty * (100 - throttle) / 100
+    if throttle == THROTTLE_LIMIT:
+        return min(dirty, params.bandwidth_mb_s / 2)
+    return dirty
+
+
+def _end(params, current):
+    return current.start + current.amount / params.bandwidth_mb_s
+
+
+def _next_amount(params, current):
+    written = current.amount * (current.dirty / params.bandwidth_mb_s)
+    return min(params.memory_mb, written)
+
+
+def _natural_timeline(params):
+    """The timeline of a copy that nobody forces."""
+    for last in _opening_rounds(params):
+        if last.amount <= params.threshold_mb:
+            break
+    else:
+        ratio = last.dirty / params.bandwidth_mb_s
+        if ratio >= 1:
+            return Timeline(math.inf, math.inf, math.inf)
+        last = _later_round(params, last, _rounds_until(params, last, ratio))
+    completed = params.disk_seconds + _end(params, last)
+    return Timeline(completed, completed, last.amount / params.bandwidth_mb_s)
+
+
+def _rounds_until(params, first, ratio):
+    """How many rounds after `first`, each `ratio` of the one before, reach the threshold."""
+    if ratio == 0:
+        return 1
+    return max(1, math.ceil(math.log(params.threshold_mb / first.amount) / math.log(ratio)))
+
+
+def _later_round(params, first, count):
+    """The round `count` after `first`, at the same rate of writing."""
+    ratio = first.dirty / params.bandwidth_mb_s
+    seconds = first.amount / params.bandwidth_mb_s
+    if ratio >= 1:
+        # What the guest writes in a round covers all memory again.
+        seconds = params.memory_mb / params.bandwidth_mb_s
+        return dataclasses.replace(
+            first, number=first.number + count, start=first.start + count * seconds,
+            amount=params.memory_mb)
+    # The sum of a geometric series, in a form that is exact for ratios next to 1.
+    total = seconds
+    if ratio > 0:
+        total *= -math.expm1(count * math.log(ratio)) / (1 - ratio)
+    return dataclasses.replace(
+        first, number=first.number + count, start=first.start + total,
+        amount=first.amount * ratio ** count)
+
+
+def _round_at(params, since):
+    """The round that runs `since` seconds after the disks were copied."""
+    for last in _opening_rounds(params):
+        if last.amount <= params.threshold_mb or since < _end(params, last):
+            return last
+    return _later_round(params, last, _rounds_within(params, last, since - last.start))
+
+
+def _rounds_within(params, first, span):
+    """How many whole rounds from `first` on fit into `span` seconds."""
+    ratio = first.dirty / params.bandwidth_mb_s
+    seconds = first.amount / params.bandwidth_mb_s
+    if ratio >= 1:
+        return math.floor(span / seconds)
+    last = _rounds_until(params, first, ratio)
+    if ratio == 0:
+        return last
+    left = 1 - span * (1 - ratio) / seconds
+    if left <= 0:
+        return last
+    return min(last, math.floor(math.log(left) / math.log(ratio)))
+
+
+# ---- what is left ---------------------------------------------------------
+
+def _disk_left(params, elapsed):
+    return max(0.0, params.disk_mb - elapsed * params.bandwidth_mb_s)
+
+
+def _round_left(params, elapsed):
+    """What the running round has still to send."""
+    since = elapsed - params.disk_seconds
+    if since <= 0:
+        return params.memory_mb
+    current = _round_at(params, since)
+    return max(0.0, current.amount - (since - current.start) * params.bandwidth_mb_s)
+
+
+def _memory_left(params, elapsed):
+    """What would have to be sent if the guest stopped now."""
+    since = elapsed - params.disk_seconds
+    if since <= 0:
+        return params.memory_mb
+    current = _round_at(params, since)
+    written = (since - current.start) * current.dirty
+    return min(params.memory_mb, _round_left(params, elapsed) + written)
+
+
+def _sent(params, elapsed):
+    return max(0.0, elapsed - params.disk_seconds) * params.bandwidth_mb_s
+
+
+def _phase(params, elapsed, force, ends):
+    if elapsed >= ends.completed:
+        return Phase.COMPLETED
+    if elapsed >= ends.handover:
+        return Phase.POST_COPY
+    forced = ends != _natural_timeline(params)
+    if forced and force.mode is ForceMode.PAUSE and elapsed >= force.at:
+        return Phase.PAUSED
+    if elapsed < params.disk_seconds:
+        return Phase.DISK
+    if not forced and elapsed >= ends.completed - ends.downtime:
+        return Phase.SWITCHOVER
+    return Phase.MEMORY

@@ -1,0 +1,126 @@
+"""Strict reading of a YAML document: each complaint names the path it is about."""
+
+import math
+
+import yaml
+
+from nova_lite import exception
+
+
+class ProfileError(exception.Invalid):
+    """A behaviour profile cannot be meant."""
+
+    msg = 'Profile %(source)s: %(path)s: %(reason)s'
+
+
+class _Loader(yaml.CSafeLoader):
+    """A safe loader that refuses a key given twice."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key_node, _value in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f'key {key!r} is given twice', key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+class Reader:
+    """A value of the document together with its path."""
+
+    def __init__(self, source, value, path='(document)'):
+        self.source = source
+        self.value = value
+        self.path = path
+
+    @classmethod
+    def parse(cls, source, text):
+        """The reader of a whole document; raises ProfileError if it is no YAML."""
+        try:
+            return cls(source, yaml.load(text, _Loader))  # noqa: S506 - a safe loader
+        except (yaml.YAMLError, TypeError) as error:
+            place = getattr(error, 'problem_mark', None)
+            where = f'line {place.line + 1}' if place else '(document)'
+            reason = getattr(error, 'problem', None) or str(error)
+            raise ProfileError(source=source, path=where, reason=reason) from error
+
+    def expect(self, condition, reason):
+        """Complain about this value unless the condition holds."""
+        if not condition:
+            raise ProfileError(source=self.source, path=self.path, reason=reason)
+
+    def at(self, key):
+        """The reader of a mapping's value or a list's item."""
+        if isinstance(key, int):
+            return Reader(self.source, self.value[key], f'{self.path}[{key}]')
+        prefix = '' if self.path == '(document)' else f'{self.path}.'
+        return Reader(self.source, self.value[key], f'{prefix}{key}')
+
+    def has(self, key):
+        return key in self.value
+
+    def mapping(self, *, required=(), optional=()):
+        """Check that this is a mapping with these keys and no others."""
+        self.expect(isinstance(self.value, dict), 'must be a mapping')
+        known = (*required, *optional)
+        for key in self.value:
+            self.expect(
+                key in known, f'unknown key {key!r}; known: {", ".join(sorted(known))}')
+        for key in required:
+            self.expect(key in self.value, f'lacks {key!r}')
+        return self
+
+    def only_item(self, names):
+        """The (key, reader) of a mapping that has one key, out of `names`."""
+        self.mapping(optional=names)
+        self.expect(len(self.value) == 1, f'must have one of: {", ".join(names)}')
+        key = next(iter(self.value))
+        return key, self.at(key)
+
+    def items(self):
+        """The (key, reader) pairs of a mapping with strings as keys."""
+        self.expect(isinstance(self.value, dict), 'must be a mapping')
+        for key in self.value:
+            self.expect(isinstance(key, str), f'key {key!r} must be a string')
+            yield key, self.at(key)
+
+    def sequence(self):
+        """The readers of a list's items."""
+        self.expect(isinstance(self.value, list), 'must be a list')
+        return [self.at(index) for index in range(len(self.value))]
+
+    def is_number(self):
+        return isinstance(self.value, int | float) and not isinstance(self.value, bool)
+
+    def number(self, minimum=0, maximum=1e9):
+        """A finite number between the bounds."""
+        self.expect(
+            self.is_number() and math.isfinite(self.value)
+            and minimum <= self.value <= maximum,
+            f'must be a number between {minimum:g} and {maximum:g}')
+        return float(self.value)
+
+    def integer(self, minimum=0, maximum=2**40):
+        self.expect(
+            isinstance(self.value, int) and not isinstance(self.value, bool)
+            and minimum <= self.value <= maximum,
+            f'must be an integer between {minimum} and {maximum}')
+        return self.value
+
+    def boolean(self):
+        self.expect(isinstance(self.value, bool), 'must be true or false')
+        return self.value
+
+    def string(self):
+        self.expect(
+            isinstance(self.value, str) and self.value.strip() != '',
+            'must be a string that is not empty')
+        return self.value
+
+    def choice(self, names):
+        self.expect(
+            isinstance(self.value, str) and self.value in names,
+            f'must be one of: {", ".join(names)}')
+        return self.value

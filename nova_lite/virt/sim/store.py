@@ -1,0 +1,190 @@
+"""The file in which a compute process's simulated hosts live (SQLite, WAL).
+
+Guests, jobs, counters of failure rules, and nodes whose power was switched. One
+connection per process, used by one thread at a time; other processes may read
+the file (`census`) or cut a host's power (`hostpower`) meanwhile. Every write
+happens in one BEGIN IMMEDIATE transaction, so a kill at any instant leaves an
+effect either wholly done or not begun.
+"""
+
+import contextlib
+import json
+import sqlite3
+
+from nova_lite import exception
+from nova_lite import runtime
+
+VERSION = 1
+BUSY_TIMEOUT_S = 30
+SCHEMA = """
+CREATE TABLE guests (
+    node TEXT NOT NULL,
+    uuid TEXT NOT NULL,
+    departed INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    power_state INTEGER NOT NULL,
+    prior_power INTEGER,
+    rescue_image TEXT,
+    move TEXT,
+    ticket TEXT,
+    spec TEXT NOT NULL,
+    started_at REAL,
+    PRIMARY KEY (node, uuid, departed)
+) WITHOUT ROWID;
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    node TEXT NOT NULL,
+    guest TEXT NOT NULL,
+    verb TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    key TEXT NOT NULL,
+    state TEXT NOT NULL,
+    begins REAL NOT NULL,
+    due REAL,
+    args TEXT NOT NULL,
+    failure TEXT,
+    result TEXT NOT NULL,
+    error TEXT,
+    UNIQUE (guest, key, verb, node, subject)
+);
+CREATE INDEX jobs_running ON jobs (node, guest, due) WHERE state = 'running';
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE nodes (
+    node TEXT PRIMARY KEY,
+    powered INTEGER NOT NULL,
+    booted_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE origin (created_at REAL NOT NULL);
+"""
+
+
+class Store:
+    """An open file. `path` is made with its tables if it is not there."""
+
+    def __init__(self, path):
+        self.path = path
+        self._lock = runtime.RLock()
+        self._connection = sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        self._connection.row_factory = sqlite3.Row
+        for pragma in ('journal_mode = WAL', 'synchronous = NORMAL', 'cache_size = -2000'):
+            self._connection.execute(f'PRAGMA {pragma}')
+        self._create()
+
+    def _create(self):
+        with self.write() as tx:
+            version = tx.execute('PRAGMA user_version').fetchone()[0]
+            if version == VERSION:
+                return
+            if version != 0:
+                raise exception.Invalid(
+                    reason=f'{self.path} is of format {version}; this release reads {VERSION}')
+            for statement in SCHEMA.split(';'):
+                tx.execute(statement)
+            tx.execute('INSERT INTO origin VALUES (?)', (runtime.timestamp(),))
+            tx.execute(f'PRAGMA user_version = {VERSION}')
+
+    @contextlib.contextmanager
+    def read(self):
+        """The connection, for statements that only read."""
+        with self._lock:
+            yield self._connection
+
+    @contextlib.contextmanager
+    def write(self):
+        """The connection inside a transaction: committed whole, or not at all."""
+        with self._lock:
+            self._connection.execute('BEGIN IMMEDIATE')
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute('ROLLBACK')
+                raise
+            self._connection.execute('COMMIT')
+
+    def close(self):
+        with self._lock:
+            self._connection.close()
+
+
+# ---- guests ---------------------------------------------------------------
+
+def find_guest(tx, node, guest, *, departed=False):
+    """The row of a guest on a node, or None."""
+    return tx.execute(
+        'SELECT * FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
+        (node, guest, int(departed))).fetchone()
+
+
+def insert_guest(tx, node, spec, **values):
+    """Write the row of a guest; what stood there under its name is replaced.
+
+    spec: as JSON text with its uuid in values['uuid'].
+    """
+    row = {'departed': 0, 'prior_power': None, 'rescue_image': None, 'move': None, 'ticket': None,
+           'started_at': None, **values}
+    tx.execute(
+        'INSERT OR REPLACE INTO guests (node, uuid, departed, role, power_state, prior_power,'
+        ' rescue_image, move, ticket, spec, started_at)'
+        ' VALUES (:node, :uuid, :departed, :role, :power_state, :prior_power,'
+        ' :rescue_image, :move, :ticket, :spec, :started_at)',
+        {'node': node, 'spec': spec, **row})
+
+
+def update_guest(tx, row, **values):
+    """Change columns of a guest's row."""
+    columns = ', '.join(f'{name} = ?' for name in values)
+    tx.execute(
+        f'UPDATE guests SET {columns} WHERE node = ? AND uuid = ? AND departed = ?',
+        (*values.values(), row['node'], row['uuid'], row['departed']))
+
+
+def delete_guest(tx, row):
+    """Remove a guest's row."""
+    tx.execute(
+        'DELETE FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
+        (row['node'], row['uuid'], row['departed']))
+
+
+# ---- jobs -----------------------------------------------------------------
+
+def running_jobs(tx, node, guest=None):
+    """The rows of jobs that have not ended, in the order in which they end."""
+    where, values = 'node = ?', [node]
+    if guest is not None:
+        where, values = 'node = ? AND guest = ?', [node, guest]
+    return tx.execute(
+        f"SELECT * FROM jobs WHERE state = 'running' AND {where}"
+        ' ORDER BY due IS NULL, due, id', values).fetchall()
+
+
+def end_job(tx, row, state, *, result='{}', error=None):
+    """Write a job's end; what only its run needed is dropped."""
+    tx.execute(
+        "UPDATE jobs SET state = ?, result = ?, error = ?, args = '{}' WHERE id = ?",
+        (state, result, error, row['id']))
+
+
+def fail_job(tx, row, error, *, result='{}'):
+    """End a job with a model.JobError."""
+    text = json.dumps([error.error_class, error.message, error.reschedule])
+    end_job(tx, row, 'failed', result=result, error=text)
+
+
+# ---- the rest -------------------------------------------------------------
+
+def count(tx, name):
+    """Raise a counter by one and return it."""
+    return tx.execute(
+        'INSERT INTO counters VALUES (?, 1)'
+        ' ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value',
+        (name,)).fetchone()[0]
+
+
+def node_power(tx, node):
+    """(powered, booted_at) of a node."""
+    row = tx.execute(
+        'SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
+    if row is None:
+        return True, tx.execute('SELECT created_at FROM origin').fetchone()[0]
+    return bool(row['powered']), row['booted_at']

@@ -1,0 +1,98 @@
+"""The frame of an effect on a guest: what it is given, how it refuses.
+
+Effects (`life`, `cold`, `live`) run inside one transaction of the store. They check
+before they write, so that a refusal leaves nothing behind.
+"""
+
+from collections.abc import Callable
+import dataclasses
+import sqlite3
+
+from nova_lite import states
+from nova_lite.virt import model
+from nova_lite.virt.sim import store
+
+HALF_MADE = 'half made'
+
+
+class Refused(Exception):
+    """The guest's state forbids the effect; `error` says why."""
+
+    def __init__(self, error_class, message, *, reschedule=False):
+        self.error = model.JobError(error_class, message, reschedule)
+        super().__init__(message)
+
+
+@dataclasses.dataclass(slots=True)
+class Work:
+    """One job at the instant `at` (a timestamp) when its effect takes place.
+
+    subject: what the effect is about apart from the guest: a move or a device.
+    """
+
+    tx: sqlite3.Connection
+    id: int
+    node: str
+    guest: str
+    verb: str
+    subject: str
+    args: dict
+    at: float
+
+    def find(self, *, departed=False):
+        """The guest's row, or None."""
+        return store.find_guest(self.tx, self.node, self.guest, departed=departed)
+
+    def resident(self):
+        """The row of the guest, which must be defined here."""
+        row = self.find()
+        if row is None or row['role'] != model.Role.RESIDENT:
+            what = 'is not defined' if row is None else f'is {row["role"]}'
+            raise Refused('GuestNotFound', f'Guest {self.guest} {what} on {self.node}.')
+        return row
+
+    def refuse_existing(self, row):
+        """Refuse to make a guest where `row` stands."""
+        raise Refused(
+            'GuestExists', f'Guest {self.guest} is {row["role"]} on {self.node} already.')
+
+    def insert(self, spec, **values):
+        """Write the guest's row; `spec` is JSON text."""
+        store.insert_guest(self.tx, self.node, spec, uuid=self.guest, **values)
+
+    def power_result(self, power_state):
+        return {'power_state': int(power_state)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Later:
+    """The effect took place but the job goes on until `due`."""
+
+    due: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Effect:
+    """What a verb does. Each callable takes a Work.
+
+    finish:  the effect; returns the job's result, or a Later.
+    begin:   what shows while the job runs.
+    partial: what a failure in the middle leaves behind.
+    """
+
+    finish: Callable
+    begin: Callable | None = None
+    partial: Callable | None = None
+
+
+def half_made(work):
+    """Show the guest of a spawn or finish_migration that is under way."""
+    if work.find() is None:
+        work.insert(
+            work.args['spec'], role=model.Role.RESIDENT, power_state=states.PowerState.NOSTATE,
+            ticket=HALF_MADE)
+
+
+def is_half_made(row):
+    """Tell whether the row is what `half_made` wrote, and nobody touched it since."""
+    return row['ticket'] == HALF_MADE and row['power_state'] == states.PowerState.NOSTATE
