@@ -1,0 +1,276 @@
+"""Placement: candidates, claims and other changes of allocations.
+
+Every change may be repeated after a lost reply or by another process that took
+over: what is already as wanted counts as done. Source: reference/scheduling 3, 7, 11.
+"""
+
+import dataclasses
+import enum
+import logging
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import providers
+from nova_lite.clients import session
+
+LOG = logging.getLogger(__name__)
+
+CANDIDATES_VERSION = '1.36'
+ALLOCATIONS_VERSION = '1.28'
+TRIES = 4
+PAUSE_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Consumer:
+    """Who is to hold allocations: an instance or a migration, by its uuid."""
+
+    uuid: str
+    project_id: str
+    user_id: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Holding:
+    """What a consumer holds; false when that is nothing.
+
+    allocations: {provider uuid: {resource class: amount}}
+    generation:  None for a consumer that placement does not know
+    """
+
+    allocations: dict = dataclasses.field(default_factory=dict)
+    generation: int | None = None
+    project_id: str | None = None
+    user_id: str | None = None
+
+    def __bool__(self):
+        return bool(self.allocations)
+
+    def covers(self, wanted):
+        """Whether all of `wanted` ({provider: {'resources': …}}) is held already."""
+        return all(
+            self.allocations.get(provider, {}).get(resource, 0) >= amount
+            for provider, part in wanted.items()
+            for resource, amount in part['resources'].items()
+        )
+
+    def plus(self, wanted):
+        """The allocations together with `wanted`, in the form of a request."""
+        total = {provider: dict(held) for provider, held in self.allocations.items()}
+        for provider, part in wanted.items():
+            held = total.setdefault(provider, {})
+            for resource, amount in part['resources'].items():
+                held[resource] = held.get(resource, 0) + amount
+        return _as_request(total)
+
+
+class Outcome(enum.Enum):
+    """What became of a change of allocations."""
+
+    DONE = enum.auto()
+    REFUSED = enum.auto()  # no room, or no such provider
+    STALE = enum.auto()  # the consumer's generation is another
+    RACED = enum.auto()  # the providers changed at every try
+
+
+class Placement:
+    """The placement service, called as ourselves. `providers` knows its providers."""
+
+    def __init__(self, conf):
+        self.service = session.Neighbour(conf, 'placement', title='placement')
+        self.providers = providers.Providers(self.service)
+
+    def candidates(self, ctxt, query):
+        """Ask for allocation candidates.
+
+        query: (key, value) pairs of the query string
+        Returns {'allocation_requests': […], 'provider_summaries': {…}}.
+        Raises Invalid when placement finds the query contradictory.
+        """
+        return self.service.get(
+            ctxt,
+            '/allocation_candidates',
+            params=query,
+            microversion=CANDIDATES_VERSION,
+            errors={400: exception.Invalid},
+        )
+
+    def holding(self, ctxt, consumer):
+        """What the consumer (a uuid) holds."""
+        body = self.service.get(ctxt, f'/allocations/{consumer}', microversion=ALLOCATIONS_VERSION)
+        return Holding(
+            {provider: part['resources'] for provider, part in body['allocations'].items()},
+            body.get('consumer_generation'),
+            body.get('project_id'),
+            body.get('user_id'),
+        )
+
+    def claim(self, ctxt, consumer, request, *, new=False):
+        """Take the resources of an allocation request, in addition to what is held.
+
+        request: {'allocations': …, 'mappings'?: …} as candidates have it
+        new:     the consumer is known to hold nothing, which saves a request
+        Returns False when they are no longer there to be had. Raises
+        AllocationConflict when another process changes the consumer's allocations.
+        """
+        wanted = request['allocations']
+        held = Holding() if new else self.holding(ctxt, consumer.uuid)
+        if held.covers(wanted):
+            return True
+        body = _entry(
+            consumer, held.plus(wanted), held.generation, mappings=request.get('mappings')
+        )
+        outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+        if outcome is Outcome.STALE:
+            self._require(ctxt, consumer.uuid, wanted)
+            return True
+        return outcome is Outcome.DONE
+
+    def claim_all(self, ctxt, claims):
+        """Take resources for several consumers that hold nothing yet, or for none.
+
+        claims: pairs of a Consumer and an allocation request
+        Returns and raises as `claim`.
+        """
+        claims = list(claims)
+        body = {
+            consumer.uuid: _entry(
+                consumer, request['allocations'], None, mappings=request.get('mappings')
+            )
+            for consumer, request in claims
+        }
+        outcome = self._write(ctxt, 'POST', '/allocations', body)
+        if outcome is Outcome.STALE:
+            for consumer, request in claims:
+                self._require(ctxt, consumer.uuid, request['allocations'])
+            return True
+        return outcome is Outcome.DONE
+
+    def _require(self, ctxt, consumer, wanted):
+        """After a stale generation: fine if an earlier try of ours had succeeded."""
+        if not self.holding(ctxt, consumer).covers(wanted):
+            raise exception.AllocationConflict(consumer=consumer)
+
+    def move_allocations(self, ctxt, source, target, *, new=False):
+        """Give all that `source` holds to `target` (uuids), in one step.
+
+        What `target` held before is dropped. The project and user stay.
+        new: `target` is known to hold nothing, which saves a request
+        Returns False when neither holds anything.
+        """
+        for attempt in range(TRIES):
+            held = self.holding(ctxt, source)
+            if not held:
+                return bool(self.holding(ctxt, target))
+            generation = None
+            if not new or attempt:
+                generation = self.holding(ctxt, target).generation
+            owner = Consumer(target, held.project_id, held.user_id)
+            outcome = self._write(
+                ctxt,
+                'POST',
+                '/allocations',
+                {
+                    source: _entry(owner, {}, held.generation),
+                    target: _entry(owner, _as_request(held.allocations), generation),
+                },
+            )
+            if outcome is Outcome.DONE:
+                return True
+            self._only_stale(outcome, source)
+        raise exception.AllocationConflict(consumer=source)
+
+    def release(self, ctxt, consumer, provider_uuids):
+        """Give up what the consumer (a uuid) holds on some providers, and keep the rest.
+
+        Returns False when it held nothing there.
+        """
+        for _ in range(TRIES):
+            held = self.holding(ctxt, consumer)
+            kept = {
+                provider: resources
+                for provider, resources in held.allocations.items()
+                if provider not in provider_uuids
+            }
+            if len(kept) == len(held.allocations):
+                return False
+            owner = Consumer(consumer, held.project_id, held.user_id)
+            outcome = self._write(
+                ctxt,
+                'PUT',
+                f'/allocations/{consumer}',
+                _entry(owner, _as_request(kept), held.generation),
+            )
+            if outcome is Outcome.DONE:
+                return True
+            self._only_stale(outcome, consumer)
+        raise exception.AllocationConflict(consumer=consumer)
+
+    def delete_allocations(self, ctxt, consumer, *, force=False):
+        """Give up all that the consumer (a uuid) holds; False when that was nothing.
+
+        Without `force` a change by another process in the meantime raises
+        AllocationConflict.
+        """
+        path = f'/allocations/{consumer}'
+        if force:
+            response = self.service.call(
+                ctxt, 'DELETE', path, errors={404: None}, microversion=ALLOCATIONS_VERSION
+            )
+            return response.status_code != 404
+        held = self.holding(ctxt, consumer)
+        if not held:
+            return False
+        owner = Consumer(consumer, held.project_id, held.user_id)
+        outcome = self._write(ctxt, 'PUT', path, _entry(owner, {}, held.generation))
+        if outcome is not Outcome.DONE and self.holding(ctxt, consumer):
+            raise exception.AllocationConflict(consumer=consumer)
+        return True
+
+    def _only_stale(self, outcome, consumer):
+        if outcome is Outcome.REFUSED:
+            raise exception.NoCapacity(
+                reason=f'placement refuses the allocations of consumer {consumer}'
+            )
+        if outcome is Outcome.RACED:
+            raise exception.ProviderConflict(provider=f'of consumer {consumer}')
+
+    def _write(self, ctxt, method, path, body):
+        """Send allocations, again while their providers change under the request."""
+        for attempt in range(1, TRIES + 1):
+            response = self.service.call(
+                ctxt,
+                method,
+                path,
+                json=body,
+                microversion=CANDIDATES_VERSION,
+                errors={400: None, 409: None},
+            )
+            if response.status_code < 400:
+                return Outcome.DONE
+            reason = session.detail(response)
+            if 'consumer generation conflict' in reason:
+                return Outcome.STALE
+            if not providers.is_concurrent(response):
+                LOG.info('Placement refuses allocations: %s', reason)
+                return Outcome.REFUSED
+            if attempt < TRIES:
+                runtime.sleep(runtime.random().uniform(0, PAUSE_S * attempt))
+        return Outcome.RACED
+
+
+def _as_request(allocations):
+    return {provider: {'resources': held} for provider, held in allocations.items()}
+
+
+def _entry(consumer, allocations, generation, *, mappings=None):
+    """A consumer's part of a request that changes allocations."""
+    entry = {
+        'allocations': allocations,
+        'project_id': consumer.project_id,
+        'user_id': consumer.user_id,
+        'consumer_generation': generation,
+    }
+    if mappings and allocations:
+        entry['mappings'] = mappings
+    return entry

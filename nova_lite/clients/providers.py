@@ -1,0 +1,282 @@
+"""Placement's resource providers: inventories, traits, aggregates, usage.
+
+A provider's generation changes with everything written about it. Where the
+generation we know is old, the provider is read again and the change repeated.
+Source: reference/scheduling 3.3, 4, 10, 11.
+"""
+
+import dataclasses
+import logging
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import session
+
+LOG = logging.getLogger(__name__)
+
+VERSION = '1.36'
+TRIES = 4
+PAUSE_S = 0.1
+DEFINED_AT = {'traits': '/traits', 'inventories': '/resource_classes'}
+INVENTORY_DEFAULTS = {
+    'reserved': 0,
+    'min_unit': 1,
+    'max_unit': 2**31 - 1,
+    'step_size': 1,
+    'allocation_ratio': 1.0,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Provider:
+    """A resource provider; for a compute node uuid and name are the node's."""
+
+    uuid: str
+    name: str
+    generation: int
+    parent: str | None = None
+    root: str | None = None
+
+    @classmethod
+    def of(cls, body):
+        """From placement's representation."""
+        return cls(
+            body['uuid'],
+            body['name'],
+            body['generation'],
+            body['parent_provider_uuid'],
+            body['root_provider_uuid'],
+        )
+
+
+def is_concurrent(response):
+    """Whether a 409 only says that someone else was quicker."""
+    if response.status_code != 409:
+        return False
+    return response.json()['errors'][0].get('code') == 'placement.concurrent_update'
+
+
+class Providers:
+    """Calls about resource providers, on the placement service given."""
+
+    def __init__(self, service):
+        self.service = service
+
+    # ---- providers ----------------------------------------------------------
+
+    def get(self, ctxt, uuid):
+        """The provider with this uuid; raises ResourceProviderNotFound."""
+        return Provider.of(self._get(ctxt, uuid, ''))
+
+    def find_by_name(self, ctxt, name):
+        """The provider with this name, or None."""
+        found = self.list(ctxt, name=name)
+        return found[0] if found else None
+
+    def list(self, ctxt, **filters):
+        """All providers, or those that match: name, uuid, in_tree, member_of, required, …"""
+        body = self.service.get(
+            ctxt,
+            '/resource_providers',
+            params=filters,
+            microversion=VERSION,
+            errors={400: exception.Invalid},
+        )
+        return [Provider.of(item) for item in body['resource_providers']]
+
+    def ensure(self, ctxt, uuid, name, *, parent=None):
+        """Create the provider, or rename it, unless it is as wanted. Returns it.
+
+        Raises AlreadyExists when another provider has the name.
+        """
+        body = {'uuid': uuid, 'name': name}
+        if parent is not None:
+            body['parent_provider_uuid'] = parent
+        response = self._call(ctxt, 'POST', '/resource_providers', json=body, errors={409: None})
+        if response.status_code < 400:
+            return Provider.of(response.json())
+        try:
+            known = self.get(ctxt, uuid)
+        except exception.ResourceProviderNotFound:
+            raise exception.AlreadyExists(what='Resource provider', key=name) from None
+        if (known.name, known.parent) == (name, parent):
+            return known
+        del body['uuid']
+        taken = session.raising(exception.AlreadyExists, what='Resource provider', key=name)
+        response = self._call(
+            ctxt, 'PUT', f'/resource_providers/{uuid}', json=body, errors={409: taken}
+        )
+        return Provider.of(response.json())
+
+    def delete(self, ctxt, uuid):
+        """Delete the provider, if it exists; raises Conflict while it has allocations."""
+        self._call(
+            ctxt,
+            'DELETE',
+            f'/resource_providers/{uuid}',
+            errors={404: None, 409: exception.Conflict},
+        )
+
+    # ---- inventories --------------------------------------------------------
+
+    def inventories(self, ctxt, uuid):
+        """({resource class: inventory}, generation) of the provider."""
+        body = self._get(ctxt, uuid, '/inventories')
+        return body['inventories'], body['resource_provider_generation']
+
+    def set_inventories(self, ctxt, uuid, wanted, *, generation=None, keep_ratios=()):
+        """Replace the provider's inventories, unless they are as wanted.
+
+        wanted:      {resource class: {'total': …, 'reserved'?: …, …}}
+        generation:  the provider's, when its inventories are known to differ
+        keep_ratios: resource classes whose allocation ratio stays what placement has,
+                     if it has one: an operator may have set it
+        Returns the provider's generation. Raises Conflict when a class that is in
+        use would go.
+        """
+
+        def change(current):
+            return {
+                name: _inventory(values, current.get(name), keep=name in keep_ratios)
+                for name, values in wanted.items()
+            }
+
+        read = self.inventories
+        if generation is not None:
+            read = _first(({}, generation), then=read)
+        return self._replace(ctxt, uuid, 'inventories', read=read, change=change)
+
+    # ---- traits -------------------------------------------------------------
+
+    def traits(self, ctxt, uuid):
+        """(set of traits, generation) of the provider."""
+        body = self._get(ctxt, uuid, '/traits')
+        return set(body['traits']), body['resource_provider_generation']
+
+    def set_traits(self, ctxt, uuid, traits, *, generation=None):
+        """Make these the provider's traits; returns its generation.
+
+        generation: the provider's, when its traits are known to differ
+        """
+        wanted = set(traits)
+        read = self.traits
+        if generation is not None:
+            read = _first((set(), generation), then=read)
+        return self._replace(ctxt, uuid, 'traits', read=read, change=lambda _: wanted)
+
+    def change_traits(self, ctxt, uuid, *, add=(), remove=()):
+        """Add and remove traits and leave the others alone; returns the generation."""
+        return self._replace(
+            ctxt,
+            uuid,
+            'traits',
+            read=self.traits,
+            change=lambda current: current - set(remove) | set(add),
+        )
+
+    # ---- aggregates ---------------------------------------------------------
+
+    def aggregates(self, ctxt, uuid):
+        """(set of aggregate uuids, generation) of the provider."""
+        body = self._get(ctxt, uuid, '/aggregates')
+        return set(body['aggregates']), body['resource_provider_generation']
+
+    def add_to_aggregate(self, ctxt, uuid, aggregate):
+        """Make the provider a member of an aggregate (a uuid)."""
+        self._replace(
+            ctxt,
+            uuid,
+            'aggregates',
+            read=self.aggregates,
+            change=lambda current: current | {aggregate},
+        )
+
+    def remove_from_aggregate(self, ctxt, uuid, aggregate):
+        """End the provider's membership of an aggregate (a uuid)."""
+        self._replace(
+            ctxt,
+            uuid,
+            'aggregates',
+            read=self.aggregates,
+            change=lambda current: current - {aggregate},
+        )
+
+    # ---- use ----------------------------------------------------------------
+
+    def usages(self, ctxt, uuid):
+        """{resource class: amount in use} of the provider."""
+        return self._get(ctxt, uuid, '/usages')['usages']
+
+    def allocations(self, ctxt, uuid):
+        """{consumer uuid: {resource class: amount}} on the provider."""
+        body = self._get(ctxt, uuid, '/allocations')
+        return {consumer: part['resources'] for consumer, part in body['allocations'].items()}
+
+    # ---- how ----------------------------------------------------------------
+
+    def _call(self, ctxt, method, path, **request):
+        return self.service.call(ctxt, method, path, microversion=VERSION, **request)
+
+    def _get(self, ctxt, uuid, part):
+        missing = session.raising(exception.ResourceProviderNotFound, name_or_uuid=uuid)
+        return self._call(
+            ctxt, 'GET', f'/resource_providers/{uuid}{part}', errors={404: missing}
+        ).json()
+
+    def _replace(self, ctxt, uuid, part, *, read, change):
+        """Read a part of the provider, write what `change` makes of it; returns the generation.
+
+        Raises ProviderConflict when others keep changing the provider.
+        """
+        missing = session.raising(exception.ResourceProviderNotFound, name_or_uuid=uuid)
+        for attempt in range(1, TRIES + 1):
+            current, generation = read(ctxt, uuid)
+            wanted = change(current)
+            if wanted == current:
+                return generation
+            body = {
+                part: sorted(wanted) if isinstance(wanted, set) else wanted,
+                'resource_provider_generation': generation,
+            }
+            response = self._call(
+                ctxt,
+                'PUT',
+                f'/resource_providers/{uuid}/{part}',
+                json=body,
+                errors={400: None, 404: missing, 409: None},
+            )
+            if response.status_code < 400:
+                return response.json()['resource_provider_generation']
+            self._prepare_retry(ctxt, response, part, wanted)
+            runtime.sleep(runtime.random().uniform(0, PAUSE_S * (attempt - 1)))
+        raise exception.ProviderConflict(provider=uuid)
+
+    def _prepare_retry(self, ctxt, response, part, wanted):
+        """Mend what can be mended of a refused change, or raise.
+
+        Custom traits and resource classes exist once someone has defined them.
+        """
+        reason = session.detail(response)
+        if response.status_code == 409:
+            if not is_concurrent(response):
+                raise exception.Conflict(reason=reason)
+            return
+        custom = [name for name in wanted if name.startswith('CUSTOM_')]
+        if part not in DEFINED_AT or not custom:
+            raise exception.Invalid(reason=reason)
+        for name in custom:
+            self._call(ctxt, 'PUT', f'{DEFINED_AT[part]}/{name}')
+
+
+def _first(answer, *, then):
+    """A reader that gives `answer` once and asks `then` from the second time on."""
+    answers = [answer]
+    return lambda ctxt, uuid: answers.pop() if answers else then(ctxt, uuid)
+
+
+def _inventory(values, current, *, keep):
+    """An inventory with every field; `keep` the current allocation ratio if there is one."""
+    full = {**INVENTORY_DEFAULTS, **values}
+    if keep and current is not None:
+        full['allocation_ratio'] = current['allocation_ratio']
+    return full

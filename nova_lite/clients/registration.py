@@ -1,0 +1,98 @@
+"""Registration of a fleet: many compute nodes made known to placement at once."""
+
+import collections
+import dataclasses
+import logging
+
+from nova_lite import exception
+from nova_lite import runtime
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """What placement is to know of one compute node.
+
+    inventories, keep_ratios: as Providers.set_inventories
+    traits:     those the node has; traits set by others stay
+    not_traits: those of ours that it has not
+    """
+
+    uuid: str
+    name: str
+    inventories: dict
+    traits: frozenset = frozenset()
+    not_traits: frozenset = frozenset()
+    keep_ratios: frozenset = frozenset()
+
+
+class Registration:
+    """Registers nodes, a bounded number of them at the same time."""
+
+    def __init__(self, placement, *, threads=None):
+        self.providers = placement.providers
+        self.threads = threads or placement.service.options.register_threads
+
+    def register(self, ctxt, nodes):
+        """Create or bring up to date the providers of `nodes`.
+
+        Returns {node uuid: error} of those that failed; the others are registered.
+        """
+        waiting = collections.deque(nodes)
+        total = len(waiting)
+        known = self._known(ctxt, waiting)
+        done, failed = set(), {}
+
+        def work():
+            while waiting:
+                try:
+                    node = waiting.popleft()
+                except IndexError:
+                    return  # another thread took the last one
+                try:
+                    self._register(ctxt, node, known.get(node.uuid))
+                except exception.NovaLiteError as error:
+                    LOG.warning(
+                        'Compute node %s (%s) is not registered in placement: %s',
+                        node.name,
+                        node.uuid,
+                        error,
+                    )
+                    failed[node.uuid] = error
+                else:
+                    done.add(node.uuid)
+
+        threads = [
+            runtime.spawn(work, name=f'register-{number}')
+            for number in range(min(self.threads, total))
+        ]
+        for thread in threads:
+            thread.join()
+        if len(done) + len(failed) != total:
+            raise RuntimeError('a thread that registers compute nodes has died')
+        return failed
+
+    def _known(self, ctxt, nodes):
+        """Providers that exist, by uuid; one request unless there are few nodes."""
+        if len(nodes) <= self.threads:
+            return {}
+        return {provider.uuid: provider for provider in self.providers.list(ctxt)}
+
+    def _register(self, ctxt, node, known):
+        """Inventories come last: before them no server can be put there."""
+        provider = known
+        if provider is None or provider.name != node.name:
+            provider = self.providers.ensure(ctxt, node.uuid, node.name)
+        if provider.generation == 0:  # nothing was ever written about it
+            generation = 0
+            if node.traits:
+                generation = self.providers.set_traits(
+                    ctxt, node.uuid, node.traits, generation=generation
+                )
+            self.providers.set_inventories(ctxt, node.uuid, node.inventories, generation=generation)
+            return
+        self.providers.change_traits(ctxt, node.uuid, add=node.traits, remove=node.not_traits)
+        self.providers.set_inventories(
+            ctxt, node.uuid, node.inventories, keep_ratios=node.keep_ratios
+        )

@@ -1,0 +1,269 @@
+"""Calls to a neighbour service: as whom, over which connections, with what retries.
+
+A call is made for ourselves, with the credentials of the service's group, or for
+the user of the request, with the user's token. Where the user's context has no
+token (periodics, a saga taken over after a restart) our own credentials serve.
+With auth_type `none` the headers that keystonemiddleware would set say who calls.
+
+Proxies and .netrc of the environment are not looked at: this is traffic within
+the control plane.
+"""
+
+import functools
+import logging
+import re
+
+from keystoneauth1 import exceptions
+from keystoneauth1 import loading
+from keystoneauth1 import noauth
+from keystoneauth1 import session
+import requests
+import urllib3
+
+from nova_lite import exception
+from nova_lite import runtime
+
+LOG = logging.getLogger(__name__)
+
+OWN_GROUPS = ('service_user', 'keystone_authtoken')
+OURSELVES = {
+    'X-User-Id': 'nova',
+    'X-Project-Id': 'service',
+    'X-Roles': 'admin,service',
+    'X-Auth-Token': 'nova:service',
+}
+REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
+MAX_PAUSE_S = 3.0
+VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
+
+
+def raising(error, **kwargs):
+    """An entry of `errors`: raise `error` with these arguments and the reason."""
+    return functools.partial(error, **kwargs)
+
+
+def credentials(conf, group):
+    """The authentication plugin of a group, else of our own groups.
+
+    Raises Unavailable when none is configured or a needed option is missing.
+    """
+    for name in (group, *OWN_GROUPS):
+        if name not in conf or not conf[name].auth_type:
+            continue
+        return _load(conf, conf[name].auth_section or name)
+    raise exception.Unavailable(
+        service=group, reason=f'neither [{group}] nor [service_user] has an auth_type'
+    )
+
+
+def _load(conf, section):
+    """The plugin that a section's auth_type names; registers options of rarer plugins."""
+    kind = conf[section].auth_type
+    for option in loading.get_auth_plugin_conf_options(kind):
+        if option.dest not in conf[section]:
+            conf.register_opt(option, group=section)
+    try:
+        return loading.get_plugin_loader(kind).load_from_options_getter(
+            lambda option: conf[section][option.dest]
+        )
+    except exceptions.MissingRequiredOptions as error:
+        raise exception.Unavailable(service=f'[{section}]', reason=error) from error
+
+
+def open_session(options, auth):
+    """A keystoneauth1 session with connections for many threads.
+
+    options: the configuration group of the service
+    """
+    plain = requests.Session()
+    plain.trust_env = False
+    transport = session.TCPKeepAliveAdapter(pool_maxsize=options.pool_size)
+    for scheme in ('http://', 'https://'):
+        plain.mount(scheme, transport)
+    certificate = (options.certfile, options.keyfile) if options.keyfile else options.certfile
+    return session.Session(
+        auth=auth,
+        session=plain,
+        verify=not options.insecure and (options.cafile or True),
+        cert=certificate,
+        timeout=options.timeout,
+        app_name='nova-lite',
+    )
+
+
+class Neighbour:
+    """One service, called by REST.
+
+    title:   the service's name in messages and in the microversion header
+    version: path of the API version, such as /v2.0; '' where there is none
+    """
+
+    def __init__(self, conf, group, *, title, version=''):
+        self.title = title
+        self.version = version
+        self.options = conf[group]
+        self.auth = credentials(conf, group)
+        self.session = open_session(self.options, self.auth)
+        self.trusting = isinstance(self.auth, noauth.NoAuth)
+        self.vouch = (
+            'service_user' in conf
+            and conf.service_user.send_service_user_token
+            and not self.trusting
+        )
+        self._base = None
+
+    def call(self, ctxt, method, path, *, as_user=False, microversion=None, errors=None, **request):
+        """Send one request and return the response.
+
+        path:    below the API version
+        errors:  {status: what to raise}, see `raising`; None returns the response
+                 instead. Other statuses from 400 on raise errors of their own
+        request: json, data, headers, params as requests takes them; stream
+        """
+        headers = {**self._identity(ctxt, as_user), **request.pop('headers', {})}
+        headers['X-OpenStack-Request-ID'] = ctxt.global_id
+        headers.setdefault('Accept', 'application/json')
+        if microversion is not None:
+            headers['OpenStack-API-Version'] = f'{self.title} {microversion}'
+        response = self._send(method, path, headers=headers, **request)
+        if response.status_code >= 400:
+            self._refuse(response, errors or {}, as_user=as_user)
+        return response
+
+    def get(self, ctxt, path, **options):
+        """Send a GET and return the decoded body; see `call`."""
+        return self.call(ctxt, 'GET', path, **options).json()
+
+    def has_user(self, ctxt):
+        """Whether a call can be made in the user's name."""
+        return bool(ctxt.user_id if self.trusting else ctxt.auth_token)
+
+    def _identity(self, ctxt, as_user):
+        """Headers that say who calls; none where keystoneauth1 adds our token."""
+        if not as_user or not self.has_user(ctxt):
+            return OURSELVES if self.trusting else {}
+        if self.trusting:
+            return {
+                'X-User-Id': ctxt.user_id,
+                'X-Project-Id': ctxt.project_id or '',
+                'X-Roles': ','.join(ctxt.roles),
+                'X-Auth-Token': f'{ctxt.user_id}:{ctxt.project_id}',
+            }
+        if self.vouch:
+            return {
+                'X-Auth-Token': ctxt.auth_token,
+                'X-Service-Token': self._attempt(self.auth.get_token, self.session),
+            }
+        return {'X-Auth-Token': ctxt.auth_token}
+
+    def _url(self, path):
+        """The full address; the catalog may name the service with or without a version."""
+        if self._base is None:
+            base = self.options.endpoint_override or self.session.get_endpoint(
+                self.auth,
+                service_type=self.options.service_type,
+                interface=self.options.valid_interfaces,
+                region_name=self.options.region_name,
+            )
+            if not base:
+                raise exceptions.EndpointNotFound(
+                    f'no {self.options.service_type} in the service catalog'
+                )
+            self._base = VERSION.sub('', base.rstrip('/')) + self.version
+        return self._base + path
+
+    def _send(self, method, path, *, headers, **request):
+        """Send, and send again while that is safe and may help."""
+        repeatable = method in REPEATABLE and not hasattr(request.get('data'), 'read')
+        for attempt in range(self.options.connect_retries + 1):
+            last = attempt == self.options.connect_retries
+            try:
+                response = self.session.request(
+                    self._url(path),
+                    method,
+                    headers=dict(headers),
+                    raise_exc=False,
+                    authenticated='X-Auth-Token' not in headers,
+                    **request,
+                )
+            except exceptions.ConnectFailure as error:
+                again = _never_arrived(error) or (
+                    repeatable and not isinstance(error, exceptions.ConnectTimeout)
+                )
+                if last or not again:
+                    raise self._unavailable(error) from error
+                reason = error
+            except exceptions.ClientException as error:
+                raise self._unavailable(error) from error
+            else:
+                if response.status_code != 503 or last:
+                    return response
+                reason = 'it answered 503'
+            self._pause(attempt, reason)
+
+    def _attempt(self, function, *args):
+        """Call keystoneauth1 and translate its errors."""
+        try:
+            return function(*args)
+        except exceptions.ClientException as error:
+            raise self._unavailable(error) from error
+
+    def _pause(self, attempt, reason):
+        pause_s = min(self.options.connect_retry_delay * 2**attempt, MAX_PAUSE_S)
+        pause_s *= runtime.random().uniform(0.5, 1)
+        LOG.warning('%s does not answer (%s), trying again in %.1f s', self.title, reason, pause_s)
+        runtime.sleep(pause_s)
+
+    def _unavailable(self, error):
+        return exception.Unavailable(service=self.title, reason=error)
+
+    def _refuse(self, response, errors, *, as_user):
+        """Raise what a response with an error status means here."""
+        status = response.status_code
+        reason = detail(response)
+        if status in errors:
+            if errors[status] is not None:
+                raise errors[status](reason=reason)
+            return
+        request = response.request
+        LOG.debug('%s %s: %s %s', request.method, request.url, status, reason)
+        if status in (401, 403) and as_user:
+            raise exception.NeighbourForbids(service=self.title, reason=reason)
+        if status >= 500 or status in (401, 429):
+            raise exception.Unavailable(service=self.title, reason=f'{status} {reason}')
+        raise exception.NeighbourError(
+            service=self.title,
+            status=status,
+            reason=reason,
+            request=f'{request.method} {request.path_url}',
+        )
+
+
+def _never_arrived(error):
+    """Whether no connection came about, so that nothing can have been done."""
+    cause = error.__context__
+    inner = cause.args[0] if cause is not None and cause.args else None
+    return isinstance(getattr(inner, 'reason', inner), urllib3.exceptions.NewConnectionError)
+
+
+def detail(response):
+    """What an error response says, in whichever of OpenStack's forms it says it."""
+    try:
+        body = response.json()
+    except requests.exceptions.JSONDecodeError:
+        return response.text[:400].strip() or response.reason
+    return _message(body) or response.reason
+
+
+def _message(body):
+    if isinstance(body, list):
+        return next((text for text in map(_message, body) if text), None)
+    if isinstance(body, str):
+        return body
+    if not isinstance(body, dict):
+        return None
+    for key in ('detail', 'message', 'NeutronError', 'errors', 'title'):
+        text = _message(body.get(key))
+        if text:
+            return text
+    return next((text for text in map(_message, body.values()) if text), None)
