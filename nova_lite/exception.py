@@ -117,6 +117,10 @@ class KeypairNotUsable(Invalid):
     msg = 'Invalid key_name provided.'
 
 
+class AggregateNotEmpty(Invalid):
+    msg = 'Cannot delete aggregate %(aggregate_id)s. Reason: Host aggregate is not empty.'
+
+
 # ---- forbidden ------------------------------------------------------------
 
 
@@ -271,6 +275,10 @@ class ServiceIsDown(Conflict):
 
 class AlreadyExists(Conflict):
     msg = '%(what)s %(key)s already exists.'
+
+
+class AggregateActionRefused(Conflict):
+    msg = 'Cannot %(action)s aggregate %(aggregate_id)s. Reason: %(reason)s.'
 
 
 class PortInUse(Conflict):

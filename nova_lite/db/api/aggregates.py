@@ -1,0 +1,167 @@
+"""Host aggregates: named sets of hosts with metadata, among it the availability zone.
+
+Every change moves the stamp on which daemons notice that what they made of
+aggregates is out of date. Source: reference/scheduling 10.
+"""
+
+import dataclasses
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.api import models
+from nova_lite.db.api import stamps
+
+TABLE = models.Aggregate.__table__
+HOSTS = models.AggregateHost.__table__
+ZONE = 'availability_zone'
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """One aggregate. metadata: {key: text}; hosts: names in alphabetical order."""
+
+    id: int
+    uuid: str
+    name: str
+    metadata: dict
+    hosts: tuple
+    created_at: object
+    updated_at: object
+
+    @property
+    def availability_zone(self):
+        return self.metadata.get(ZONE)
+
+
+def create(connection, *, uuid, name, metadata):
+    """Add an aggregate without hosts and return it; raises AlreadyExists."""
+    _refuse_name(connection, name)
+    key = rows.insert_new(
+        connection,
+        TABLE,
+        {'uuid': uuid, 'name': name, 'metadata': metadata},
+        _taken(name),
+    )
+    stamps.bump(connection, stamps.AGGREGATES)
+    return get(connection, key)
+
+
+def get(connection, aggregate_id):
+    """One aggregate by its number; raises AggregateNotFound."""
+    row = rows.get(
+        connection,
+        TABLE,
+        exception.AggregateNotFound(aggregate_id=aggregate_id),
+        id=aggregate_id,
+    )
+    return _with_hosts(connection, [row])[0]
+
+
+def every(connection):
+    """All aggregates, in the order they were made."""
+    return _with_hosts(connection, rows.every(connection, TABLE, order_by=TABLE.c.id))
+
+
+def of_host(connection, host):
+    """The aggregates a host is in."""
+    mine = sa.select(HOSTS.c.aggregate_id).where(HOSTS.c.host == host)
+    found = rows.every(connection, TABLE, TABLE.c.id.in_(mine), order_by=TABLE.c.id)
+    return _with_hosts(connection, found)
+
+
+def zones(connection):
+    """{host: availability zone} of the hosts that are in one."""
+    return {
+        host: aggregate.availability_zone
+        for aggregate in every(connection)
+        if aggregate.availability_zone
+        for host in aggregate.hosts
+    }
+
+
+def rename(connection, aggregate_id, name):
+    """Give an aggregate another name; raises AggregateNotFound, AlreadyExists."""
+    current = get(connection, aggregate_id)
+    if current.name != name:
+        _refuse_name(connection, name)
+        _update(connection, aggregate_id, name=name)
+
+
+def set_metadata(connection, aggregate_id, changes):
+    """Add or replace metadata; a value of None removes its key.
+
+    Raises AggregateNotFound.
+    """
+    merged = {**get(connection, aggregate_id).metadata, **changes}
+    kept = {key: value for key, value in merged.items() if value is not None}
+    _update(connection, aggregate_id, metadata=kept)
+
+
+def destroy(connection, aggregate_id):
+    """Remove an aggregate; raises AggregateNotFound, or Invalid while it has hosts."""
+    if get(connection, aggregate_id).hosts:
+        raise exception.AggregateNotEmpty(aggregate_id=aggregate_id)
+    rows.delete(connection, TABLE, id=aggregate_id)
+    stamps.bump(connection, stamps.AGGREGATES)
+
+
+def add_host(connection, aggregate_id, host):
+    """Put a host into an aggregate; raises AggregateNotFound, AlreadyExists."""
+    error = exception.AlreadyExists(what=f'Aggregate {aggregate_id} with host', key=host)
+    if host in get(connection, aggregate_id).hosts:
+        raise error
+    rows.insert_new(connection, HOSTS, {'aggregate_id': aggregate_id, 'host': host}, error)
+    stamps.bump(connection, stamps.AGGREGATES)
+
+
+def remove_host(connection, aggregate_id, host):
+    """Take a host out; raises AggregateNotFound, AggregateHostNotFound."""
+    get(connection, aggregate_id)
+    if not rows.delete(connection, HOSTS, aggregate_id=aggregate_id, host=host):
+        raise exception.AggregateHostNotFound(aggregate_id=aggregate_id, host=host)
+    stamps.bump(connection, stamps.AGGREGATES)
+
+
+def forget_host(connection, host):
+    """Take a host out of every aggregate; how many that were."""
+    count = rows.delete(connection, HOSTS, host=host)
+    if count:
+        stamps.bump(connection, stamps.AGGREGATES)
+    return count
+
+
+def _with_hosts(connection, found):
+    members = {}
+    wanted = rows.every(
+        connection, HOSTS, order_by=HOSTS.c.host, aggregate_id=[row.id for row in found]
+    )
+    for member in wanted:
+        members.setdefault(member.aggregate_id, []).append(member.host)
+    return [
+        Aggregate(
+            id=row.id,
+            uuid=row.uuid,
+            name=row.name,
+            metadata=row.metadata,
+            hosts=tuple(members.get(row.id, ())),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+        for row in found
+    ]
+
+
+def _taken(name):
+    return exception.AlreadyExists(what='Aggregate', key=name)
+
+
+def _refuse_name(connection, name):
+    if rows.find(connection, TABLE, name=name):
+        raise _taken(name)
+
+
+def _update(connection, aggregate_id, **values):
+    connection.execute(TABLE.update().where(TABLE.c.id == aggregate_id).values(**values))
+    stamps.bump(connection, stamps.AGGREGATES)

@@ -1,0 +1,62 @@
+"""Key pairs. They belong to a user, whatever the project."""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import paging
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.KeyPair.__table__
+
+
+def create(connection, values):
+    """Add a key pair and return its row; raises AlreadyExists."""
+    error = exception.AlreadyExists(what='Key pair', key=values['name'])
+    if rows.find(connection, TABLE, user_id=values['user_id'], name=values['name']):
+        raise error
+    key = rows.insert_new(connection, TABLE, values, error)
+    return rows.find(connection, TABLE, id=key)
+
+
+def get(connection, user_id, name):
+    """One key pair of a user; raises KeypairNotFound."""
+    return rows.get(
+        connection,
+        TABLE,
+        exception.KeypairNotFound(name=name, user_id=user_id),
+        user_id=user_id,
+        name=name,
+    )
+
+
+def page(connection, user_id, *, limit=None, marker=None):
+    """Key pairs of a user by name.
+
+    marker: name of the last one of the page before; raises MarkerNotFound
+    """
+    keys = [(TABLE.c.name, 'asc')]
+    query = paging.ordered(sa.select(TABLE).where(TABLE.c.user_id == user_id), keys)
+    if marker is not None:
+        last = rows.get(
+            connection,
+            TABLE,
+            exception.MarkerNotFound(marker=marker),
+            user_id=user_id,
+            name=marker,
+        )
+        query = query.where(paging.after(keys, last))
+    return connection.execute(query.limit(limit)).all()
+
+
+def count(connection, user_id):
+    """How many key pairs a user has."""
+    return connection.execute(
+        sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.user_id == user_id)
+    ).scalar()
+
+
+def destroy(connection, user_id, name):
+    """Remove a key pair; raises KeypairNotFound."""
+    if not rows.delete(connection, TABLE, user_id=user_id, name=name):
+        raise exception.KeypairNotFound(name=name, user_id=user_id)

@@ -1,0 +1,55 @@
+"""Limits that an administrator set: of projects, of users in them, of quota classes."""
+
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+LIMITS = models.Quota.__table__
+CLASSES = models.QuotaClass.__table__
+DEFAULT_CLASS = 'default'
+
+
+def of_project(connection, project_id, user_id=''):
+    """{resource: limit} set for a project, or for a user in it."""
+    found = rows.every(connection, LIMITS, project_id=project_id, user_id=user_id)
+    return {row.resource: row.hard_limit for row in found}
+
+
+def of_users(connection, project_id):
+    """{user id: {resource: limit}} of the users of a project that have their own."""
+    grouped = {}
+    for row in rows.every(connection, LIMITS, LIMITS.c.user_id != '', project_id=project_id):
+        grouped.setdefault(row.user_id, {})[row.resource] = row.hard_limit
+    return grouped
+
+
+def set_limits(connection, project_id, limits, user_id=''):
+    """Set limits ({resource: number}) of a project, or of a user in it."""
+    for resource, limit in limits.items():
+        key = {'project_id': project_id, 'user_id': user_id, 'resource': resource}
+        _put(connection, LIMITS, key, limit)
+
+
+def clear(connection, project_id, user_id=None):
+    """Back to the defaults: a user of a project, or the project and all its users."""
+    where = {} if user_id is None else {'user_id': user_id}
+    rows.delete(connection, LIMITS, project_id=project_id, **where)
+
+
+def of_class(connection, class_name):
+    """{resource: limit} of a quota class."""
+    found = rows.every(connection, CLASSES, class_name=class_name)
+    return {row.resource: row.hard_limit for row in found}
+
+
+def set_class(connection, class_name, limits):
+    """Set limits ({resource: number}) of a quota class."""
+    for resource, limit in limits.items():
+        _put(connection, CLASSES, {'class_name': class_name, 'resource': resource}, limit)
+
+
+def _put(connection, table, key, limit):
+    conditions = [table.c[name] == value for name, value in key.items()]
+    if rows.find(connection, table, **key):
+        connection.execute(table.update().where(*conditions).values(hard_limit=limit))
+    else:
+        rows.insert(connection, table, {**key, 'hard_limit': limit})

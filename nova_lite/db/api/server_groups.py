@@ -1,0 +1,111 @@
+"""Server groups and their members.
+
+A member is a server's uuid. Rows of servers that are gone may remain; every
+reading here leaves them out, by the instance mappings.
+"""
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.api import models
+
+TABLE = models.InstanceGroup.__table__
+MEMBERS = models.InstanceGroupMember.__table__
+MAPPINGS = models.InstanceMapping.__table__
+ALIVE = sa.and_(
+    MAPPINGS.c.instance_uuid == MEMBERS.c.instance_uuid, MAPPINGS.c.queued_for_delete.is_(False)
+)
+
+
+def create(connection, values):
+    """Add a group and return its row."""
+    key = rows.insert_returning_id(connection, TABLE, values)
+    return rows.find(connection, TABLE, id=key)
+
+
+def get(connection, uuid, project_id=None):
+    """One group, or only if it is of that project; raises ServerGroupNotFound."""
+    where = {'uuid': uuid} if project_id is None else {'uuid': uuid, 'project_id': project_id}
+    return rows.get(connection, TABLE, exception.ServerGroupNotFound(group=uuid), **where)
+
+
+def page(connection, project_id=None, *, limit=None, offset=0):
+    """Groups in the order they were made, of one project or of all."""
+    query = sa.select(TABLE).order_by(TABLE.c.id).limit(limit).offset(offset)
+    if project_id is not None:
+        query = query.where(TABLE.c.project_id == project_id)
+    return connection.execute(query).all()
+
+
+def count(connection, project_id, user_id=None):
+    """How many groups a project has, or one user in it."""
+    query = sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.project_id == project_id)
+    if user_id is not None:
+        query = query.where(TABLE.c.user_id == user_id)
+    return connection.execute(query).scalar()
+
+
+def destroy(connection, uuid, project_id=None):
+    """Remove a group and its memberships; raises ServerGroupNotFound."""
+    row = get(connection, uuid, project_id)
+    rows.delete(connection, MEMBERS, group_id=row.id)
+    rows.delete(connection, TABLE, id=row.id)
+
+
+def members(connection, group_ids):
+    """{group id: [server uuid, ...]} of several groups; a group without is left out."""
+    found = connection.execute(
+        sa.select(MEMBERS)
+        .join(MAPPINGS, ALIVE)
+        .where(MEMBERS.c.group_id.in_(list(group_ids)))
+        .order_by(MAPPINGS.c.id)
+    )
+    grouped = {}
+    for row in found:
+        grouped.setdefault(row.group_id, []).append(row.instance_uuid)
+    return grouped
+
+
+def count_members(connection, group_id, user_id=None):
+    """How many servers are in a group, or those of one user."""
+    query = (
+        sa.select(sa.func.count())
+        .select_from(MEMBERS)
+        .join(MAPPINGS, ALIVE)
+        .where(MEMBERS.c.group_id == group_id)
+    )
+    if user_id is not None:
+        query = query.where(MAPPINGS.c.user_id == user_id)
+    return connection.execute(query).scalar()
+
+
+def add_members(connection, group_id, uuids):
+    """Make servers members; those that are members already stay so."""
+    known = set(
+        connection.scalars(
+            sa.select(MEMBERS.c.instance_uuid).where(
+                MEMBERS.c.group_id == group_id, MEMBERS.c.instance_uuid.in_(list(uuids))
+            )
+        )
+    )
+    rows.insert(
+        connection,
+        MEMBERS,
+        [{'group_id': group_id, 'instance_uuid': uuid} for uuid in uuids if uuid not in known],
+    )
+
+
+def leave(connection, uuids):
+    """End the memberships of servers, in whichever group; how many there were."""
+    return rows.delete(connection, MEMBERS, instance_uuid=list(uuids))
+
+
+def groups_of(connection, uuids):
+    """{server uuid: uuid of its group} of those that are in one."""
+    found = connection.execute(
+        sa.select(MEMBERS.c.instance_uuid, TABLE.c.uuid)
+        .join(TABLE, TABLE.c.id == MEMBERS.c.group_id)
+        .where(MEMBERS.c.instance_uuid.in_(list(uuids)))
+    )
+    return dict(found.all())
