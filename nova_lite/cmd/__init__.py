@@ -1,0 +1,1 @@
+"""Commands and daemons' entry points: wiring, no behaviour of their own."""

@@ -1,0 +1,185 @@
+"""Layout: where the files, buses and databases of a cloud lie, and its configuration.
+
+The embedded mode and the one with a process per daemon read the same files.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+
+import yaml
+
+from nova_lite import runtime
+from nova_lite.rpc import transport
+
+PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume')
+TOP = 'top'
+API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What `nova-lite up` was asked for. hosts counts per cell.
+
+    bus: () for the embedded one; one URL with {cell} in it, or one for the top and
+        one per cell
+    database: None for SQLite; else the SQLAlchemy URL of a server, without a database
+    """
+
+    state_dir: str
+    cells: int = 2
+    hosts: int = 3
+    bus: tuple = ()
+    database: str | None = None
+    listen: str = '127.0.0.1'
+    port: int = 8774
+    auth: str = 'keystone'
+    profile: str = 'default'
+    speed: float = 1.0
+    options: dict = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        if len(self.bus) == 1 and '{cell}' not in self.bus[0]:
+            raise ValueError(
+                'a single --bus URL must have {cell} in it, for example as its '
+                'virtual host; else give one for the top and one per cell'
+            )
+        if len(self.bus) > 1 and len(self.bus) != self.cells + 1:
+            raise ValueError(
+                f'{self.cells} cells need {self.cells + 1} --bus URLs, the '
+                f'first for the top; there are {len(self.bus)}'
+            )
+
+
+class Layout:
+    """Names and files that follow from the settings.
+
+    urls: {'placement': URL, 'simcloud': URL} inside the cloud, once they listen
+    """
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.root = os.path.abspath(settings.state_dir)
+        self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
+        self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
+        self.secrets = {}
+
+    # ---- places ----
+
+    def path(self, *parts):
+        """A path below the state directory; its directory is made."""
+        found = os.path.join(self.root, *parts)
+        os.makedirs(os.path.dirname(found), mode=0o700, exist_ok=True)
+        return found
+
+    def bus_url(self, name):
+        """The bus of `top` or of a cell."""
+        bus = self.settings.bus
+        if not bus:
+            return f'{transport.EMBEDDED}{self.tag}-{name}'
+        if len(bus) == 1:
+            return bus[0].replace('{cell}', name)
+        return bus[[TOP, *self.cell_names].index(name)]
+
+    def database_url(self, name):
+        """The database called `name`."""
+        if self.settings.database is None or name == SIMCLOUD:
+            return f'sqlite:///{self.path("db", name + ".sqlite")}'
+        return f'{self.settings.database.rstrip("/")}/nova_lite_{self.tag}_{name}'
+
+    def hosts(self, cell):
+        """Names of a cell's hosts."""
+        return [f'{cell}-host{number + 1}' for number in range(self.settings.hosts)]
+
+    def guests_path(self, cell):
+        """Where a cell's compute process keeps its simulated guests."""
+        return self.path('guests', cell, 'guests.sqlite')
+
+    @property
+    def public_url(self):
+        return f'http://{self.settings.listen}:{self.settings.port}'
+
+    # ---- files ----
+
+    def prepare(self, *, fresh=False):
+        """Make the state directory, and secrets when there are none."""
+        if fresh and os.path.isdir(self.root):
+            shutil.rmtree(self.root)
+        os.makedirs(self.root, mode=0o700, exist_ok=True)
+        path = self.path('secrets.json')
+        if os.path.exists(path):
+            with open(path) as kept:
+                self.secrets = json.load(kept)
+            return
+        self.secrets = {
+            f'{name}_password': runtime.new_secret() for name in ('admin', 'demo', 'service')
+        }
+        _write(path, json.dumps(self.secrets))
+
+    def write_clouds(self):
+        """Write clouds.yaml for the real clients; returns its path."""
+        auth_url = f'{self.public_url}/identity/v3'
+
+        def cloud(user, project, password):
+            return {
+                'auth': {
+                    'auth_url': auth_url,
+                    'username': user,
+                    'password': password,
+                    'project_name': project,
+                    'user_domain_id': 'default',
+                    'project_domain_id': 'default',
+                },
+                'region_name': 'RegionOne',
+                'identity_api_version': '3',
+            }
+
+        path = self.path('clouds.yaml')
+        _write(
+            path,
+            yaml.safe_dump(
+                {
+                    'clouds': {
+                        'nova-lite': cloud('admin', 'admin', self.secrets['admin_password']),
+                        'nova-lite-demo': cloud('demo', 'demo', self.secrets['demo_password']),
+                    }
+                }
+            ),
+        )
+        return path
+
+    def write_config(self, name, sections):
+        """Write etc/NAME.conf from {section: {option: value}}; returns its path."""
+        lines = []
+        for section, options in sections.items():
+            extra = self.settings.options.get(section, {})
+            lines.append(f'[{section}]')
+            lines.extend(
+                f'{key} = {_value(value)}'
+                for key, value in {**options, **extra}.items()
+                if value is not None
+            )
+            lines.append('')
+        for section, options in self.settings.options.items():
+            if section not in sections:
+                lines.append(f'[{section}]')
+                lines.extend(f'{key} = {_value(value)}' for key, value in options.items())
+        path = self.path('etc', f'{name}.conf')
+        _write(path, '\n'.join(lines) + '\n')
+        return path
+
+
+def _value(value):
+    if isinstance(value, list | tuple):
+        return ','.join(str(item) for item in value)
+    return str(value).replace('$', '$$')
+
+
+def _write(path, text):
+    """Replace a file that only its owner may read."""
+    draft = f'{path}.new'
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w') as file:
+        file.write(text)
+    os.replace(draft, path)

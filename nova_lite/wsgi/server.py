@@ -1,0 +1,77 @@
+"""HTTP servers: cheroot inside our own process, gunicorn for a daemon of its own."""
+
+from cheroot import wsgi
+from gunicorn.app import base
+
+from nova_lite import runtime
+
+
+class InProcess:
+    """Serves one WSGI application on a port of this process.
+
+    Connections are kept alive; `port` 0 takes a free one, told by `url`.
+    """
+
+    def __init__(self, application, *, host='127.0.0.1', port=0, threads=16):
+        self._server = wsgi.Server(
+            (host, port),
+            application,
+            numthreads=threads,
+            max=threads,
+            timeout=60,
+            request_queue_size=512,
+            server_name='nova-lite',
+            shutdown_timeout=2,
+        )
+        self._thread = None
+
+    def start(self):
+        """Listen, and serve in a thread."""
+        self._server.prepare()
+        self._thread = runtime.spawn(self._server.serve, name='http')
+
+    @property
+    def url(self):
+        host, port = self._server.bind_addr[:2]
+        return f'http://{host}:{port}'
+
+    def stop(self):
+        """Stop listening and end the connections."""
+        self._server.stop()
+        if self._thread is not None:
+            self._thread.join()
+
+
+class Daemon(base.BaseApplication):
+    """gunicorn with threads; `load_application` makes the application in each worker."""
+
+    def __init__(self, load_application, options):
+        self._load, self._options = load_application, options
+        super().__init__()
+
+    def load_config(self):
+        for name, value in self._options.items():
+            self.cfg.set(name, value)
+
+    def load(self):
+        return self._load()
+
+
+def serve(load_application, *, host, port, workers=1, threads=16):
+    """Serve until SIGTERM. load_application: called once in each worker process."""
+    Daemon(
+        load_application,
+        {
+            'bind': f'{host}:{port}',
+            'workers': workers,
+            'threads': threads,
+            'worker_class': 'gthread',
+            'keepalive': 65,
+            'graceful_timeout': 10,
+            'timeout': 120,
+            'proc_name': 'nova-lite',
+            'errorlog': '-',
+            'loglevel': 'warning',
+            'control_socket_disable': True,
+        },
+    ).run()
