@@ -1,6 +1,7 @@
 """The cell conductor: writes a cell's database on behalf of its computes.
 
-Every method is one named thing that happened. `host` is who says so.
+Every method is one named thing that happened, written in one transaction, and
+may be repeated after a lost reply. `host` is who says so.
 """
 
 from nova_lite import rpc
@@ -17,24 +18,53 @@ class ConductorAPI(rpc.Interface):
     def beat(self, ctxt, hosts):
         """Heartbeat of every host of a process: [host, ...].
 
-        Returns {host: {'disabled': bool, 'forced_down': bool}}.
+        Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
+        either; the others are in service.
         """
 
     @rpc.call(since='1.0')
     def report_nodes(self, ctxt, nodes):
-        """Add or update compute nodes: [{column: value}, ...], all of a process."""
+        """Add or update compute nodes: [{column: value}, ...], without uuids.
+
+        Returns {host: {hypervisor_hostname: uuid}}: the cell names its nodes, so a
+        host that lost its files is the same node again.
+        """
 
     @rpc.call(since='1.0')
-    def host_instances(self, ctxt, host):
-        """What the database says is on a host: [Instance, ...], hidden copies too."""
+    def host_records(self, ctxt, hosts):
+        """What the database says is on hosts, hidden copies too.
+
+        Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
+        'hidden'}, ...].
+        """
+
+    @rpc.call(since='1.0')
+    def held_guests(self, ctxt, host, guests):
+        """Those of the guests (server uuids) that the host has a reason to keep.
+
+        The server is the host's, or a migration under way has the host at one end.
+        """
+
+    @rpc.call(since='1.0')
+    def unfinished(self, ctxt, hosts, idle_s):
+        """What the hosts have yet to finish and nobody touched for `idle_s` seconds.
+
+        Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
+        'context': {...}, 'build': {...} or None}, ...]. context: who asked, as
+        RequestContext.from_wire takes it; build: as `instances.build`.
+        Work that sagas drive is not among it.
+        """
 
     # ---- building ----
 
     @rpc.call(since='1.0')
-    def build_started(self, ctxt, host, instance_uuid, node):
+    def build_started(self, ctxt, host, instance_uuid, node, group):
         """The host takes the build: building/scheduling becomes building/spawning.
 
-        Returns True, or False when the server is gone or being deleted.
+        group: {'policy', 'rules', 'members': [server uuid, ...]} or None
+        Returns True, or False when the server is gone or being deleted. Raises
+        StateChanged when the build is not this host's (any more), and
+        GroupPolicyViolated when a member of the group got there first.
         """
 
     @rpc.call(since='1.0')
@@ -43,18 +73,20 @@ class ConductorAPI(rpc.Interface):
 
         block_devices: [{'uuid': ..., changed columns}, ...]
         Returns False when the server was deleted meanwhile: the caller cleans up.
+        Raises StateChanged when the build is not this host's any more.
         """
 
     @rpc.call(since='1.0')
     def build_failed(self, ctxt, host, instance_uuid, error, details, code):
-        """The build is over for good: the server becomes error with a fault."""
+        """The build is over for good: the server becomes error with a fault.
+
+        Returns False when there was nothing to fail: the server is gone, being
+        deleted or another host's. Its event ends all the same.
+        """
 
     @rpc.cast(since='1.0')
-    def reschedule_build(self, ctxt, host, instance, alternates, error, details):
-        """The build failed here for a reason another host may not share.
-
-        instance: Instance; alternates: [Selection, ...] not yet tried, in order
-        """
+    def reschedule_build(self, ctxt, host, instance_uuid, error, details):
+        """The build failed here for a reason another host may not share."""
 
     # ---- actions of one step ----
 
@@ -63,19 +95,25 @@ class ConductorAPI(rpc.Interface):
         """The host begins an action's event; optionally the task state moves on.
 
         task_state: new task state or None to leave it; expect_task: [allowed, ...]
-        Raises StateChanged when the server's task is another one by now.
+        Raises StateChanged when the server's task or host is another one by now,
+        and InstanceNotFound.
         """
 
     @rpc.call(since='1.0')
     def action_finished(self, ctxt, host, instance_uuid, event, changes, expect_task):
         """The action's event succeeded: apply `changes` (columns) and clear the task.
 
-        Returns False when the task was no longer one of `expect_task`.
+        Returns False when the task was no longer one of `expect_task`: then only
+        the event ends.
         """
 
     @rpc.call(since='1.0')
-    def action_failed(self, ctxt, host, instance_uuid, event, changes, error, details):
-        """The action's event failed: apply `changes`, clear the task, add a fault."""
+    def action_failed(self, ctxt, host, instance_uuid, event, changes, expect_task, error, details):
+        """The action's event failed: apply `changes`, clear the task, add a fault.
+
+        Returns False when the task was no longer one of `expect_task`: then only
+        the event ends.
+        """
 
     @rpc.call(since='1.0')
     def instance_deleted(self, ctxt, host, instance_uuid, event):
@@ -90,8 +128,11 @@ class ConductorAPI(rpc.Interface):
         """Change block devices ([{'uuid', columns}]) and drop those whose uuids are gone."""
 
     @rpc.call(since='1.0')
-    def power_states(self, ctxt, host, states):
-        """What the hypervisor says: {server uuid: power state}, of those that differ."""
+    def power_states(self, ctxt, states):
+        """What hypervisors say: {host: {server uuid: power state}}, of those that differ.
+
+        An active server whose guest was found shut down becomes stopped.
+        """
 
     @rpc.call(since='1.0')
     def block_devices(self, ctxt, instance_uuid):
