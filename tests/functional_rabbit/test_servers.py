@@ -1,0 +1,107 @@
+"""The private servers come up side by side and come back after every fault."""
+
+import kombu
+import sqlalchemy
+import testtools
+
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
+from tests.fixtures import rabbit
+from tests.fixtures import servers
+
+
+class TestRabbit(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        servers.require(rabbit.Rabbit)
+
+    def _publish(self, url, queue):
+        with kombu.Connection(_kombu_url(url)) as connection:
+            connection.SimpleQueue(queue).put('hello')
+
+    def _depth(self, url, queue):
+        with kombu.Connection(_kombu_url(url)) as connection:
+            return connection.SimpleQueue(queue).qsize()
+
+    def test_brokers_side_by_side_know_nothing_of_each_other(self):
+        top, cell = rabbit.Rabbit(), rabbit.Rabbit('cell1')
+        servers.use_all(self, top, cell)
+        self.assertNotEqual(top.port, cell.port)
+        self._publish(cell.vhost_url('cell1'), 'only-here')
+        self.assertNotIn('only-here', top.ctl('list_queues', 'name'))
+        listed = cell.ctl('list_queues', '--vhost', 'cell1', 'name')
+        self.assertIn('only-here', listed)
+
+    def test_durable_queue_survives_restart_and_kill(self):
+        broker = self.useFixture(rabbit.Rabbit())
+        self._publish(broker.url, 'kept')
+        broker.restart()
+        self.assertEqual(1, self._depth(broker.url, 'kept'))
+        broker.kill()
+        self.assertFalse(broker.answers())
+        broker.start()
+        self.assertIn('kept', broker.ctl('list_queues', 'name'))
+
+    def test_frozen_broker_answers_no_one(self):
+        broker = self.useFixture(rabbit.Rabbit())
+        broker.pause()
+        self.assertFalse(broker.answers())
+        broker.resume()
+        self.assertTrue(broker.answers())
+
+
+class DatabaseCases:
+    """What both database servers must do; `server_class` says which one."""
+
+    server_class = None
+
+    def setUp(self):
+        super().setUp()
+        servers.require(self.server_class)
+        self.server = self.useFixture(self.server_class())
+
+    def _execute(self, url, statement):
+        engine = sqlalchemy.create_engine(url)
+        self.addCleanup(engine.dispose)
+        with engine.begin() as connection:
+            result = connection.execute(sqlalchemy.text(statement))
+            return result.fetchall() if result.returns_rows else None
+
+    def test_databases_are_separate(self):
+        first = self.server.create_database('cell1')
+        second = self.server.create_database('cell2')
+        self._execute(first, 'CREATE TABLE t (a INTEGER)')
+        self.assertRaises(sqlalchemy.exc.DBAPIError, self._execute, second, 'SELECT * FROM t')
+
+    def test_rows_survive_restart_and_kill(self):
+        url = self.server.create_database('api')
+        self._execute(url, 'CREATE TABLE t (a INTEGER)')
+        self._execute(url, 'INSERT INTO t VALUES (1)')
+        self.server.restart()
+        self.assertEqual([(1,)], self._execute(url, 'SELECT a FROM t'))
+        self.server.kill()
+        self.assertFalse(self.server.answers())
+        self.server.start()
+        self.assertEqual([(1,)], self._execute(url, 'SELECT a FROM t'))
+
+    def test_stop_does_not_wait_for_clients(self):
+        url = self.server.create_database('api')
+        engine = sqlalchemy.create_engine(url)
+        self.addCleanup(engine.dispose)
+        connection = engine.connect()
+        self.addCleanup(connection.invalidate)
+        connection.execute(sqlalchemy.text('SELECT 1'))
+        self.server.stop()
+        self.assertFalse(self.server.daemon.running)
+
+
+class TestMariaDB(DatabaseCases, testtools.TestCase):
+    server_class = mariadb.MariaDB
+
+
+class TestPostgreSQL(DatabaseCases, testtools.TestCase):
+    server_class = postgresql.PostgreSQL
+
+
+def _kombu_url(url):
+    return url.replace('rabbit://', 'amqp://', 1)
