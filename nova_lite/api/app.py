@@ -1,0 +1,179 @@
+"""The WSGI application: routes from the registry, errors to answers, request ids."""
+
+import collections
+
+import falcon
+from oslo_log import log
+
+from nova_lite import policies
+from nova_lite import runtime
+from nova_lite.api import authentication
+from nova_lite.api import dispatch
+from nova_lite.api import faults
+from nova_lite.api import microversion
+from nova_lite.api import operation
+from nova_lite.api import version_documents
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import super_conductor as super_conductor_rpc
+
+LOG = log.getLogger(__name__)
+
+# URL prefix, id of its version document, whether it is served as v2.0 was.
+ROOTS = (('/v2.1', 'v2.1', False), ('/v2', 'v2.0', True))
+REQUEST_ID_HEADERS = ('X-OpenStack-Request-ID', 'X-Compute-Request-ID')
+
+
+class App:
+    """Everything handlers work with.
+
+    api_db: Database; cells: Cells; policy: Enforcer
+    image, network, volume, placement: clients of the neighbours
+    super_conductor: SuperConductorAPI on the top bus
+    undeclared: (operation, code) of error answers that the declaration lacks
+    """
+
+    def __init__(self, conf, *, api_db, cells, clients, super_conductor, compute=None):
+        self.conf = conf
+        self.api_db = api_db
+        self.cells = cells
+        self.image, self.network = clients.image, clients.network
+        self.volume, self.placement = clients.volume, clients.placement
+        self.super_conductor = super_conductor
+        self.policy = policies.Enforcer(conf)
+        self.undeclared = collections.deque(maxlen=100)
+        self._make_compute = compute or _compute_client
+        self._compute = {}
+
+    def compute(self, cell):
+        """The ComputeAPI client on a cell's bus."""
+        known = self._compute.get(cell.uuid)
+        if known is None or known[0] is not cell:
+            known = self._compute[cell.uuid] = (cell, self._make_compute(cell))
+        return known[1]
+
+
+def _compute_client(cell):
+    return compute_rpc.ComputeAPI(cell.bus)
+
+
+def make_app(conf, *, api_db, cells, clients, top_bus=None, super_conductor=None, compute=None):
+    """The compute API as a WSGI callable; its App is its attribute `app`.
+
+    clients: object with the attributes image, network, volume and placement
+    top_bus: transport on which a SuperConductorAPI client is made, unless given
+    compute: function from a Cell to a ComputeAPI client; default: on its bus
+    """
+    if super_conductor is None:
+        super_conductor = super_conductor_rpc.SuperConductorAPI(top_bus)
+    app = App(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        clients=clients,
+        super_conductor=super_conductor,
+        compute=compute,
+    )
+    return Application(app)
+
+
+class Application:
+    """The outermost WSGI callable: gives ids, checks tokens, then dispatches."""
+
+    def __init__(self, app):
+        self.app = app
+        self._inner = authentication.protect(app.conf, _falcon(app), version_documents.is_open)
+
+    def __call__(self, environ, start_response):
+        request_id = authentication.new_request_id(environ)
+        started = runtime.monotonic()
+
+        def start(status, headers, exc_info=None):
+            headers = [*headers, *((name, request_id) for name in REQUEST_ID_HEADERS)]
+            LOG.info(
+                '%s "%s %s" status: %s time: %.4f',
+                request_id,
+                environ['REQUEST_METHOD'],
+                environ.get('PATH_INFO'),
+                status[:3],
+                runtime.monotonic() - started,
+            )
+            return start_response(status, headers, exc_info)
+
+        return self._inner(environ, start)
+
+
+def _falcon(app):
+    """The falcon application with every operation's route."""
+    inner = falcon.App(middleware=[_Caller(app)])
+    inner.req_options.strip_url_path_trailing_slash = True
+    inner.req_options.keep_blank_qs_values = True
+    inner.req_options.auto_parse_qs_csv = False
+    errors = _Errors(app)
+    inner.add_error_handler(Exception, errors)
+    inner.add_error_handler(falcon.HTTPError, errors)
+    inner.add_route('/', version_documents.Root(app.conf))
+    by_path = {}
+    for each in operation.load_all():
+        by_path.setdefault(each.path, []).append(each)
+    for prefix, name, _legacy in ROOTS:
+        inner.add_route(prefix, version_documents.Document(app.conf, name))
+        for path, operations in by_path.items():
+            endpoint = dispatch.Endpoint(app, operations)
+            inner.add_route(prefix + path, endpoint)
+            inner.add_route(prefix + '/{project_id}' + path, endpoint)
+    return inner
+
+
+class _Caller:
+    """Falcon middleware: the caller's context and the microversion of each request."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def process_request(self, http, response):
+        http.context.version = None
+        http.context.operation = None
+        http.context.legacy = http.path.startswith('/v2/')
+        if version_documents.is_open(http.env):
+            return
+        if not http.path.startswith(('/v2/', '/v2.1/')):
+            return
+        http.context.ctxt = authentication.context_of(self._app.conf, http.env, self._app.policy)
+        if http.context.legacy:
+            http.context.version = microversion.MINIMUM
+            return
+        http.context.version = microversion.negotiate(
+            {
+                name: value
+                for name in (microversion.HEADER, microversion.LEGACY_HEADER)
+                if (value := http.get_header(name)) is not None
+            }
+        )
+        dispatch.version_headers(response, http.context.version)
+
+
+class _Errors:
+    """Turns whatever was raised into an answer."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def __call__(self, http, response, error, _params):
+        if _is_no_version(http, error):
+            version_documents.choices(self._app.conf, http, response)
+            return
+        code, message = faults.describe(error)
+        chosen = http.context.operation
+        if dispatch.undeclared(chosen, error, code):
+            LOG.warning('%s answered %s, which it does not declare', chosen, code)
+            self._app.undeclared.append((str(chosen), code))
+        response.status = code
+        response.content_type = falcon.MEDIA_JSON
+        response.data = faults.body_of(code, message).encode()
+        response.text = None
+
+
+def _is_no_version(http, error):
+    return isinstance(error, falcon.HTTPRouteNotFound) and not http.path.startswith(
+        ('/v2/', '/v2.1/')
+    )

@@ -1,0 +1,73 @@
+"""Who calls: tokens checked by keystonemiddleware, or headers believed as sent.
+
+Both ways end in a RequestContext made from the headers that keystonemiddleware
+sets. Source: design 7, reference/api-surface 1.
+"""
+
+import re
+
+from keystonemiddleware import auth_token
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite.api import faults
+
+# Each role stands for all after it; in tokens Keystone has done this already.
+IMPLIED = {
+    'admin': ('manager', 'member', 'reader'),
+    'manager': ('member', 'reader'),
+    'member': ('reader',),
+}
+REQUEST_ID = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+
+
+def protect(conf, application, is_open):
+    """Wrap a WSGI application so that tokens are checked, as [api]auth_strategy says.
+
+    is_open(environ): whether a request needs no token
+    """
+    if conf.api.auth_strategy == 'noauth':
+        return application
+    # A service that sends an invalid token beside the user's is refused.
+    protected = auth_token.AuthProtocol(application, {'oslo_config_config': conf})
+
+    def check(environ, start_response):
+        inner = application if is_open(environ) else protected
+        return inner(environ, start_response)
+
+    return check
+
+
+def context_of(conf, environ, enforcer):
+    """The caller's RequestContext; raises Unauthorized when nobody is named."""
+    if not environ.get('HTTP_X_USER_ID'):
+        raise faults.Unauthorized()
+    roles = [role.strip().lower() for role in environ.get('HTTP_X_ROLES', '').split(',')]
+    if conf.api.auth_strategy == 'noauth':
+        roles = _expand(roles)
+    ctxt = context.RequestContext.from_environ(
+        environ,
+        roles=roles,
+        request_id=environ['nova_lite.request_id'],
+        global_request_id=_global_id(environ),
+    )
+    ctxt.is_admin = enforcer.is_admin(ctxt)
+    return ctxt
+
+
+def new_request_id(environ):
+    """Give the request its id."""
+    environ['nova_lite.request_id'] = runtime.new_request_id()
+    return environ['nova_lite.request_id']
+
+
+def _global_id(environ):
+    given = environ.get('HTTP_X_OPENSTACK_REQUEST_ID', '')
+    return given if REQUEST_ID.fullmatch(given) else None
+
+
+def _expand(roles):
+    found = dict.fromkeys(roles)
+    for role in roles:
+        found.update(dict.fromkeys(IMPLIED.get(role, ())))
+    return [role for role in found if role]

@@ -1,0 +1,138 @@
+"""The order in which every request is looked at, here and nowhere else.
+
+version, route, schema, server, policy, lock, state, handler, view. It is nova's
+order as a rule, so that the same wrong request gets the same code.
+"""
+
+import json
+
+import falcon
+
+from nova_lite import exception
+from nova_lite.api import faults
+from nova_lite.api import microversion
+from nova_lite.api import operation
+from nova_lite.api import request
+from nova_lite.api import server_access
+
+WITH_BODY = ('POST', 'PUT', 'PATCH')
+
+
+class Endpoint:
+    """All operations of one path: a falcon resource."""
+
+    def __init__(self, app, operations):
+        self._app = app
+        self._by_method = {}
+        for each in operations:
+            self._by_method.setdefault(each.method, []).append(each)
+        for method in self._by_method:
+            setattr(self, f'on_{method.lower()}', self._respond)
+
+    def _respond(self, http, response, **args):
+        req = request.Request(
+            http, self._app, http.context.ctxt, http.context.version, legacy=http.context.legacy
+        )
+        project_id = args.pop('project_id', None)
+        req.args = args
+        candidates = self._by_method[http.method]
+        if http.method in WITH_BODY:
+            req.body = request.read_body(http, self._app.conf.api.max_request_body_size)
+        req.operation = _choose(candidates, req)
+        http.context.operation = req.operation
+        if project_id is not None and project_id != req.ctxt.project_id:
+            raise faults.MalformedUrl()
+        _check_schemas(req, http)
+        result = _run(req)
+        _answer(response, req, result)
+
+
+def _choose(candidates, req):
+    """The operation among those of one path and method; raises NotFound or Invalid."""
+    if candidates[0].action is not None:
+        candidates = _of_action(candidates, req.body)
+    for each in candidates:
+        if each.offered(req.version):
+            return each
+    raise faults.NotOffered(version=req.version)
+
+
+def _of_action(candidates, body):
+    if not isinstance(body, dict) or len(body) != 1:
+        raise faults.MalformedBody()
+    action = next(iter(body))
+    found = [each for each in candidates if each.action == action]
+    if not found:
+        raise faults.NoSuchAction(action=action[:255])
+    return found
+
+
+def _check_schemas(req, http):
+    chosen = req.operation
+    if chosen.body is not None:
+        compiled = chosen.body.at(req.version)
+        if compiled is not None:
+            compiled.check(req.body, relaxed=req.legacy)
+    params = request.decode_query(http)
+    compiled = chosen.query.at(req.version)
+    req.params = params if compiled is None else compiled.take(params)
+
+
+def _run(req):
+    """Load, allow, guard, and call the handler."""
+    chosen = req.operation
+    server = None
+    if chosen.load:
+        server = server_access.load(
+            req, req.args.pop('server_id'), deleted=chosen.load == 'deleted'
+        )
+    if chosen.policy is not None:
+        rule = chosen.policy(req) if callable(chosen.policy) else chosen.policy
+        req.authorize(rule, server.target if server else None)
+    if server is None:
+        return chosen.handler(req)
+    if chosen.lock:
+        server_access.require_unlocked(req, server)
+    if chosen.guard is not None:
+        guard = chosen.guard(req) if callable(chosen.guard) else chosen.guard
+        server_access.require_state(server, guard)
+    return chosen.handler(req, server)
+
+
+def _answer(response, req, result):
+    chosen = req.operation
+    status = chosen.success
+    if isinstance(result, operation.Answer):
+        status = result.status or status
+        for name, value in result.headers.items():
+            response.set_header(name, value)
+        result = result.body
+    if chosen.view is not None:
+        result = chosen.view(req, result)
+    response.status = status
+    if result is None:
+        response.content_type = None
+        response.data = b''
+    else:
+        response.content_type = falcon.MEDIA_JSON
+        response.data = json.dumps(result, separators=(', ', ': ')).encode()
+
+
+def version_headers(response, version):
+    """Say which microversion an answer has."""
+    response.set_header(microversion.HEADER, f'{microversion.SERVICE} {version}')
+    response.set_header(microversion.LEGACY_HEADER, str(version))
+    response.append_header('Vary', microversion.HEADER)
+    response.append_header('Vary', microversion.LEGACY_HEADER)
+
+
+def undeclared(chosen, error, code):
+    """Whether an operation answers with an error code it does not declare."""
+    if chosen is None or code in faults.UNDECLARED or code in chosen.faults:
+        return False
+    return not (
+        code == 404
+        and isinstance(error, faults.NotOffered)
+        or code == 400
+        and isinstance(error, exception.Invalid)
+    )

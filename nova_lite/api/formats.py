@@ -1,0 +1,118 @@
+"""String formats that schemas may name with `format`.
+
+jsonschema asks a check only for strings; a check answers True or False.
+"""
+
+import base64
+import binascii
+import ipaddress
+import re
+import unicodedata
+
+import jsonschema
+from oslo_utils import timeutils
+
+CHECKER = jsonschema.FormatChecker(formats=())
+UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
+
+
+def _check(name):
+    def register(function):
+        def check(value):
+            return not isinstance(value, str) or function(value)
+
+        CHECKER.checks(name)(check)
+        return function
+
+    return register
+
+
+@_check('uuid')
+def is_uuid(text):
+    """A UUID, with hyphens or without."""
+    return bool(UUID.fullmatch(text))
+
+
+@_check('ipv4')
+def is_ipv4(text):
+    """A dotted quad."""
+    return _is_address(ipaddress.IPv4Address, text)
+
+
+@_check('ipv6')
+def is_ipv6(text):
+    """An IPv6 address without a zone."""
+    return '%' not in text and _is_address(ipaddress.IPv6Address, text)
+
+
+@_check('ip')
+def is_ip(text):
+    """An address of either family."""
+    return is_ipv4(text) or is_ipv6(text)
+
+
+def _is_address(kind, text):
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
+
+
+@_check('base64')
+def is_base64(text):
+    """Base64, with or without line breaks."""
+    try:
+        base64.b64decode(re.sub(r'\s', '', text).encode('ascii'), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        return False
+    return True
+
+
+@_check('date-time')
+def is_date_time(text):
+    """An ISO 8601 time."""
+    try:
+        timeutils.parse_isotime(text)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+@_check('printable')
+def is_printable(text):
+    """No control characters, line breaks or separators other than blanks."""
+    return not any(_is_control(char) for char in text)
+
+
+@_check('name')
+def is_name(text):
+    """Printable, and neither empty nor with blanks at either end."""
+    return bool(text) and text == text.strip() and is_printable(text)
+
+
+def _is_control(char):
+    category = unicodedata.category(char)
+    return category[0] == 'C' and category != 'Co' or (category[0] == 'Z' and char != ' ')
+
+
+@_check('image_ref')
+def is_image_ref(text):
+    """The uuid of an image, or nothing."""
+    return text == '' or is_uuid(text)
+
+
+@_check('flavor_ref')
+def is_flavor_ref(text):
+    """A flavor id, or a URL that ends in one."""
+    return bool(text.rstrip('/').rsplit('/', 1)[-1].strip())
+
+
+@_check('regex')
+def is_regex(text):
+    """A regular expression that Python understands."""
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True

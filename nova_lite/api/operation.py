@@ -1,0 +1,162 @@
+"""The registry: one declaration per API operation.
+
+    @operation('POST', '/servers/{server_id}/action', action='os-start',
+               policy=policies.servers.START, guard=states.START,
+               body={'2.1': START}, success=202, faults=(404, 409))
+    def start(req, server): ...
+
+A handler takes the request, and the server when the path has `{server_id}`.
+It returns the answer's body (a dict), an Answer, or None for an empty one.
+"""
+
+import dataclasses
+import importlib
+import pkgutil
+import typing
+
+from nova_lite.api import microversion
+from nova_lite.api import schema
+
+OPERATIONS = []
+
+
+@dataclasses.dataclass
+class Answer:
+    """A handler's result when a body is not all there is to say."""
+
+    body: typing.Any = None
+    status: int | None = None
+    headers: dict = dataclasses.field(default_factory=dict)
+
+
+class Versions:
+    """Values by the first microversion they hold for."""
+
+    def __init__(self, values, make):
+        self._values = sorted(
+            ((microversion.parse(first), make(value)) for first, value in values.items()),
+            key=lambda pair: pair[0],
+            reverse=True,
+        )
+
+    def at(self, version):
+        """The value that holds at `version`; None before the first."""
+        for first, value in self._values:
+            if first <= version:
+                return value
+        return None
+
+    def firsts(self):
+        """Where the values change, oldest first."""
+        return [first for first, _value in reversed(self._values)]
+
+
+@dataclasses.dataclass(eq=False)
+class Operation:
+    """What is known of one operation; see `operation` for the fields."""
+
+    method: str
+    path: str
+    handler: typing.Callable
+    action: str | None
+    policy: typing.Any
+    guard: typing.Any
+    body: Versions | None
+    query: Versions
+    since: microversion.Version
+    until: microversion.Version
+    success: int
+    faults: frozenset
+    lock: bool
+    load: bool | str
+    view: typing.Callable | None
+
+    def offered(self, version):
+        """Whether the operation exists at `version`."""
+        return self.since <= version <= self.until
+
+    def __str__(self):
+        return f'{self.method} {self.path}' + (f' ({self.action})' if self.action else '')
+
+
+# Without a declaration of its own, an operation ignores query parameters, and
+# refuses them from 2.102.
+_NO_QUERY = {
+    '2.1': {'type': 'object', 'properties': {}, 'additionalProperties': True},
+    '2.102': {'type': 'object', 'properties': {}, 'additionalProperties': False},
+}
+_OPTIONS = {
+    'action': None,
+    'policy': None,
+    'guard': None,
+    'body': None,
+    'query': None,
+    'since': '2.1',
+    'until': str(microversion.MAXIMUM),
+    'success': 200,
+    'faults': (),
+    'lock': None,
+    'load': None,
+    'view': None,
+}
+
+
+def operation(method, path, **options):
+    """Declare the decorated function as the handler of an operation.
+
+    action: the body's one key, for `.../action` paths
+    policy: a rule's name, or a function of the request that returns one; None
+        when the handler asks the enforcer itself (`req.authorize`)
+    guard: states.Transition or a function of the request that returns one
+    body: {first microversion: schema of the whole body}; None takes anything
+    query: {first microversion: schema of {name: [values]}}, see types.query
+    since, until: microversions that have the operation
+    success: status code; faults: error codes that may be answered
+    lock: refuse a locked server to all but administrators; default: if guarded
+    load: False passes the id in req.args instead of loading the server; 'deleted'
+        loads deleted servers too
+    view: function(req, result) -> body
+    """
+    unknown = set(options) - set(_OPTIONS)
+    if unknown:
+        raise TypeError(f'{method} {path}: unknown options {sorted(unknown)}')
+    given = {**_OPTIONS, **options}
+
+    def declare(function):
+        OPERATIONS.append(
+            Operation(
+                method=method,
+                path=path,
+                handler=function,
+                action=given['action'],
+                policy=given['policy'],
+                guard=given['guard'],
+                body=None if given['body'] is None else Versions(given['body'], schema.Schema),
+                query=Versions(given['query'] or _NO_QUERY, schema.Query),
+                since=microversion.parse(given['since']),
+                until=microversion.parse(given['until']),
+                success=given['success'],
+                faults=frozenset(given['faults']),
+                lock=given['guard'] is not None if given['lock'] is None else given['lock'],
+                load='{server_id}' in path if given['load'] is None else given['load'],
+                view=given['view'],
+            )
+        )
+        return function
+
+    return declare
+
+
+def load_all():
+    """Import every module of the API, so that each operation is declared."""
+    _import_below('nova_lite.api')
+    return OPERATIONS
+
+
+def _import_below(name):
+    package = importlib.import_module(name)
+    for module in pkgutil.iter_modules(package.__path__):
+        full = f'{name}.{module.name}'
+        importlib.import_module(full)
+        if module.ispkg:
+            _import_below(full)

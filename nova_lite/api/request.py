@@ -1,0 +1,134 @@
+"""Request: what a handler knows of the call it answers."""
+
+import json
+
+from nova_lite.api import faults
+
+BODY_TYPES = ('application/json', 'application/vnd.openstack.compute+json')
+
+
+class Request:
+    """One API call.
+
+    ctxt: who asks; version, minor: the microversion as a tuple and as a number
+    body: the decoded body; params: {query name: [values]}; args: parts of the path
+    app: everything the API works with (databases, cells, clients, ...)
+    legacy: the call came by the URLs of v2.0
+    """
+
+    __slots__ = (
+        '_http',
+        'app',
+        'args',
+        'body',
+        'ctxt',
+        'legacy',
+        'minor',
+        'operation',
+        'params',
+        'version',
+    )
+
+    def __init__(self, http, app, ctxt, version, *, legacy=False):
+        self._http = http
+        self.app = app
+        self.ctxt = ctxt
+        self.version = version
+        self.minor = version.minor
+        self.legacy = legacy
+        self.operation = None
+        self.args = {}
+        self.body = None
+        self.params = {}
+
+    @property
+    def conf(self):
+        return self.app.conf
+
+    @property
+    def content(self):
+        """What the body's one key holds: {"server": content}."""
+        return next(iter(self.body.values()))
+
+    def param(self, name, default=None):
+        """The last value of a query parameter."""
+        values = self.params.get(name)
+        return values[-1] if values else default
+
+    def allows(self, rule, target=None):
+        """Whether the caller may; `target` as Enforcer.allows."""
+        return self.app.policy.allows(self.ctxt, rule, target)
+
+    def authorize(self, rule, target=None):
+        """Raise PolicyNotAuthorized unless the caller may."""
+        self.app.policy.authorize(self.ctxt, rule, target)
+
+    @property
+    def root(self):
+        """Scheme, host and mount point, as links must have them; no slash at the end."""
+        return self.app.conf.api.compute_link_prefix or self._http.prefix
+
+    @property
+    def path(self):
+        """The URL's path below the mount point, as sent."""
+        return self._http.path
+
+    @property
+    def query_string(self):
+        return self._http.query_string
+
+
+def read_body(http, limit):
+    """The decoded JSON body, None when there is none.
+
+    Raises TooLarge, UnsupportedContentType or MalformedBody.
+    """
+    length = http.content_length
+    if length is not None and length > limit:
+        raise faults.TooLarge()
+    kind = (http.content_type or '').split(';')[0].strip().lower()
+    if kind not in ('', 'text/plain', *BODY_TYPES):
+        raise faults.UnsupportedContentType()
+    raw = http.bounded_stream.read(limit + 1)
+    if len(raw) > limit:
+        raise faults.TooLarge()
+    if not raw:
+        return None
+    return decode(raw)
+
+
+def decode(raw):
+    """JSON bytes to a value that any database can store; raises MalformedBody."""
+    try:
+        value = json.loads(raw, parse_constant=_no_constant)
+        if b'\\u' in raw:
+            _require_storable(value)
+    except (ValueError, RecursionError) as error:
+        raise faults.MalformedBody() from error
+    return value
+
+
+def _no_constant(name):
+    raise ValueError(f'{name} is not JSON')
+
+
+def _require_storable(value):
+    """Refuse lone surrogates and NUL, which no database takes in a text."""
+    text = json.dumps(value, ensure_ascii=False)
+    text.encode()
+    # dumps writes NUL as an escape again; an escaped backslash comes in pairs.
+    if '\\u0000' in text.replace('\\\\', ''):
+        raise ValueError('NUL in a string')
+
+
+def decode_query(http):
+    """{name: [values]} of the query string; raises MalformedUrl for what is no text."""
+    if not http.query_string:
+        return {}
+    params = {}
+    for name, value in http.params.items():
+        values = value if isinstance(value, list) else [value]
+        if any('\x00' in text or '\ufffd' in text for text in (name, *values)):
+            raise faults.MalformedUrl()
+        params[name] = values
+    return params

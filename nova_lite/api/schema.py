@@ -1,0 +1,117 @@
+"""Compiled JSON schemas and the messages of what they refuse.
+
+A schema is compiled once, when its operation is declared. The v2.0 URLs are
+served with a second form that drops unknown keys instead of refusing them.
+"""
+
+import copy
+
+import jsonschema
+from jsonschema import validators
+
+from nova_lite import exception
+from nova_lite.api import formats
+
+SHOWN = 400
+FORMATS = {
+    'name': 'It must be printable, not empty, and have no blanks at either end.',
+    'printable': 'It must have printable characters only.',
+    'ip': 'It is neither an IPv4 nor an IPv6 address.',
+    'image_ref': 'It is not the UUID of an image.',
+    'flavor_ref': 'It is not the id of a flavor.',
+}
+
+_Strict = jsonschema.Draft202012Validator
+
+
+class InvalidInput(exception.Invalid):
+    """A body or query that breaks its schema."""
+
+    msg = '%(reason)s'
+
+
+def _drop_unknown(validator, allowed, instance, schema):
+    """`additionalProperties` that removes what it does not know."""
+    if allowed is not False or not validator.is_type(instance, 'object'):
+        yield from _Strict.VALIDATORS['additionalProperties'](validator, allowed, instance, schema)
+        return
+    for key in list(jsonschema._utils.find_additional_properties(instance, schema)):
+        del instance[key]
+
+
+_Relaxed = validators.extend(_Strict, {'additionalProperties': _drop_unknown})
+
+
+class Schema:
+    """One compiled schema.
+
+    place: what messages call the thing that is checked
+    """
+
+    def __init__(self, schema, place='field/attribute'):
+        _Strict.check_schema(schema)
+        self.source = schema
+        self._place = place
+        self._strict = _Strict(schema, format_checker=formats.CHECKER)
+        self._relaxed = _Relaxed(schema, format_checker=formats.CHECKER)
+
+    def check(self, value, relaxed=False):
+        """Raise InvalidInput when `value` breaks the schema.
+
+        relaxed: drop unknown keys from `value` instead of refusing them
+        """
+        validator = self._relaxed if relaxed else self._strict
+        try:
+            error = next(validator.iter_errors(value), None)
+        except RecursionError:
+            raise InvalidInput(reason='The request is nested too deeply.') from None
+        if error is not None:
+            raise InvalidInput(reason=self._tell(error))
+
+    def _tell(self, error):
+        message = _cut(error.message)
+        if error.validator == 'format':
+            message = FORMATS.get(error.validator_value, message)
+        if not error.absolute_path:
+            return message
+        return (
+            f'Invalid input for {self._place} {error.absolute_path[-1]}. '
+            f'Value: {_cut(str(error.instance))}. {message}'
+        )
+
+
+class Query(Schema):
+    """A schema for query strings: {name: [value, ...]}.
+
+    `additionalProperties` true means unknown names are dropped.
+    """
+
+    def __init__(self, schema):
+        super().__init__(schema, place='query parameters')
+        self._names = frozenset(schema.get('properties', ()))
+        self._patterns = bool(schema.get('patternProperties'))
+        self._drops = schema.get('additionalProperties', True) is True
+
+    def take(self, params):
+        """The parameters that count, checked; raises InvalidInput."""
+        if not params:
+            return params
+        self.check(params)
+        if self._drops and not self._patterns:
+            return {name: values for name, values in params.items() if name in self._names}
+        return params
+
+
+def _cut(text):
+    return text if len(text) <= SHOWN else text[:SHOWN] + '...'
+
+
+def extended(base, **properties):
+    """A copy of an object schema with more properties (None removes one)."""
+    result = copy.deepcopy(base)
+    for name, schema in properties.items():
+        if schema is None:
+            result['properties'].pop(name, None)
+        else:
+            result['properties'][name] = schema
+    return result

@@ -1,0 +1,154 @@
+"""Servers for handlers: found in whichever place holds them, guarded by state.
+
+A server is in a cell, in cell0, or is a build request that is in no cell yet.
+Source: reference/cells-and-rpc 1.2, reference/moves 1.3.
+"""
+
+import datetime
+import types
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite.api import formats
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import models
+
+_TIMES = ('created_at', 'updated_at', 'launched_at', 'terminated_at', 'deleted_at')
+_NOTHING = {
+    **dict.fromkeys(models.Instance.__table__.c.keys()),
+    'meta': {},
+    'deleted': False,
+    'hidden': False,
+    'locked': False,
+    'id': 0,
+    'power_state': 0,
+    'progress': 0,
+}
+
+
+class Server:
+    """A server as a handler sees it.
+
+    row: the record's columns as attributes (`meta` is the column metadata)
+    cell: where it is; None while it is a build request
+    build_request: the row, while it is one
+    mapping: its instance mapping
+    """
+
+    __slots__ = ('build_request', 'cell', 'mapping', 'row')
+
+    def __init__(self, row, *, cell=None, build_request=None, mapping=None):
+        self.row = row
+        self.cell = cell
+        self.build_request = build_request
+        self.mapping = mapping
+
+    @property
+    def uuid(self):
+        return self.row.uuid
+
+    @property
+    def target(self):
+        """Whose it is, as policies ask."""
+        return {'project_id': self.row.project_id, 'user_id': self.row.user_id}
+
+
+class Unreachable(exception.Unavailable):
+    """The server's cell does not answer; `mapping` is what is known of it."""
+
+    kind = 'internal'
+    msg = 'Cell of server %(uuid)s is not responding.'
+
+    def __init__(self, mapping):
+        super().__init__(uuid=mapping.instance_uuid)
+        self.mapping = mapping
+
+
+def load(req, uuid, *, deleted=False):
+    """The server with this id that the caller may know of; raises InstanceNotFound.
+
+    deleted: find it after it was deleted too
+    """
+    if not formats.is_uuid(uuid):
+        raise exception.InstanceNotFound(instance_id=uuid)
+    server = _find(req, uuid, deleted)
+    if server is None:
+        # Between the reads it may have moved from the build requests to a cell.
+        server = _find(req, uuid, deleted)
+    if server is None or not may_know(req.ctxt, server.row.project_id):
+        raise exception.InstanceNotFound(instance_id=uuid)
+    return server
+
+
+def may_know(ctxt, project_id):
+    """Whether the caller may learn that something of this project exists."""
+    return ctxt.is_admin or ctxt.project_id == project_id
+
+
+def _find(req, uuid, deleted):
+    mapping, build_request = req.app.api_db.read(_mapping_and_request, uuid)
+    if mapping is None:
+        return None
+    if mapping.cell_id is None:
+        if build_request is None:
+            return None
+        return Server(row_of(build_request), build_request=build_request, mapping=mapping)
+    if not may_know(req.ctxt, mapping.project_id):
+        return None
+    cell = req.app.cells.by_id(mapping.cell_id)
+    row = read_cell(req, cell, mapping, instances.find, uuid)
+    if row is None or row.hidden or (row.deleted and not deleted):
+        return None
+    return Server(row, cell=cell, mapping=mapping)
+
+
+def read_cell(req, cell, mapping, function, *args):
+    """Read from a server's cell; raises Unreachable when the cell is down."""
+    answer = req.app.cells.scatter(function, *args, cells=[cell])[cell]
+    if isinstance(answer, cells.Unreachable):
+        raise Unreachable(mapping) from answer.error
+    return answer
+
+
+def _mapping_and_request(connection, uuid):
+    mapping = instance_mappings.find(connection, uuid)
+    if mapping is None or mapping.cell_id is not None:
+        return mapping, None
+    return mapping, build_requests.find(connection, uuid)
+
+
+def row_of(build_request):
+    """A build request's server with the columns of a record as attributes."""
+    values = {**_NOTHING, 'created_at': build_request.created_at, **build_request.instance}
+    if 'metadata' in values:
+        values['meta'] = values.pop('metadata')
+    for name in _TIMES:
+        if isinstance(values.get(name), str):
+            values[name] = datetime.datetime.fromisoformat(values[name])
+    return types.SimpleNamespace(**values)
+
+
+def require_unlocked(req, server):
+    """Raise InstanceIsLocked for a locked server, unless an administrator asks."""
+    if server.row.locked and not req.ctxt.is_admin:
+        raise exception.InstanceIsLocked(instance_id=server.uuid)
+
+
+def require_state(server, guard):
+    """Raise InstanceInvalidState unless the transition may start."""
+    row = server.row
+    checks = [
+        ('vm_state', row.vm_state, guard.vm_states),
+        ('task_state', row.task_state, guard.task_states),
+    ]
+    for name, value, allowed in checks:
+        if allowed is not None and value not in allowed:
+            raise exception.InstanceInvalidState(
+                action=guard.verb, instance_id=server.uuid, attr=name, state=value
+            )
+    if guard.launched and row.launched_at is None:
+        raise exception.InstanceInvalidState(
+            action=guard.verb, instance_id=server.uuid, attr='launched_at', state=None
+        )

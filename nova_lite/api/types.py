@@ -1,0 +1,96 @@
+"""Pieces that request schemas are made of.
+
+Constants and small functions; every schema is written out in the file of its
+operation. Query parameters arrive as lists, hence `single` and `multi`.
+"""
+
+ANY = {}
+NOTHING = {'type': 'null'}
+
+_TRUE = (True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes')
+_FALSE = (False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no')
+BOOLEAN = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE]}
+
+NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'format': 'name'}
+HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*\Z'}
+UUID = {'type': 'string', 'format': 'uuid'}
+POSITIVE = {
+    'type': ['integer', 'string'],
+    'pattern': r'^0*[1-9][0-9]{0,8}\Z',
+    'minimum': 1,
+    'maximum': 0x7FFFFFFF,
+    'minLength': 1,
+}
+NON_NEGATIVE = {
+    'type': ['integer', 'string'],
+    'pattern': r'^[0-9]{1,9}\Z',
+    'minimum': 0,
+    'maximum': 0x7FFFFFFF,
+    'minLength': 1,
+}
+IPV4 = {'type': 'string', 'format': 'ipv4'}
+IPV6 = {'type': 'string', 'format': 'ipv6'}
+TEXT = {'type': 'string', 'maxLength': 255}
+TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
+METADATA = {
+    'type': 'object',
+    'patternProperties': {r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': 'string', 'maxLength': 255}},
+    'additionalProperties': False,
+}
+TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z'}
+
+
+def is_true(value):
+    """Whether a value that fulfils BOOLEAN means yes."""
+    return value in _TRUE
+
+
+def whole(properties, *, required=()):
+    """An object with these keys and no others."""
+    return {
+        'type': 'object',
+        'properties': dict(properties),
+        'required': list(required),
+        'additionalProperties': False,
+    }
+
+
+def open_object(properties, *, required=()):
+    """An object with these keys and any others."""
+    return {
+        'type': 'object',
+        'properties': dict(properties),
+        'required': list(required),
+        'additionalProperties': True,
+    }
+
+
+def body(key, content):
+    """A request body of one key."""
+    return whole({key: content}, required=[key])
+
+
+def null_or(schema):
+    """`schema`, or null."""
+    return {'oneOf': [schema, NOTHING]}
+
+
+def single(schema):
+    """A query parameter that may be given once."""
+    return {'type': 'array', 'items': schema, 'maxItems': 1}
+
+
+def multi(schema=None):
+    """A query parameter that may be repeated."""
+    return {'type': 'array', 'items': TEXT if schema is None else schema}
+
+
+def query(properties, *, strict=False):
+    """A query string: strict refuses other keys, else they are dropped."""
+    return {'type': 'object', 'properties': dict(properties), 'additionalProperties': not strict}
+
+
+PAGE = {
+    'limit': multi(NON_NEGATIVE),
+    'marker': multi({'type': 'string', 'maxLength': 255}),
+}

@@ -1,0 +1,115 @@
+"""The version documents, which clients read before they have a token.
+
+Source: reference/api-surface 1.
+"""
+
+import json
+
+import falcon
+
+from nova_lite.api import microversion
+
+_MEDIA = 'application/vnd.openstack.compute+json;version=%s'
+_KNOWN = {
+    'v2.0': {
+        'path': '/v2/',
+        'status': 'SUPPORTED',
+        'version': '',
+        'min_version': '',
+        'updated': '2011-01-21T11:33:21Z',
+        'media': '2',
+    },
+    'v2.1': {
+        'path': '/v2.1/',
+        'status': 'CURRENT',
+        'version': str(microversion.MAXIMUM),
+        'min_version': str(microversion.MINIMUM),
+        'updated': '2013-07-23T11:33:21Z',
+        'media': '2.1',
+    },
+}
+
+
+def is_open(environ):
+    """Whether a request is for a version document, which needs no token."""
+    return environ.get('PATH_INFO', '').rstrip('/') in ('', '/v2', '/v2.1')
+
+
+class Root:
+    """`/`: all versions."""
+
+    def __init__(self, conf):
+        self._conf = conf
+
+    def on_get(self, http, response):
+        root = _root(self._conf, http)
+        _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
+
+
+class Document:
+    """`/v2.1/`: one version. Without the slash the answer is a redirection."""
+
+    def __init__(self, conf, name):
+        self._conf = conf
+        self._name = name
+
+    def on_get(self, http, response):
+        root = _root(self._conf, http)
+        known = _KNOWN[self._name]
+        if not http.env['PATH_INFO'].endswith('/'):
+            response.status = falcon.HTTP_302
+            response.set_header('Location', root + known['path'])
+            return
+        found = _short(self._name, root)
+        found['links'].append(
+            {'rel': 'describedby', 'type': 'text/html', 'href': 'http://docs.openstack.org/'}
+        )
+        found['media-types'] = _media_types(known)
+        _answer(response, {'version': found})
+
+
+def choices(conf, http, response):
+    """Answer a URL that names no version this API has."""
+    root = _root(conf, http)
+    response.status = falcon.HTTP_300
+    _answer(
+        response,
+        {
+            'choices': [
+                {
+                    'id': name,
+                    'status': known['status'],
+                    'media-types': _media_types(known),
+                    'links': [
+                        {'rel': 'self', 'href': root + known['path'].rstrip('/') + http.path}
+                    ],
+                }
+                for name, known in _KNOWN.items()
+            ]
+        },
+    )
+
+
+def _root(conf, http):
+    return conf.api.compute_link_prefix or http.prefix
+
+
+def _short(name, root):
+    known = _KNOWN[name]
+    return {
+        'id': name,
+        'status': known['status'],
+        'version': known['version'],
+        'min_version': known['min_version'],
+        'updated': known['updated'],
+        'links': [{'rel': 'self', 'href': root + known['path']}],
+    }
+
+
+def _media_types(known):
+    return [{'base': 'application/json', 'type': _MEDIA % known['media']}]
+
+
+def _answer(response, value):
+    response.content_type = falcon.MEDIA_JSON
+    response.data = json.dumps(value).encode()

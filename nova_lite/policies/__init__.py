@@ -1,0 +1,104 @@
+"""Who may do what: rule defaults, one module per resource, and their enforcement.
+
+A module here has constants with the rules' names and `list_rules()`. The files
+that operators write override defaults by name, as with any OpenStack service.
+"""
+
+import importlib
+import pkgutil
+
+from oslo_config import cfg
+from oslo_policy import policy
+
+from nova_lite import exception
+from nova_lite import runtime
+
+CACHE_S = 10
+CACHE_SIZE = 20000
+
+
+def modules():
+    """Every module of this package."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    return [importlib.import_module(f'{__name__}.{name}') for name in names]
+
+
+def list_rules():
+    """Every rule default, for enforcement and for the sample file."""
+    return [rule for module in modules() for rule in module.list_rules()]
+
+
+def get_enforcer():
+    """An enforcer for oslo.policy's command line tools."""
+    conf = cfg.ConfigOpts()
+    conf([], project='nova-lite')
+    return _make(conf)
+
+
+def _make(conf):
+    enforcer = policy.Enforcer(conf)
+    enforcer.register_defaults(list_rules())
+    enforcer.load_rules()
+    return enforcer
+
+
+class Enforcer:
+    """Answers whether a caller may; keeps answers for some seconds.
+
+    oslo.policy takes about 50 microseconds a rule and looks at the files each
+    time. An answer depends on the rule, on who asks and on whose thing it is.
+    """
+
+    def __init__(self, conf):
+        self._enforcer = _make(conf)
+        self._known = {}
+        self._until = 0
+
+    def allows(self, ctxt, rule, target=None):
+        """Whether `ctxt` may.
+
+        target: whose thing it is: {'project_id': ..., 'user_id': ...}; the caller's
+        own project when None
+        """
+        if target is None:
+            project_id, user_id = ctxt.project_id, ctxt.user_id
+        else:
+            project_id, user_id = target.get('project_id'), target.get('user_id')
+        key = (
+            rule,
+            ctxt.project_id,
+            ctxt.user_id,
+            tuple(ctxt.roles),
+            ctxt.is_admin,
+            ctxt.system_scope,
+            project_id,
+            user_id,
+        )
+        now = runtime.monotonic()
+        if now > self._until or len(self._known) > CACHE_SIZE:
+            self._known = {}
+            self._until = now + CACHE_S
+        answer = self._known.get(key)
+        if answer is None:
+            answer = self._ask(ctxt, rule, {'project_id': project_id, 'user_id': user_id})
+            self._known[key] = answer
+        return answer
+
+    def authorize(self, ctxt, rule, target=None):
+        """Raise PolicyNotAuthorized unless `ctxt` may."""
+        if not self.allows(ctxt, rule, target):
+            raise exception.PolicyNotAuthorized(action=rule)
+
+    def is_admin(self, ctxt):
+        """Whether the caller administrates the deployment."""
+        return self.allows(ctxt, 'context_is_admin')
+
+    def _ask(self, ctxt, rule, target):
+        credentials = dict(ctxt.to_policy_values())
+        credentials['is_admin'] = ctxt.is_admin
+        try:
+            return bool(self._enforcer.authorize(rule, target, credentials))
+        except policy.PolicyNotRegistered:
+            raise
+        except policy.InvalidScope:
+            return False

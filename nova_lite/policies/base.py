@@ -1,0 +1,73 @@
+"""The rules all others are built from: who is a reader, member, manager, admin.
+
+Source: reference/cells-and-rpc 7. Roles imply lower ones: a token names them all.
+"""
+
+from oslo_policy import policy
+
+ADMIN = 'rule:context_is_admin'
+READER = 'rule:project_reader_or_admin'
+MEMBER = 'rule:project_member_or_admin'
+MANAGER = 'rule:project_manager_or_admin'
+SERVICE = 'rule:service_or_admin'
+ANYONE = '@'
+NOBODY = '!'
+
+PROJECT = ('project',)
+
+_BASE = {
+    'context_is_admin': ('role:admin', 'An administrator of the deployment.'),
+    'admin_api': ('is_admin:True', 'A caller that the API holds for an administrator.'),
+    'project_reader_api': (
+        'role:reader and project_id:%(project_id)s',
+        'May look at what belongs to the project.',
+    ),
+    'project_member_api': (
+        'role:member and project_id:%(project_id)s',
+        'May change what belongs to the project.',
+    ),
+    'project_manager_api': (
+        'role:manager and project_id:%(project_id)s',
+        'May do for the project what its members may not.',
+    ),
+    'project_reader_or_admin': (
+        'rule:project_reader_api or rule:context_is_admin',
+        'Reader of the project, or administrator.',
+    ),
+    'project_member_or_admin': (
+        'rule:project_member_api or rule:context_is_admin',
+        'Member of the project, or administrator.',
+    ),
+    'project_manager_or_admin': (
+        'rule:project_manager_api or rule:context_is_admin',
+        'Manager of the project, or administrator.',
+    ),
+    'service_api': ('role:service', 'Another service of the cloud.'),
+    'service_or_admin': (
+        'rule:service_api or rule:context_is_admin',
+        'Another service of the cloud, or an administrator.',
+    ),
+}
+
+
+def rule(name, default, description, *operations):
+    """A rule default.
+
+    operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file
+    """
+    listed = [dict(zip(('method', 'path'), text.split(' ', 1), strict=True)) for text in operations]
+    return policy.DocumentedRuleDefault(
+        name=name,
+        check_str=default,
+        description=description,
+        operations=listed,
+        scope_types=list(PROJECT),
+    )
+
+
+def list_rules():
+    """The base rules."""
+    return [
+        policy.RuleDefault(name, check, description=description)
+        for name, (check, description) in _BASE.items()
+    ]
