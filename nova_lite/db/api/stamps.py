@@ -8,6 +8,8 @@ from nova_lite.db.api import models
 TABLE = models.Stamp.__table__
 AGGREGATES = 'aggregates'
 CELLS = 'cells'
+# Hosts discovered or removed; compute services enabled, disabled or forced down.
+HOSTS = 'hosts'
 
 
 def bump(connection, name):
