@@ -15,8 +15,7 @@ from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
 
-CANDIDATES_VERSION = '1.36'
-ALLOCATIONS_VERSION = '1.28'
+MICROVERSION = 'placement 1.36'
 TRIES = 4
 PAUSE_S = 0.1
 
@@ -77,7 +76,9 @@ class Placement:
     """The placement service, called as ourselves. `providers` knows its providers."""
 
     def __init__(self, conf):
-        self.service = session.Neighbour(conf, 'placement', title='placement')
+        self.service = session.Neighbour(
+            conf, 'placement', title='placement', microversion=MICROVERSION
+        )
         self.providers = providers.Providers(self.service)
 
     def candidates(self, ctxt, query):
@@ -91,13 +92,12 @@ class Placement:
             ctxt,
             '/allocation_candidates',
             params=query,
-            microversion=CANDIDATES_VERSION,
             errors={400: exception.Invalid},
         )
 
     def holding(self, ctxt, consumer):
         """What the consumer (a uuid) holds."""
-        body = self.service.get(ctxt, f'/allocations/{consumer}', microversion=ALLOCATIONS_VERSION)
+        body = self.service.get(ctxt, f'/allocations/{consumer}')
         return Holding(
             {provider: part['resources'] for provider, part in body['allocations'].items()},
             body.get('consumer_generation'),
@@ -214,9 +214,7 @@ class Placement:
         """
         path = f'/allocations/{consumer}'
         if force:
-            response = self.service.call(
-                ctxt, 'DELETE', path, errors={404: None}, microversion=ALLOCATIONS_VERSION
-            )
+            response = self.service.call(ctxt, 'DELETE', path, errors={404: None})
             return response.status_code != 404
         held = self.holding(ctxt, consumer)
         if not held:
@@ -243,7 +241,6 @@ class Placement:
                 method,
                 path,
                 json=body,
-                microversion=CANDIDATES_VERSION,
                 errors={400: None, 409: None},
             )
             if response.status_code < 400:

@@ -14,7 +14,6 @@ from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
 
-VERSION = '1.36'
 TRIES = 4
 PAUSE_S = 0.1
 DEFINED_AT = {'traits': '/traits', 'inventories': '/resource_classes'}
@@ -79,7 +78,6 @@ class Providers:
             ctxt,
             '/resource_providers',
             params=filters,
-            microversion=VERSION,
             errors={400: exception.Invalid},
         )
         return [Provider.of(item) for item in body['resource_providers']]
@@ -92,7 +90,9 @@ class Providers:
         body = {'uuid': uuid, 'name': name}
         if parent is not None:
             body['parent_provider_uuid'] = parent
-        response = self._call(ctxt, 'POST', '/resource_providers', json=body, errors={409: None})
+        response = self.service.call(
+            ctxt, 'POST', '/resource_providers', json=body, errors={409: None}
+        )
         if response.status_code < 400:
             return Provider.of(response.json())
         try:
@@ -103,14 +103,14 @@ class Providers:
             return known
         del body['uuid']
         taken = session.raising(exception.AlreadyExists, what='Resource provider', key=name)
-        response = self._call(
+        response = self.service.call(
             ctxt, 'PUT', f'/resource_providers/{uuid}', json=body, errors={409: taken}
         )
         return Provider.of(response.json())
 
     def delete(self, ctxt, uuid):
         """Delete the provider, if it exists; raises Conflict while it has allocations."""
-        self._call(
+        self.service.call(
             ctxt,
             'DELETE',
             f'/resource_providers/{uuid}',
@@ -214,12 +214,9 @@ class Providers:
 
     # ---- how ----------------------------------------------------------------
 
-    def _call(self, ctxt, method, path, **request):
-        return self.service.call(ctxt, method, path, microversion=VERSION, **request)
-
     def _get(self, ctxt, uuid, part):
         missing = session.raising(exception.ResourceProviderNotFound, name_or_uuid=uuid)
-        return self._call(
+        return self.service.call(
             ctxt, 'GET', f'/resource_providers/{uuid}{part}', errors={404: missing}
         ).json()
 
@@ -238,7 +235,7 @@ class Providers:
                 part: sorted(wanted) if isinstance(wanted, set) else wanted,
                 'resource_provider_generation': generation,
             }
-            response = self._call(
+            response = self.service.call(
                 ctxt,
                 'PUT',
                 f'/resource_providers/{uuid}/{part}',
@@ -265,7 +262,7 @@ class Providers:
         if part not in DEFINED_AT or not custom:
             raise exception.Invalid(reason=reason)
         for name in custom:
-            self._call(ctxt, 'PUT', f'{DEFINED_AT[part]}/{name}')
+            self.service.call(ctxt, 'PUT', f'{DEFINED_AT[part]}/{name}')
 
 
 def _first(answer, *, then):

@@ -70,6 +70,13 @@ def _load(conf, section):
         raise exception.Unavailable(service=f'[{section}]', reason=error) from error
 
 
+def vouching(conf):
+    """The plugin whose token goes along with the user's, or None."""
+    if 'service_user' not in conf or not conf.service_user.send_service_user_token:
+        return None
+    return _load(conf, 'service_user') if conf.service_user.auth_type else None
+
+
 def open_session(options, auth):
     """A keystoneauth1 session with connections for many threads.
 
@@ -94,37 +101,35 @@ def open_session(options, auth):
 class Neighbour:
     """One service, called by REST.
 
-    title:   the service's name in messages and in the microversion header
-    version: path of the API version, such as /v2.0; '' where there is none
+    title:        the service's name in messages
+    version:      path of the API version, such as /v2.0; '' where there is none
+    microversion: what the header of this name asks for, such as 'placement 1.36'
     """
 
-    def __init__(self, conf, group, *, title, version=''):
+    def __init__(self, conf, group, *, title, version='', microversion=None):
         self.title = title
         self.version = version
+        self.microversion = microversion
         self.options = conf[group]
         self.auth = credentials(conf, group)
         self.session = open_session(self.options, self.auth)
         self.trusting = isinstance(self.auth, noauth.NoAuth)
-        self.vouch = (
-            'service_user' in conf
-            and conf.service_user.send_service_user_token
-            and not self.trusting
-        )
+        self.voucher = None if self.trusting else vouching(conf)
         self._base = None
 
-    def call(self, ctxt, method, path, *, as_user=False, microversion=None, errors=None, **request):
+    def call(self, ctxt, method, path, *, as_user=False, errors=None, **request):
         """Send one request and return the response.
 
         path:    below the API version
+        as_user: in the user's name, where the context allows it
         errors:  {status: what to raise}, see `raising`; None returns the response
                  instead. Other statuses from 400 on raise errors of their own
         request: json, data, headers, params as requests takes them; stream
         """
-        headers = {**self._identity(ctxt, as_user), **request.pop('headers', {})}
-        headers['X-OpenStack-Request-ID'] = ctxt.global_id
-        headers.setdefault('Accept', 'application/json')
-        if microversion is not None:
-            headers['OpenStack-API-Version'] = f'{self.title} {microversion}'
+        headers = {'Accept': 'application/json', 'X-OpenStack-Request-ID': ctxt.global_id}
+        if self.microversion is not None:
+            headers['OpenStack-API-Version'] = self.microversion
+        headers.update(self._identity(ctxt, as_user), **request.pop('headers', {}))
         response = self._send(method, path, headers=headers, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
@@ -149,12 +154,13 @@ class Neighbour:
                 'X-Roles': ','.join(ctxt.roles),
                 'X-Auth-Token': f'{ctxt.user_id}:{ctxt.project_id}',
             }
-        if self.vouch:
-            return {
-                'X-Auth-Token': ctxt.auth_token,
-                'X-Service-Token': self._attempt(self.auth.get_token, self.session),
-            }
-        return {'X-Auth-Token': ctxt.auth_token}
+        headers = {'X-Auth-Token': ctxt.auth_token}
+        if self.voucher is not None:
+            try:
+                headers['X-Service-Token'] = self.voucher.get_token(self.session)
+            except exceptions.ClientException as error:
+                raise self._unavailable(error) from error
+        return headers
 
     def _url(self, path):
         """The full address; the catalog may name the service with or without a version."""
@@ -186,7 +192,7 @@ class Neighbour:
                     authenticated='X-Auth-Token' not in headers,
                     **request,
                 )
-            except exceptions.ConnectFailure as error:
+            except (exceptions.ConnectFailure, exceptions.UnknownConnectionError) as error:
                 again = _never_arrived(error) or (
                     repeatable and not isinstance(error, exceptions.ConnectTimeout)
                 )
@@ -200,13 +206,6 @@ class Neighbour:
                     return response
                 reason = 'it answered 503'
             self._pause(attempt, reason)
-
-    def _attempt(self, function, *args):
-        """Call keystoneauth1 and translate its errors."""
-        try:
-            return function(*args)
-        except exceptions.ClientException as error:
-            raise self._unavailable(error) from error
 
     def _pause(self, attempt, reason):
         pause_s = min(self.options.connect_retry_delay * 2**attempt, MAX_PAUSE_S)

@@ -44,6 +44,17 @@ class Serial:
             return self.application(environ, start_response)
 
 
+class Rooted:
+    """Let the application's address without a closing slash be its root."""
+
+    def __init__(self, application):
+        self.application = application
+
+    def __call__(self, environ, start_response):
+        environ['PATH_INFO'] = environ['PATH_INFO'] or '/'
+        return self.application(environ, start_response)
+
+
 class CompiledValidation:
     """What placement uses of jsonschema, compiling each schema only once.
 
@@ -127,7 +138,7 @@ def assemble(conf, *, serial):
     else:
         application = auth.filter_factory({}, oslo_config_config=conf)(application)
     application = requestlog.RequestLog(application)
-    return http_proxy_to_wsgi.HTTPProxyToWSGI(application)
+    return Rooted(http_proxy_to_wsgi.HTTPProxyToWSGI(application))
 
 
 def use_database(conf):

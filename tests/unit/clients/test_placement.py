@@ -60,7 +60,7 @@ class ClaimTest(base.PlacementTestCase):
     def test_a_new_consumer_costs_one_request(self):
         claimed, requests = self.count_requests(self.claim, base.request(self.host), new=True)
         self.assertTrue(claimed)
-        self.assertEqual([('PUT', f'/allocations/{self.consumer.uuid}')], requests)
+        self.assertEqual([('PUT', f'/placement/allocations/{self.consumer.uuid}')], requests)
         held = self.held()
         self.assertEqual({self.host: {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 1}}, held.allocations)
         self.assertEqual(('wonderland', 'alice'), (held.project_id, held.user_id))
@@ -143,7 +143,7 @@ class ClaimAllTest(base.PlacementTestCase):
         claims = self.claims(4)
         claimed, requests = self.count_requests(self.placement.claim_all, self.admin, claims)
         self.assertTrue(claimed)
-        self.assertEqual([('POST', '/allocations')], requests)
+        self.assertEqual([('POST', '/placement/allocations')], requests)
         self.assertEqual([True] * 4, self.holding(claims))
 
     def test_or_none(self):
@@ -188,7 +188,11 @@ class MoveTest(base.PlacementTestCase):
         )
         self.assertTrue(moved)
         self.assertEqual(
-            [('GET', f'/allocations/{self.instance.uuid}'), ('POST', '/allocations')], requests
+            [
+                ('GET', f'/placement/allocations/{self.instance.uuid}'),
+                ('POST', '/placement/allocations'),
+            ],
+            requests,
         )
         self.assertEqual(
             (set(), {self.source}), (self.hosts(self.instance.uuid), self.hosts(self.migration))
@@ -267,4 +271,4 @@ class GiveUpTest(base.PlacementTestCase):
         _, requests = self.count_requests(
             self.placement.delete_allocations, self.admin, self.instance.uuid, force=True
         )
-        self.assertEqual([('DELETE', f'/allocations/{self.instance.uuid}')], requests)
+        self.assertEqual([('DELETE', f'/placement/allocations/{self.instance.uuid}')], requests)

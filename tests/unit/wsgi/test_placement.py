@@ -1,0 +1,125 @@
+"""The placement application: discovery, authentication, databases, many threads."""
+
+import json
+
+import fixtures
+import jsonschema
+import requests
+import testtools
+
+from nova_lite import runtime
+from nova_lite.wsgi import placement
+from tests.fixtures import http
+from tests.fixtures import placement as placement_fixture
+
+ADMIN = {'X-Auth-Token': 'admin', 'OpenStack-API-Version': 'placement 1.36'}
+SCHEMA = {
+    'type': 'object',
+    'properties': {'a': {'type': 'integer'}, 'b': {'type': 'string', 'format': 'uuid'}},
+    'required': ['a'],
+    'additionalProperties': False,
+}
+
+
+class DiscoveryTest(testtools.TestCase):
+    """What a client may ask before it has a token."""
+
+    def test_versions(self):
+        url = self.useFixture(placement_fixture.Placement()).url
+        for address in (url, url + '/'):
+            version = requests.get(address).json()['versions'][0]
+            self.assertEqual(('1.0', '1.39'), (version['min_version'], version['max_version']))
+
+    def test_nothing_else(self):
+        url = self.useFixture(placement_fixture.Placement()).url
+        self.assertEqual(401, requests.get(url + '/resource_providers').status_code)
+
+    def test_links_have_the_prefix(self):
+        url = self.useFixture(placement_fixture.Placement()).url
+        provider = {'uuid': runtime.new_uuid(), 'name': 'host'}
+        answer = requests.post(url + '/resource_providers', json=provider, headers=ADMIN)
+        hrefs = {link['href'].split('/')[1] for link in answer.json()['links']}
+        self.assertEqual({'placement'}, hrefs)
+
+
+class DatabaseTest(testtools.TestCase):
+    """One process, several databases one after the other."""
+
+    def providers(self, app):
+        with http.Http({'/': app}) as server:
+            answer = requests.get(server.url + '/resource_providers', headers=ADMIN)
+            return [item['name'] for item in answer.json()['resource_providers']]
+
+    def create(self, app, name):
+        with http.Http({'/': app}) as server:
+            answer = requests.post(
+                server.url + '/resource_providers', json={'name': name}, headers=ADMIN
+            )
+            self.assertEqual(200, answer.status_code)
+
+    def make(self, name):
+        return placement.make_app(f'sqlite:///{self.directory}/{name}', auth_strategy='noauth')
+
+    def test_each_application_uses_its_own(self):
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        self.create(self.make('one'), 'first')
+        self.create(self.make('two'), 'second')
+        self.assertEqual(['first'], self.providers(self.make('one')))
+        self.assertEqual(['second'], self.providers(self.make('two')))
+
+
+class ThreadsTest(testtools.TestCase):
+    """On SQLite, many threads at once get answers, not `database is locked`."""
+
+    def test_readers_and_writers(self):
+        server = self.useFixture(placement_fixture.Placement(threads=8))
+        statuses = []
+
+        def work(number):
+            with requests.Session() as session:
+                session.headers.update(ADMIN)
+                for turn in range(10):
+                    body = {'name': f'{number}-{turn}'}
+                    statuses.append(
+                        session.post(server.url + '/resource_providers', json=body).status_code
+                    )
+                    statuses.append(
+                        session.get(
+                            server.url + '/allocation_candidates?resources=VCPU:1'
+                        ).status_code
+                    )
+
+        threads = [runtime.spawn(work, number) for number in range(8)]
+        for thread in threads:
+            thread.join()
+        self.assertEqual([200] * 160, statuses)
+
+
+class CompiledValidationTest(testtools.TestCase):
+    """The same verdicts and messages as jsonschema.validate."""
+
+    def verdict(self, validate, instance):
+        try:
+            validate(instance, SCHEMA, format_checker=jsonschema.FormatChecker())
+        except jsonschema.ValidationError as error:
+            return str(error)
+        return None
+
+    def test_same_as_jsonschema(self):
+        compiled = placement.CompiledValidation()
+        for instance in (
+            {'a': 1},
+            {},
+            {'a': 'x'},
+            {'a': 1, 'c': 2},
+            [],
+            {'a': 1, 'b': 7},
+            {'a': 'x', 'b': 7, 'c': 2},
+            None,
+        ):
+            for _ in range(2):
+                self.assertEqual(
+                    self.verdict(jsonschema.validate, instance),
+                    self.verdict(compiled.validate, instance),
+                    json.dumps(instance),
+                )
