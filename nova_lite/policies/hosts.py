@@ -1,0 +1,47 @@
+"""Hypervisors and services."""
+
+from nova_lite.policies import base
+
+HYPERVISORS = 'os_compute_api:os-hypervisors:list'
+HYPERVISORS_DETAIL = 'os_compute_api:os-hypervisors:list-detail'
+HYPERVISORS_STATISTICS = 'os_compute_api:os-hypervisors:statistics'
+HYPERVISOR_SHOW = 'os_compute_api:os-hypervisors:show'
+HYPERVISOR_UPTIME = 'os_compute_api:os-hypervisors:uptime'
+HYPERVISOR_SEARCH = 'os_compute_api:os-hypervisors:search'
+HYPERVISOR_SERVERS = 'os_compute_api:os-hypervisors:servers'
+SERVICES = 'os_compute_api:os-services:list'
+SERVICE_UPDATE = 'os_compute_api:os-services:update'
+SERVICE_DELETE = 'os_compute_api:os-services:delete'
+
+_ALL = 'GET /os-hypervisors'
+_ONE = 'GET /os-hypervisors/{hypervisor_id}'
+_BY_NAME = 'GET /os-hypervisors/{hypervisor_hostname_pattern}'
+
+
+def list_rules():
+    """The defaults."""
+    return [
+        base.rule(HYPERVISORS, base.ADMIN, 'List hypervisors.', _ALL),
+        base.rule(HYPERVISORS_DETAIL, base.ADMIN, 'List them in detail.', f'{_ALL}/detail'),
+        base.rule(
+            HYPERVISORS_STATISTICS, base.ADMIN, 'Sums over hypervisors.', f'{_ALL}/statistics'
+        ),
+        base.rule(HYPERVISOR_SHOW, base.ADMIN, 'Show a hypervisor.', _ONE),
+        base.rule(HYPERVISOR_UPTIME, base.ADMIN, 'Show its uptime.', f'{_ONE}/uptime'),
+        base.rule(HYPERVISOR_SEARCH, base.ADMIN, 'Find by name.', f'{_BY_NAME}/search'),
+        base.rule(HYPERVISOR_SERVERS, base.ADMIN, 'List servers on it.', f'{_BY_NAME}/servers'),
+        base.rule(SERVICES, base.ADMIN, 'List services.', 'GET /os-services'),
+        base.rule(
+            SERVICE_UPDATE,
+            base.ADMIN,
+            'Enable, disable or force down a service.',
+            'PUT /os-services/enable',
+            'PUT /os-services/disable',
+            'PUT /os-services/disable-log-reason',
+            'PUT /os-services/force-down',
+            'PUT /os-services/{service_id}',
+        ),
+        base.rule(
+            SERVICE_DELETE, base.ADMIN, 'Delete a service.', 'DELETE /os-services/{service_id}'
+        ),
+    ]

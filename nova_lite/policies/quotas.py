@@ -1,0 +1,36 @@
+"""Quotas, limits and usage."""
+
+from nova_lite.policies import base
+
+SHOW = 'os_compute_api:os-quota-sets:show'
+DETAIL = 'os_compute_api:os-quota-sets:detail'
+DEFAULTS = 'os_compute_api:os-quota-sets:defaults'
+UPDATE = 'os_compute_api:os-quota-sets:update'
+DELETE = 'os_compute_api:os-quota-sets:delete'
+CLASS_SHOW = 'os_compute_api:os-quota-class-sets:show'
+CLASS_UPDATE = 'os_compute_api:os-quota-class-sets:update'
+LIMITS = 'os_compute_api:limits'
+LIMITS_OF_OTHERS = 'os_compute_api:limits:other_project'
+USAGE = 'os_compute_api:os-simple-tenant-usage:show'
+USAGE_LIST = 'os_compute_api:os-simple-tenant-usage:list'
+
+_SET = '/os-quota-sets/{project_id}'
+_CLASS = '/os-quota-class-sets/{quota_class}'
+_USAGE = 'GET /os-simple-tenant-usage'
+
+
+def list_rules():
+    """The defaults."""
+    return [
+        base.rule(SHOW, base.READER, 'Show the limits of a project.', f'GET {_SET}'),
+        base.rule(DETAIL, base.READER, 'Show limits and what is used.', f'GET {_SET}/detail'),
+        base.rule(DEFAULTS, base.ANYONE, 'Show default limits.', f'GET {_SET}/defaults'),
+        base.rule(UPDATE, base.ADMIN, 'Set limits of a project.', f'PUT {_SET}'),
+        base.rule(DELETE, base.ADMIN, 'Go back to the defaults.', f'DELETE {_SET}'),
+        base.rule(CLASS_SHOW, base.ADMIN, 'Show a quota class.', f'GET {_CLASS}'),
+        base.rule(CLASS_UPDATE, base.ADMIN, 'Set limits of a quota class.', f'PUT {_CLASS}'),
+        base.rule(LIMITS, base.ANYONE, 'Show own limits and usage.', 'GET /limits'),
+        base.rule(LIMITS_OF_OTHERS, base.ADMIN, 'Those of another project.', 'GET /limits'),
+        base.rule(USAGE, base.READER, 'Usage of a project.', f'{_USAGE}/{{project_id}}'),
+        base.rule(USAGE_LIST, base.ADMIN, 'Usage of all projects.', _USAGE),
+    ]
