@@ -38,6 +38,12 @@ OPTS = [
     cfg.IntOpt(
         'max_request_body_size', default=114688, min=1024, help='Largest request body, in bytes.'
     ),
+    cfg.DictOpt(
+        'proxies',
+        default={},
+        help='Other services that this port passes on, as /PREFIX:URL; the compute API then '
+        'lies under /compute. Empty: the compute API is all there is.',
+    ),
 ]
 
 

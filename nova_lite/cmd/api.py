@@ -1,0 +1,37 @@
+"""nova-lite-api: the compute API, and whatever [api]proxies puts beside it on its port."""
+
+import sys
+
+from nova_lite.cmd import daemon
+from nova_lite.cmd import wiring
+from nova_lite.wsgi import front
+from nova_lite.wsgi import server
+
+
+def application(conf):
+    """The WSGI callable that this configuration asks for."""
+    compute = wiring.api(conf)
+    if not conf.api.proxies:
+        return compute
+    routes = {prefix: front.Proxy(url) for prefix, url in conf.api.proxies.items()}
+    return front.Front(
+        {**routes, '/compute': compute}, keep=('/identity', '/image', '/network', '/volume')
+    )
+
+
+def main(argv=None):
+    """Serve until SIGTERM."""
+    argv = sys.argv[1:] if argv is None else argv
+    conf = daemon.configure(argv, 'nova-lite-api')
+    # Connections must not be shared with the parent: each worker builds its own.
+    server.serve(
+        lambda: application(daemon.configure(argv, 'nova-lite-api')),
+        host=conf.api.listen,
+        port=conf.api.port,
+        workers=conf.api.workers,
+        threads=conf.api.threads,
+    )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,40 @@
+"""What every daemon's entry point does: read configuration, log, run until told to stop."""
+
+from oslo_log import log
+
+from nova_lite import conf as conf_module
+from nova_lite import service
+
+QUIET = (
+    'amqp=WARN',
+    'kombu=WARN',
+    'oslo.messaging=WARN',
+    'oslo_messaging=WARN',
+    'sqlalchemy=WARN',
+    'urllib3=WARN',
+    'keystoneauth=WARN',
+    'keystonemiddleware=WARN',
+    'stevedore=WARN',
+    'futurist=WARN',
+    'oslo_policy=WARN',
+    'alembic=WARN',
+)
+
+
+def configure(argv, prog):
+    """Parse `argv` (--config-file and friends) and set up logging."""
+    conf = conf_module.make_conf(argv, prog=prog)
+    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
+    log.setup(conf, 'nova_lite')
+    return conf
+
+
+def run(argv, prog, make):
+    """Run the daemon that `make(conf)` wires until SIGTERM."""
+    conf = configure(argv, prog)
+
+    def reload():
+        conf.reload_config_files()
+        log.setup(conf, 'nova_lite')
+
+    service.run(make(conf), reload)

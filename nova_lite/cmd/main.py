@@ -1,0 +1,34 @@
+"""nova-lite: the command for people. Each subcommand is a module beside this one."""
+
+import argparse
+import importlib
+import sys
+
+from nova_lite import exception
+
+COMMANDS = ('up', 'demo', 'verify', 'saga', 'bench')
+
+
+def parser():
+    """The argument parser with every subcommand."""
+    top = argparse.ArgumentParser(
+        prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
+    )
+    commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    for name in COMMANDS:
+        importlib.import_module(f'nova_lite.cmd.{name}').add_parser(commands)
+    return top
+
+
+def main(argv=None):
+    """Run the subcommand; returns its exit code."""
+    args = parser().parse_args(sys.argv[1:] if argv is None else argv)
+    try:
+        return args.run(args) or 0
+    except (exception.NovaLiteError, ValueError) as error:
+        print(f'nova-lite {args.command}: {error}', file=sys.stderr)
+        return 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""nova-lite-placement: the real placement service, served by us."""
+
+import sys
+
+from nova_lite.cmd import daemon
+from nova_lite.wsgi import front
+from nova_lite.wsgi import placement
+from nova_lite.wsgi import server
+
+TOKEN_OPTIONS = (
+    'auth_type',
+    'auth_url',
+    'username',
+    'password',
+    'project_name',
+    'user_domain_id',
+    'project_domain_id',
+    'www_authenticate_uri',
+)
+
+
+def application(conf):
+    """Placement under its prefix, as this configuration asks for it."""
+    options = conf.placement_server
+    keystone = None
+    if options.auth_strategy == 'keystone':
+        keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}
+    return front.Front(
+        {
+            '/placement': placement.make_app(
+                options.connection, auth_strategy=options.auth_strategy, keystone=keystone
+            )
+        }
+    )
+
+
+def main(argv=None):
+    """Serve until SIGTERM."""
+    argv = sys.argv[1:] if argv is None else argv
+    conf = daemon.configure(argv, 'nova-lite-placement')
+    options = conf.placement_server
+    server.serve(
+        lambda: application(conf),
+        host=options.listen,
+        port=options.port,
+        workers=options.workers,
+        threads=options.threads,
+    )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,96 @@
+"""nova-lite saga: where each move stands, from the journal."""
+
+import json
+
+from rich import console
+from rich import table
+
+from nova_lite.cmd import state_dir
+from nova_lite.db import engine
+from nova_lite.db.api import sagas
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'saga', help='show moves and where they stand', description=__doc__
+    )
+    verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
+    listing = verbs.add_parser('list', help='all sagas, newest first')
+    listing.add_argument('--active', action='store_true', help='only those that have not ended')
+    listing.add_argument('--server', metavar='UUID', help='only those of one server')
+    showing = verbs.add_parser('show', help='one saga with everything that happened to it')
+    showing.add_argument('uuid')
+    for each in (listing, showing):
+        state_dir.add_option(each)
+        each.add_argument('--json', action='store_true', help='print JSON')
+    listing.set_defaults(run=list_sagas)
+    showing.set_defaults(run=show_saga)
+
+
+def _database(args):
+    return engine.Database(state_dir.control_conf(args.state_dir).api_database.connection)
+
+
+COLUMNS = (
+    'uuid',
+    'kind',
+    'instance_uuid',
+    'state',
+    'direction',
+    'step',
+    'owner',
+    'epoch',
+    'created_at',
+    'finished_at',
+)
+EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
+
+
+def _print(rows, columns):
+    shown = table.Table(*columns)
+    for row in rows:
+        shown.add_row(
+            *('' if getattr(row, name) is None else str(getattr(row, name)) for name in columns)
+        )
+    console.Console().print(shown)
+
+
+def _plain(row, columns):
+    return {
+        name: None if getattr(row, name) is None else str(getattr(row, name)) for name in columns
+    }
+
+
+def list_sagas(args):
+    """Print the sagas."""
+    found = _database(args).read(sagas.every, active=args.active, instance_uuid=args.server)
+    if args.json:
+        print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
+    else:
+        _print(found, COLUMNS)
+
+
+def show_saga(args):
+    """Print one saga and its events."""
+    database = _database(args)
+    saga = database.read(sagas.get, args.uuid)
+    events = database.read(sagas.events, args.uuid)
+    if args.json:
+        print(
+            json.dumps(
+                {
+                    **_plain(saga, COLUMNS),
+                    'error': saga.error,
+                    'data': saga.data,
+                    'arguments': saga.arguments,
+                    'events': [_plain(row, EVENT_COLUMNS) for row in events],
+                },
+                indent=2,
+            )
+        )
+        return
+    _print([saga], COLUMNS)
+    if saga.error:
+        print(f'{saga.error["type"]}: {saga.error["message"]}')
+    _print(events, EVENT_COLUMNS)

@@ -1,0 +1,40 @@
+"""nova-lite-simcloud: stand-ins for Keystone, Glance, Neutron and Cinder."""
+
+import sys
+
+from nova_lite.cmd import daemon
+from nova_lite.simcloud import app
+from nova_lite.wsgi import server
+
+
+def application(conf):
+    """The four services, as this configuration asks for them."""
+    options = conf.simcloud
+    return app.make_app(
+        options.connection,
+        options.public_url,
+        options={
+            'auth': options.auth_strategy,
+            'admin_password': options.admin_password,
+            'demo_password': options.demo_password,
+            'service_password': options.service_password,
+        },
+    )
+
+
+def main(argv=None):
+    """Serve until SIGTERM."""
+    argv = sys.argv[1:] if argv is None else argv
+    conf = daemon.configure(argv, 'nova-lite-simcloud')
+    options = conf.simcloud
+    server.serve(
+        lambda: application(conf),
+        host=options.listen,
+        port=options.port,
+        workers=options.workers,
+        threads=options.threads,
+    )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,164 @@
+"""nova-lite up: a whole cloud, in this process or with a process per daemon."""
+
+import logging
+import signal
+
+from oslo_log import log
+
+from nova_lite import conf as conf_module
+from nova_lite import runtime
+from nova_lite.cmd import daemon
+from nova_lite.cmd import state_dir
+from nova_lite.cmd.cloud import layout
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser('up', help='start a cloud', description=__doc__)
+    state_dir.add_option(parser)
+    parser.add_argument(
+        '--cells', type=int, default=2, metavar='N', help='cells (default: %(default)s)'
+    )
+    parser.add_argument(
+        '--hosts',
+        type=int,
+        default=3,
+        metavar='N',
+        help='simulated hosts in each cell (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--bus',
+        action='append',
+        default=[],
+        metavar='URL',
+        help='RabbitMQ: one URL with {cell} in it, or one for the top and one '
+        'per cell; without it everything runs in this process',
+    )
+    parser.add_argument(
+        '--db',
+        metavar='URL',
+        help='database server, as mysql+pymysql://user:password@host:port or '
+        'postgresql+psycopg://...; without it SQLite files',
+    )
+    parser.add_argument(
+        '--port',
+        type=int,
+        default=8774,
+        metavar='P',
+        help='port of all services (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--listen',
+        default='127.0.0.1',
+        metavar='ADDRESS',
+        help='address to listen on (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--profile',
+        default='default',
+        metavar='NAME|FILE',
+        help='behaviour of the simulated hosts (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--speed',
+        type=float,
+        default=1.0,
+        metavar='X',
+        help='run simulated operations X times faster',
+    )
+    parser.add_argument(
+        '--auth',
+        choices=('keystone', 'noauth'),
+        default='keystone',
+        help='noauth believes identity headers: for benchmarks only',
+    )
+    parser.add_argument('--fresh', action='store_true', help='forget what was there before')
+    parser.add_argument(
+        '--set',
+        action='append',
+        default=[],
+        metavar='GROUP.OPTION=VALUE',
+        help='set a configuration option of every daemon',
+    )
+    parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
+    parser.set_defaults(run=run)
+
+
+def make_cloud(settings):
+    """The cloud object for these settings: embedded without a bus of its own."""
+    if settings.bus:
+        from nova_lite.cmd.cloud import processes
+
+        return processes.ProcessCloud(settings)
+    from nova_lite.cmd.cloud import embedded
+
+    return embedded.EmbeddedCloud(settings)
+
+
+def settings_of(args):
+    """Settings from the command line; raises ValueError."""
+    options = {}
+    for assignment in args.set:
+        name, equals, value = assignment.partition('=')
+        group, dot, option = name.rpartition('.')
+        if not (equals and dot):
+            raise ValueError(f'--set takes GROUP.OPTION=VALUE, not {assignment}')
+        options.setdefault(group, {})[option] = value
+    if args.debug:
+        options.setdefault('DEFAULT', {})['debug'] = 'true'
+    return layout.Settings(
+        state_dir=args.state_dir,
+        cells=args.cells,
+        hosts=args.hosts,
+        bus=tuple(args.bus),
+        database=args.db,
+        listen=args.listen,
+        port=args.port,
+        auth=args.auth,
+        profile=args.profile,
+        speed=args.speed,
+        options=options,
+    )
+
+
+def log_to_file(path, debug):
+    """Send this process's log to a file: the terminal is for people."""
+    conf = conf_module.make_conf(['--log-file', path, *(['--debug'] if debug else [])], files=[])
+    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *daemon.QUIET])
+    log.setup(conf, 'nova_lite')
+    logging.captureWarnings(True)
+
+
+def run(args):
+    """Start, say how to use it, wait for Ctrl-C, stop."""
+    settings = settings_of(args)
+    cloud = make_cloud(settings)
+    stop = runtime.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_args: stop.set())
+    began = runtime.monotonic()
+    cloud.places.prepare(fresh=args.fresh)
+    log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
+    print(
+        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}',
+        flush=True,
+    )
+    cloud.start(progress=lambda text: print(f'  {text}', flush=True))
+    seconds = runtime.monotonic() - began
+    print(
+        f"""
+Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
+
+  export OS_CLIENT_CONFIG_FILE={cloud.places.path('clouds.yaml')}
+  openstack --os-cloud nova-lite hypervisor list
+  openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
+      --network private --wait my-server
+
+Ctrl-C stops it; started again, servers are as before.""",
+        flush=True,
+    )
+    while not runtime.wait(stop, 1):
+        pass
+    print('Stopping', flush=True)
+    cloud.stop()
+    return 0

@@ -1,0 +1,149 @@
+"""From a configuration to a daemon: which manager, on which bus, with which clients."""
+
+import types
+
+from oslo_log import log
+
+from nova_lite import cells as cells_module
+from nova_lite import service
+from nova_lite.api import app as api_app
+from nova_lite.clients import image
+from nova_lite.clients import network
+from nova_lite.clients import placement
+from nova_lite.clients import volume
+from nova_lite.compute import manager as compute_manager
+from nova_lite.conductor import cell as cell_conductor_module
+from nova_lite.conductor import super as super_module
+from nova_lite.db import engine
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.scheduler import manager as scheduler_manager
+from nova_lite.virt.sim import driver as sim_driver
+
+LOG = log.getLogger(__name__)
+
+
+def clients(conf):
+    """Clients of all neighbour services."""
+    return types.SimpleNamespace(
+        image=image.Image(conf),
+        network=network.Network(conf),
+        volume=volume.Volume(conf),
+        placement=placement.Placement(conf),
+    )
+
+
+def _top(conf):
+    """(API database, cells, top bus) and what closes them."""
+    api_db = engine.Database(conf.api_database.connection)
+    cells = cells_module.Cells(conf, api_db)
+    bus = transport.open_bus(conf, conf.transport_url)
+    return api_db, cells, bus, [api_db.dispose, cells.close, bus.cleanup]
+
+
+def api(conf):
+    """The compute API as a WSGI callable."""
+    api_db, cells, bus, _closing = _top(conf)
+    return api_app.make_app(conf, api_db=api_db, cells=cells, clients=clients(conf), top_bus=bus)
+
+
+def super_conductor(conf):
+    """The super-conductor's daemon."""
+    api_db, cells, bus, closing = _top(conf)
+    neighbours = clients(conf)
+    world = super_module.World(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        scheduler=scheduler_rpc.SchedulerAPI(bus),
+        **vars(neighbours),
+    )
+    manager = super_module.SuperConductor(conf, world, name=conf.host)
+    return service.Daemon(
+        'super-conductor',
+        manager,
+        threads=conf.rpc_threads,
+        closing=closing,
+        servers=[super_rpc.SuperConductorAPI.server(bus, conf.host, manager)],
+    )
+
+
+def scheduler(conf):
+    """The scheduler's daemon."""
+    api_db, cells, bus, closing = _top(conf)
+    manager = scheduler_manager.SchedulerManager(
+        conf, api_db=api_db, cells=cells, placement=placement.Placement(conf)
+    )
+    return service.Daemon(
+        'scheduler',
+        manager,
+        threads=conf.rpc_threads,
+        closing=closing,
+        servers=[scheduler_rpc.SchedulerAPI.server(bus, conf.host, manager)],
+    )
+
+
+def cell_conductor(conf):
+    """The daemon of a cell's conductor."""
+    database = engine.Database(conf.database.connection)
+    bus = transport.open_bus(conf, conf.transport_url)
+    manager = cell_conductor_module.CellConductor(
+        conf, db=database, compute=compute_rpc.ComputeAPI(bus), placement=placement.Placement(conf)
+    )
+    return service.Daemon(
+        f'conductor {conf.host}',
+        manager,
+        threads=conf.rpc_threads,
+        closing=[database.dispose, bus.cleanup],
+        servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager)],
+    )
+
+
+def compute(conf):
+    """The daemon of a compute process with all its hosts."""
+    hosts = expand(conf.compute.hosts) or [conf.host]
+    bus = transport.open_bus(conf, conf.transport_url)
+    driver = sim_driver.SimDriver(
+        f'{conf.state_path.rstrip("/")}/guests.sqlite',
+        hosts,
+        conf.compute.profile,
+        speed=conf.compute.speed,
+    )
+    manager = compute_manager.ComputeManager(
+        conf,
+        hosts=hosts,
+        driver=driver,
+        conductor=conductor_rpc.ConductorAPI(bus),
+        **vars(clients(conf)),
+    )
+    return service.Daemon(
+        f'compute {conf.host}',
+        manager,
+        threads=conf.rpc_threads,
+        closing=[driver.close, bus.cleanup],
+        servers=[compute_rpc.ComputeAPI.server(bus, hosts, manager)],
+    )
+
+
+def expand(patterns):
+    """Host names from a list in which NAME[1-20] counts."""
+    names = []
+    for pattern in patterns:
+        if not pattern.endswith(']') or '[' not in pattern:
+            names.append(pattern)
+            continue
+        stem, _, numbers = pattern[:-1].partition('[')
+        first, _, last = numbers.partition('-')
+        names.extend(f'{stem}{number}' for number in range(int(first), int(last) + 1))
+    return names
+
+
+KINDS = {
+    'super-conductor': super_conductor,
+    'scheduler': scheduler,
+    'cell-conductor': cell_conductor,
+    'compute': compute,
+}

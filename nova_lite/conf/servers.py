@@ -1,0 +1,49 @@
+"""[placement_server], [simcloud]: the neighbours that we can serve ourselves."""
+
+from oslo_config import cfg
+
+
+def _listening(port):
+    return [
+        cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
+        cfg.PortOpt('port', default=port, help='Port to listen on.'),
+        cfg.IntOpt('threads', default=16, min=1, help='Threads of each process.'),
+        cfg.IntOpt(
+            'workers',
+            default=1,
+            min=1,
+            help='Processes; more than one only with MariaDB or PostgreSQL.',
+        ),
+        cfg.StrOpt('connection', secret=True, help='SQLAlchemy URL of its database.'),
+        cfg.StrOpt(
+            'auth_strategy',
+            default='keystone',
+            choices=('keystone', 'noauth'),
+            help='As [api]auth_strategy.',
+        ),
+    ]
+
+
+PLACEMENT = _listening(8778)
+SIMCLOUD = [
+    *_listening(8779),
+    cfg.StrOpt(
+        'public_url',
+        default='http://127.0.0.1:8774',
+        help='Scheme, host and port at which clients reach all services.',
+    ),
+    cfg.StrOpt('admin_password', secret=True, help='Of the user admin, when it is made.'),
+    cfg.StrOpt('demo_password', secret=True, help='Of the user demo, when it is made.'),
+    cfg.StrOpt('service_password', secret=True, help='Of the service users, when made.'),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(PLACEMENT, group='placement_server')
+    conf.register_opts(SIMCLOUD, group='simcloud')
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [('placement_server', PLACEMENT), ('simcloud', SIMCLOUD)]
