@@ -1,0 +1,90 @@
+"""The house rules find what they are for and nothing else."""
+
+import textwrap
+
+import testtools
+
+from tools import checks
+from tools.checks import commit_message
+from tools.checks import constructs
+from tools.checks import places
+from tools.checks import sizes
+
+
+def _texts(check, text, path='nova_lite/x.py'):
+    return [problem.text for problem in check(checks.Source(path, textwrap.dedent(text)))]
+
+
+class TestSizes(testtools.TestCase):
+    def test_long_file(self):
+        self.assertEqual([], _texts(sizes.check, 'a = 1\n' * 400))
+        self.assertEqual(['401 lines, more than 400'], _texts(sizes.check, 'a = 1\n' * 401))
+
+    def test_tables_may_be_longer(self):
+        long = 'a = 1\n' * 600
+        self.assertEqual([], _texts(sizes.check, long, 'nova_lite/states.py'))
+        self.assertEqual(1, len(_texts(sizes.check, long + 'b = 1', 'nova_lite/states.py')))
+
+    def test_long_function(self):
+        body = 'def f():\n' + '    a = 1\n' * 50
+        self.assertEqual(['f: 51 lines, more than 50'], _texts(sizes.check, body))
+
+    def test_parameters(self):
+        fine = 'def f(self, ctxt, a, b, c, *, d, e, f): pass'
+        self.assertEqual([], _texts(sizes.check, fine))
+        many = 'def f(a, *, b, c, d, e, f, g): pass'
+        self.assertEqual(['f: 7 parameters, more than 6'], _texts(sizes.check, many))
+        positional = 'def f(a, b, c, d, e): pass'
+        self.assertIn('5 positional', _texts(sizes.check, positional)[0])
+
+
+class TestConstructs(testtools.TestCase):
+    def test_name_imported(self):
+        self.assertEqual(
+            ['import the module, not now from nova_lite.runtime'],
+            _texts(constructs.check, 'from nova_lite.runtime import now'),
+        )
+
+    def test_module_imported(self):
+        text = 'from nova_lite import runtime\nfrom tools import checks\nfrom os import path\n'
+        self.assertEqual([], _texts(constructs.check, text))
+
+    def test_everything_caught(self):
+        for kind in ('except:', 'except Exception:', 'except (ValueError, Exception) as e:'):
+            text = 'try:\n    f()\n%s\n    g()\n' % kind
+            self.assertEqual(1, len(_texts(constructs.check, text)), kind)
+            self.assertEqual([], _texts(constructs.check, text, 'nova_lite/saga/engine.py'))
+
+    def test_caught_to_clean_up_and_raised_again(self):
+        text = 'try:\n    f()\nexcept BaseException:\n    g()\n    raise\n'
+        self.assertEqual([], _texts(constructs.check, text))
+
+    def test_vague_names(self):
+        self.assertEqual(1, len(_texts(constructs.check, '', 'nova_lite/utils.py')))
+        self.assertEqual(2, len(_texts(constructs.check, 'def do_it(): f()\ndef x_helper(): f()')))
+
+    def test_method_left_out(self):
+        text = 'def f():\n    raise NotImplementedError\n'
+        self.assertEqual(1, len(_texts(constructs.check, text)))
+
+
+class TestPlaces(testtools.TestCase):
+    def test_personal_path(self):
+        path = '/'.join(('', 'home', 'someone', 'x'))
+        self.assertEqual(1, len(_texts(places.check, 'see %s' % path, 'README.rst')))
+
+    def test_paths_every_machine_has(self):
+        text = '/etc/nova_lite/x /usr/lib/y https://example.org/home/x $HOME/root/x'
+        self.assertEqual([], _texts(places.check, text, 'README.rst'))
+
+
+class TestCommitMessage(testtools.TestCase):
+    def test_good(self):
+        self.assertEqual([], commit_message.problems('Do this\n\nBecause of that.\n# note'))
+
+    def test_bad(self):
+        message = '%s.\nno gap\n%s' % ('s' * 50, 'b' * 73)
+        self.assertEqual(4, len(commit_message.problems(message)))
+
+    def test_empty(self):
+        self.assertEqual(['the subject is missing'], commit_message.problems('# only a note'))

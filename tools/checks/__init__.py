@@ -1,0 +1,46 @@
+"""House rules that no linter knows: `python -m tools.checks` reports each breach.
+
+A check is a function that takes a Source and yields Problems.
+"""
+
+import ast
+import dataclasses
+import pathlib
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One breach of a rule."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self):
+        return '%s:%d: %s' % (self.path, self.line, self.text)
+
+
+class Source:
+    """One file of the repository, its path relative to the top."""
+
+    def __init__(self, path, text):
+        self.path = path
+        self.text = text
+        self.lines = text.splitlines()
+
+    @property
+    def is_python(self):
+        return self.path.endswith('.py')
+
+    @property
+    def tree(self):
+        """The syntax tree; only for Python files."""
+        return ast.parse(self.text, self.path)
+
+
+def read(path):
+    """The Source at `path`, or None if it is not text."""
+    try:
+        return Source(path, pathlib.Path(path).read_text(encoding='utf-8'))
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,36 @@
+"""Run every check over every file that git knows or would add."""
+
+import subprocess
+import sys
+
+from tools import checks
+from tools.checks import constructs
+from tools.checks import places
+from tools.checks import sizes
+
+CHECKS = (sizes.check, constructs.check, places.check)
+
+
+def _paths():
+    listed = subprocess.run(
+        ['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [path for path in listed.stdout.split('\0') if path]
+
+
+def main():
+    found = []
+    for path in _paths():
+        source = checks.read(path)
+        if source is not None:
+            found += [problem for check in CHECKS for problem in check(source)]
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Forms the house style refuses: names imported, errors caught whole, vague names."""
+
+import ast
+import pathlib
+
+from tools import checks
+
+OURS = ('nova_lite', 'tests', 'tools')
+# Where whatever went wrong must be caught: a saga's step, an RPC method, a
+# periodic task, a request.
+CATCH_ALL = ('nova_lite/saga/', 'nova_lite/rpc/', 'nova_lite/service', 'nova_lite/api/app.py')
+# A package's front re-exports; tables read better with bare column types.
+NAMES_WELCOME = ('/__init__.py', '/tables.py')
+VAGUE_FILES = ('utils.py', 'helpers.py', 'common.py', 'misc.py')
+
+
+def check(source):
+    """Yield a problem for each refused form."""
+    if not source.is_python:
+        return
+    if source.path.rpartition('/')[2] in VAGUE_FILES:
+        yield checks.Problem(source.path, 1, 'a file is named after what it owns')
+    for node in ast.walk(source.tree):
+        text = _judge(source.path, node)
+        if text:
+            yield checks.Problem(source.path, node.lineno, text)
+
+
+def _judge(path, node):
+    match node:
+        case ast.ImportFrom() if not path.endswith(NAMES_WELCOME):
+            return _imported_names(node)
+        case ast.ExceptHandler():
+            return _caught(path, node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return _named(node)
+        case ast.Raise(exc=ast.Name(id='NotImplementedError')):
+            return 'use abc.abstractmethod, or write the method'
+    return None
+
+
+def _imported_names(node):
+    package = (node.module or '').split('.')
+    if package[0] not in OURS:
+        return None
+    directory = pathlib.Path(*package)
+    for alias in node.names:
+        path = directory / alias.name
+        is_module = path.with_suffix('.py').exists() or path.is_dir()
+        if not is_module:
+            return 'import the module, not %s from %s' % (alias.name, node.module)
+    return None
+
+
+def _caught(path, handler):
+    names = [
+        node.id
+        for node in ast.walk(handler.type or ast.Name('Exception'))
+        if isinstance(node, ast.Name)
+    ]
+    if not {'Exception', 'BaseException'}.intersection(names):
+        return None
+    last = handler.body[-1]
+    if isinstance(last, ast.Raise) and last.exc is None:
+        return None
+    if path.startswith(CATCH_ALL):
+        return None
+    return 'catch what can be handled, not every error'
+
+
+def _named(node):
+    if node.name.startswith('do_') or node.name.endswith('_helper'):
+        return 'say what %s does' % node.name
+    return None

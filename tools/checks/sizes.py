@@ -1,0 +1,53 @@
+"""How long a file, how long a function and how many parameters are too many."""
+
+import ast
+
+from tools import checks
+
+FILE_LINES = 400
+TABLE_LINES = 600
+TABLES = ('states.py', 'exception.py', 'versions.py', 'models.py')
+FUNCTION_LINES = 50
+PARAMETERS = 6
+POSITIONAL = 4
+# What the form of a method, an RPC or a responder dictates.
+UNCOUNTED = ('self', 'cls', 'ctxt', 'req', 'resp')
+
+
+def check(source):
+    """Yield a problem for each file, function and signature that is too long."""
+    if not source.is_python:
+        return
+    limit = TABLE_LINES if source.path.rpartition('/')[2] in TABLES else FILE_LINES
+    if len(source.lines) > limit:
+        yield checks.Problem(
+            source.path, limit + 1, '%d lines, more than %d' % (len(source.lines), limit)
+        )
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _check_function(source.path, node)
+
+
+def _check_function(path, node):
+    lines = node.end_lineno - node.lineno + 1
+    if lines > FUNCTION_LINES:
+        yield checks.Problem(
+            path, node.lineno, '%s: %d lines, more than %d' % (node.name, lines, FUNCTION_LINES)
+        )
+    positional = _counted(node.args.posonlyargs + node.args.args)
+    total = positional + len(node.args.kwonlyargs)
+    if total > PARAMETERS:
+        yield checks.Problem(
+            path, node.lineno, '%s: %d parameters, more than %d' % (node.name, total, PARAMETERS)
+        )
+    elif positional > POSITIONAL:
+        yield checks.Problem(
+            path,
+            node.lineno,
+            '%s: %d positional parameters; make those past 3 keyword-only'
+            % (node.name, positional),
+        )
+
+
+def _counted(arguments):
+    return len([argument for argument in arguments if argument.arg not in UNCOUNTED])
