@@ -1,0 +1,62 @@
+"""Actions on servers that nova keeps in modules of their own."""
+
+from nova_lite.policies import base
+
+_ACTION = 'POST /servers/{server_id}/action'
+RESET_STATE = 'os_compute_api:os-admin-actions:reset_state'
+LOCK = 'os_compute_api:os-lock-server:lock'
+UNLOCK = 'os_compute_api:os-lock-server:unlock'
+UNLOCK_OVERRIDE = 'os_compute_api:os-lock-server:unlock:unlock_override'
+PAUSE = 'os_compute_api:os-pause-server:pause'
+UNPAUSE = 'os_compute_api:os-pause-server:unpause'
+SUSPEND = 'os_compute_api:os-suspend-server:suspend'
+RESUME = 'os_compute_api:os-suspend-server:resume'
+RESTORE = 'os_compute_api:os-deferred-delete:restore'
+FORCE_DELETE = 'os_compute_api:os-deferred-delete:force'
+CREATE_BACKUP = 'os_compute_api:os-create-backup'
+CONSOLE_OUTPUT = 'os_compute_api:os-console-output'
+REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
+
+
+def list_rules():
+    """The defaults."""
+    return [
+        base.rule(
+            RESET_STATE, base.ADMIN, 'Set the state of a server.', f'{_ACTION} (os-resetState)'
+        ),
+        base.rule(LOCK, base.MEMBER, 'Lock a server.', f'{_ACTION} (lock)'),
+        base.rule(UNLOCK, base.MEMBER, 'Unlock a server.', f'{_ACTION} (unlock)'),
+        base.rule(
+            UNLOCK_OVERRIDE,
+            base.ADMIN,
+            'Unlock a server that someone else locked.',
+            f'{_ACTION} (unlock)',
+        ),
+        base.rule(PAUSE, base.MEMBER, 'Pause a server.', f'{_ACTION} (pause)'),
+        base.rule(UNPAUSE, base.MEMBER, 'Unpause a server.', f'{_ACTION} (unpause)'),
+        base.rule(SUSPEND, base.MEMBER, 'Suspend a server.', f'{_ACTION} (suspend)'),
+        base.rule(RESUME, base.MEMBER, 'Resume a server.', f'{_ACTION} (resume)'),
+        base.rule(RESTORE, base.MEMBER, 'Restore a soft-deleted server.', f'{_ACTION} (restore)'),
+        base.rule(
+            FORCE_DELETE,
+            base.MEMBER,
+            'Delete a server at once, even a soft-deleted one.',
+            f'{_ACTION} (forceDelete)',
+        ),
+        base.rule(CREATE_BACKUP, base.MEMBER, 'Back up a server.', f'{_ACTION} (createBackup)'),
+        base.rule(
+            CONSOLE_OUTPUT,
+            base.MEMBER,
+            'Read the console output of a server.',
+            f'{_ACTION} (os-getConsoleOutput)',
+        ),
+        base.rule(
+            REMOTE_CONSOLES,
+            base.MEMBER,
+            'Open a console of a server.',
+            'POST /servers/{server_id}/remote-consoles',
+            f'{_ACTION} (os-getVNCConsole)',
+            f'{_ACTION} (os-getSPICEConsole)',
+            f'{_ACTION} (os-getSerialConsole)',
+        ),
+    ]
