@@ -109,6 +109,22 @@ class PortNotUsable(Invalid):
     msg = 'Port %(port_id)s cannot be used: %(reason)s'
 
 
+class NetworkRequiresSubnet(Invalid):
+    msg = 'Network %(network_id)s requires a subnet in order to boot instances on.'
+
+
+class NetworkNotAllocatable(Invalid):
+    msg = 'Unable to automatically allocate a network for project %(project_id)s: %(reason)s'
+
+
+class FixedIpInUse(Invalid):
+    msg = 'Fixed IP %(address)s is already in use.'
+
+
+class SecurityGroupNotUsable(Invalid):
+    msg = 'Security group %(group)s cannot be used: %(reason)s'
+
+
 class VolumeNotUsable(Invalid):
     msg = 'Volume %(volume_id)s cannot be used: %(reason)s'
 
@@ -126,6 +142,10 @@ class AggregateNotEmpty(Invalid):
 
 class PolicyNotAuthorized(Forbidden):
     msg = "Policy doesn't allow %(action)s to be performed."
+
+
+class ExternalNetworkForbidden(Forbidden):
+    msg = 'It is not allowed to create an interface on external network %(network_id)s'
 
 
 class NeighbourForbids(Forbidden):
@@ -228,8 +248,16 @@ class PortNotFound(NotFound):
     msg = 'Port id %(port_id)s could not be found.'
 
 
+class SecurityGroupNotFound(NotFound):
+    msg = 'Security group %(group)s not found.'
+
+
 class VolumeNotFound(NotFound):
     msg = 'Volume %(volume_id)s could not be found.'
+
+
+class SnapshotNotFound(NotFound):
+    msg = 'Snapshot %(snapshot_id)s could not be found.'
 
 
 class AttachmentNotFound(NotFound):
@@ -238,6 +266,10 @@ class AttachmentNotFound(NotFound):
 
 class ResourceProviderNotFound(NotFound):
     msg = 'No such resource provider %(name_or_uuid)s.'
+
+
+class DecisionNotFound(NotFound):
+    msg = 'The scheduler remembers no decision about instance %(uuid)s.'
 
 
 class SagaNotFound(NotFound):
@@ -287,6 +319,10 @@ class PortInUse(Conflict):
 
 class NetworkAmbiguous(Conflict):
     msg = 'Multiple possible networks found, use a Network ID to be more specific.'
+
+
+class NoUniqueMatch(Conflict):
+    msg = "Multiple %(what)s match name '%(name)s'. Use an ID to be more specific."
 
 
 class GroupPolicyViolated(Conflict):
@@ -351,6 +387,15 @@ class DriverError(NovaLiteError):
     """The hypervisor refused or failed."""
 
     msg = '%(verb)s of guest %(guest)s failed on %(node)s: %(reason)s'
+
+
+class PortBindingFailed(NovaLiteError):
+    """The network service cannot plug the port on this host; another may do."""
+    msg = 'Binding failed for port %(port_id)s on host %(host)s: %(reason)s'
+
+
+class NoMoreFixedIps(NovaLiteError):
+    msg = 'No fixed IP addresses available for network %(network_id)s: %(reason)s'
 
 
 class MigrationPreCheckError(Invalid):

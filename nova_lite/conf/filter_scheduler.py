@@ -71,7 +71,6 @@ OPTS = [
     cfg.FloatOpt(
         'io_ops_weight_multiplier', default=-1.0, help='Weight of the busy operations of a host.'
     ),
-    cfg.FloatOpt('pci_weight_multiplier', default=1.0, min=0.0, help='Weight of free PCI devices.'),
     cfg.FloatOpt(
         'soft_affinity_weight_multiplier',
         default=1.0,
@@ -99,6 +98,12 @@ OPTS = [
         'image_props_weight_multiplier',
         default=0.0,
         help='Weight of servers with the same image properties.',
+    ),
+    cfg.DictOpt(
+        'image_props_weight_setting',
+        default={},
+        help='Image properties that count for the weight above, with the weight of each, as '
+        'name:1.0. Empty: all count the same.',
     ),
 ]
 

@@ -68,6 +68,13 @@ OPTS = [
         default=False,
         help="Keep servers to the aggregates of their networks' segments.",
     ),
+    cfg.IntOpt(
+        'remembered_decisions',
+        default=1000,
+        min=0,
+        help='Servers for which each scheduler remembers why hosts were refused, for '
+        '"nova-lite why".',
+    ),
 ]
 
 

@@ -72,7 +72,14 @@ class RequestGroup(base.Object):
 
 @base.Registry.register
 class RequestSpec(base.Object):
-    """What one server (or a batch of like servers) asks of the scheduler."""
+    """What one server (or a batch of like servers) asks of the scheduler.
+
+    current_host, current_cell: of a server that is somewhere and moves; what it holds
+        in placement stays, and the claim adds to it
+    check_type: 'rebuild' only asks whether the current host will do for another image
+    requested_networks: [{'network_id', 'port_id', 'vnic_type'}], as far as known
+    same_subtree: one comma-separated list of suffixes per condition
+    """
 
     # 1.0: first version
     VERSION = '1.0'
@@ -110,6 +117,8 @@ class RequestSpec(base.Object):
         'ignore_hosts': fields.ListOfStringsField(default=[]),
         'requested_destination': fields.ObjectField('Destination', nullable=True, default=None),
         'requested_resources': fields.ListOfObjectsField('RequestGroup', default=[]),
+        'same_subtree': fields.ListOfStringsField(default=[]),
+        'requested_networks': base.JsonField(default=[]),
         'instance_group': fields.ObjectField('InstanceGroup', nullable=True, default=None),
         'root_required': fields.ListOfStringsField(default=[]),
         'root_forbidden': fields.ListOfStringsField(default=[]),
