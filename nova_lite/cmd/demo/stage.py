@@ -1,0 +1,96 @@
+"""The stage of the demo: a client of the cloud, and a terminal to tell the story on."""
+
+import openstack
+from rich import console
+
+from nova_lite import runtime
+
+WAIT_S = 60
+
+
+class Stage:
+    """Says what happens, checks that it did, and keeps count.
+
+    admin, demo: openstacksdk connections of the two clouds in clouds.yaml
+    """
+
+    def __init__(self, cloud):
+        self.cloud = cloud
+        self.console = console.Console(highlight=False, soft_wrap=True)
+        self.failed = 0
+        self.checked = 0
+        self._connections = {}
+
+    def _connect(self, name):
+        if name not in self._connections:
+            self._connections[name] = openstack.connect(
+                cloud=name, load_envvars=False, config_files=[self.cloud.places.path('clouds.yaml')]
+            )
+        return self._connections[name]
+
+    @property
+    def admin(self):
+        return self._connect('nova-lite')
+
+    @property
+    def demo(self):
+        return self._connect('nova-lite-demo')
+
+    # ---- telling ----
+
+    def title(self, text):
+        """Begin a scene."""
+        self.console.print(f'\n[bold]{text}[/bold]')
+
+    def say(self, text):
+        """One line of the story."""
+        self.console.print(f'  {text}', markup=False)
+
+    def check(self, holds, text):
+        """Say what must hold, and remember whether it did."""
+        self.checked += 1
+        self.failed += not holds
+        mark = '[green]ok[/green]' if holds else '[red]FAILED[/red]'
+        self.console.print(f'  {mark} ', end='')
+        self.console.print(text, markup=False)
+
+    def curtain(self):
+        """Sum up; the exit code."""
+        held = self.checked - self.failed
+        self.title(f'{held} of {self.checked} checks held')
+        return 1 if self.failed else 0
+
+    # ---- acting ----
+
+    def boot(self, name, **options):
+        """Ask for a server; `flavor` and `image` by name, no network unless asked for."""
+        compute = self.admin.compute
+        image = self.admin.image.find_image(options.pop('image', 'cirros'))
+        flavor = compute.find_flavor(options.pop('flavor', 'm1.tiny'))
+        options.setdefault('networks', 'none')
+        return compute.create_server(name=name, image_id=image.id, flavor_id=flavor.id, **options)
+
+    def wait(self, server, status='ACTIVE'):
+        """Wait for a status and return the server as it is then."""
+        deadline = runtime.monotonic() + WAIT_S
+        while True:
+            server = self.admin.compute.get_server(server.id)
+            if server.status == status or runtime.monotonic() > deadline:
+                return server
+            if server.status == 'ERROR':
+                return server
+            runtime.sleep(0.05)
+
+    def wait_gone(self, server):
+        """Wait until the server is no longer found; whether that came."""
+        deadline = runtime.monotonic() + WAIT_S
+        while runtime.monotonic() < deadline:
+            if self.admin.compute.find_server(server.id, ignore_missing=True) is None:
+                return True
+            runtime.sleep(0.05)
+        return False
+
+    def where(self, server):
+        """'HOST in CELL' of a server."""
+        host = server.compute_host or server.hypervisor_hostname or '(nowhere)'
+        return f'{host} in {host.split("-")[0]}'

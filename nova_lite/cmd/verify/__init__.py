@@ -1,0 +1,72 @@
+"""nova-lite verify: read everything and print what breaks the invariants.
+
+`picture` reads databases, placement, neighbours and guests; `invariants` are
+plain functions over it. A cloud at work is never seen all at once, so a finding
+counts only when it is still there in a later picture.
+"""
+
+import json
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite.cmd import state_dir
+from nova_lite.cmd.verify import invariants
+from nova_lite.cmd.verify import picture
+
+LOOK_S = 0.5
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'verify', help='check that a cloud is consistent', description=__doc__
+    )
+    state_dir.add_option(parser)
+    parser.add_argument(
+        '--settle',
+        type=float,
+        default=10.0,
+        metavar='SECONDS',
+        help='how long a finding must stay to count (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--bound',
+        type=float,
+        default=300.0,
+        metavar='SECONDS',
+        help='age at which a task state or a saga is stuck (default: %(default)s)',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(run=run)
+
+
+def find(directory, *, settle_s=10.0, bound_s=300.0):
+    """What breaks an invariant in the cloud of `directory`, as a list of Finding.
+
+    Looks again until nothing is found or `settle_s` seconds are over; then only
+    findings of every picture count.
+    """
+    reader = picture.Reader(state_dir.control_conf(directory), directory)
+    try:
+        deadline = runtime.monotonic() + settle_s
+        lasting = None
+        while True:
+            found = set(invariants.check(reader.read(context.admin()), bound_s))
+            lasting = found if lasting is None else lasting & found
+            if not found or runtime.monotonic() >= deadline:
+                return sorted(lasting if found else ())
+            runtime.sleep(LOOK_S)
+    finally:
+        reader.close()
+
+
+def run(args):
+    """Print the findings; 0 when there is none, 1 otherwise."""
+    found = find(args.state_dir, settle_s=args.settle, bound_s=args.bound)
+    if args.json:
+        print(json.dumps([finding._asdict() for finding in found], indent=2))
+    else:
+        for finding in found:
+            print(f'{finding.invariant}  {finding.what}  {finding.detail}')
+        print(f'{len(found)} findings' if found else 'Nothing breaks an invariant.')
+    return 1 if found else 0

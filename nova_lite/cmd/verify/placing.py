@@ -1,0 +1,46 @@
+"""The placing rules of I12, stated anew and plainly: not the scheduler's code."""
+
+import collections
+
+
+def violations(picture):
+    """(server uuid, what is wrong) of servers that stand where they must not."""
+    hosts = {
+        row.uuid: row.host
+        for _cell, row in picture.instances()
+        if not row.hidden and row.host and row.vm_state not in ('error', 'building')
+    }
+    yield from _zones(picture, hosts)
+    yield from _groups(picture, hosts)
+
+
+def _forced(spec):
+    return bool(spec.get('force_hosts') or spec.get('force_nodes'))
+
+
+def _zones(picture, hosts):
+    """A server that asked for a zone which some aggregate is, is in such an aggregate."""
+    zones = collections.defaultdict(set)
+    for aggregate, members in picture.aggregates:
+        zone = aggregate.metadata.get('availability_zone')
+        if zone:
+            zones[zone] |= members
+    for uuid, host in hosts.items():
+        spec = picture.specs.get(uuid, {})
+        zone = spec.get('availability_zone')
+        if zone in zones and host not in zones[zone] and not _forced(spec):
+            yield uuid, f'asked for zone {zone} and is on {host}'
+
+
+def _groups(picture, hosts):
+    """Hard policies of server groups hold among the members that were not forced."""
+    for group, members in picture.groups.values():
+        free = [
+            uuid for uuid in members if uuid in hosts and not _forced(picture.specs.get(uuid, {}))
+        ]
+        used = collections.Counter(hosts[uuid] for uuid in free)
+        if group.policy == 'affinity' and len(used) > 1:
+            yield free[0], f'group {group.uuid} wants affinity and is on {sorted(used)}'
+        most = int(group.rules.get('max_server_per_host', 1))
+        if group.policy == 'anti-affinity' and used and max(used.values()) > most:
+            yield free[0], f'group {group.uuid} wants anti-affinity and has {dict(used)}'
