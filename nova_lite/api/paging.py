@@ -26,7 +26,7 @@ def page(req, items, key):
         start = _after(items, key, marker)
     limit = limit_of(req)
     chosen = items[start : start + limit]
-    return chosen, key(chosen[-1]) if _is_full(req, chosen, limit) else None
+    return chosen, key(chosen[-1]) if is_full(req, chosen, limit) else None
 
 
 def with_next(req, name, shown, marker):
@@ -44,7 +44,7 @@ def _after(items, key, marker):
     raise exception.MarkerNotFound(marker=marker)
 
 
-def _is_full(req, chosen, limit):
+def is_full(req, chosen, limit):
     """Whether a next page must be offered: the page has all that was asked for."""
     asked = req.param('limit')
     return (

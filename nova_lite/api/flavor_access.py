@@ -1,0 +1,87 @@
+"""Which projects may use a flavor that is not public.
+
+Source: reference/api-surface 2.2.
+"""
+
+from nova_lite import exception
+from nova_lite.api import flavors as flavors_api
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.db.api import flavors
+from nova_lite.policies import flavors as rules
+
+ACTION = '/flavors/{flavor_id}/action'
+PROJECT = types.whole(
+    {
+        'tenant': {
+            'type': 'string',
+            'minLength': 1,
+            'maxLength': 255,
+            'pattern': r'^[a-zA-Z0-9\-]*\Z',
+        }
+    },
+    required=('tenant',),
+)
+
+
+class NoAccessList(exception.NotFound):
+    msg = 'Access list not available for public flavors.'
+
+
+@operation.operation(
+    'GET', '/flavors/{flavor_id}/os-flavor-access', policy=rules.ACCESS, faults=(403, 404)
+)
+def list_access(req):
+    """The projects that may use the flavor."""
+    row = flavors_api.visible(req)
+    if row.is_public:
+        raise NoAccessList()
+    return _answer(row, req.app.api_db.read(flavors.projects, row))
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='addTenantAccess',
+    policy=rules.ADD_ACCESS,
+    body={'2.1': types.body('addTenantAccess', PROJECT)},
+    faults=(400, 403, 404, 409),
+)
+def add_access(req):
+    """Let a project use the flavor."""
+    row = flavors_api.visible(req)
+    if req.minor >= 7 and row.is_public:
+        raise exception.Conflict(reason='Can not add access to a public flavor.')
+    return _answer(row, req.app.api_db.write(_add, row, req.content['tenant']))
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='removeTenantAccess',
+    policy=rules.REMOVE_ACCESS,
+    body={'2.1': types.body('removeTenantAccess', PROJECT)},
+    faults=(400, 403, 404),
+)
+def remove_access(req):
+    """End the right of a project to use the flavor."""
+    row = flavors_api.visible(req)
+    return _answer(row, req.app.api_db.write(_remove, row, req.content['tenant']))
+
+
+def _add(connection, row, project_id):
+    flavors.allow(connection, row, project_id)
+    return flavors.projects(connection, row)
+
+
+def _remove(connection, row, project_id):
+    flavors.disallow(connection, row, project_id)
+    return flavors.projects(connection, row)
+
+
+def _answer(row, projects):
+    return {
+        'flavor_access': [
+            {'flavor_id': row.flavorid, 'tenant_id': project_id} for project_id in projects
+        ]
+    }

@@ -1,0 +1,65 @@
+"""Extra specs of a flavor.
+
+Source: reference/api-surface 2.2.
+"""
+
+from nova_lite import exception
+from nova_lite.api import flavors as flavors_api
+from nova_lite.api import known_extra_specs
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.db.api import flavors
+from nova_lite.policies import flavors as rules
+
+ALL = '/flavors/{flavor_id}/os-extra_specs'
+ONE = '/flavors/{flavor_id}/os-extra_specs/{key}'
+CREATE = types.body('extra_specs', types.METADATA)
+UPDATE = {**types.METADATA, 'minProperties': 1, 'maxProperties': 1}
+
+
+@operation.operation('GET', ALL, policy=rules.SPECS_LIST, faults=(403, 404))
+def list_specs(req):
+    """All extra specs of a flavor."""
+    return {'extra_specs': flavors_api.visible(req).extra_specs}
+
+
+@operation.operation('GET', ONE, policy=rules.SPECS_SHOW, faults=(403, 404))
+def show_spec(req):
+    """One extra spec."""
+    row, key = flavors_api.visible(req), req.args['key']
+    if key not in row.extra_specs:
+        raise exception.FlavorExtraSpecNotFound(flavor_id=row.flavorid, key=key)
+    return {key: row.extra_specs[key]}
+
+
+@operation.operation(
+    'POST', ALL, policy=rules.SPECS_CREATE, body={'2.1': CREATE}, faults=(400, 403, 404, 409)
+)
+def create_specs(req):
+    """Add or replace extra specs; the others stay."""
+    _set(req, req.content)
+    return {'extra_specs': req.content}
+
+
+@operation.operation(
+    'PUT', ONE, policy=rules.SPECS_UPDATE, body={'2.1': UPDATE}, faults=(400, 403, 404, 409)
+)
+def update_spec(req):
+    """Set one extra spec."""
+    if req.args['key'] not in req.body:
+        raise exception.Invalid(reason='Request body and URI mismatch')
+    _set(req, req.body)
+    return req.body
+
+
+@operation.operation('DELETE', ONE, policy=rules.SPECS_DELETE, faults=(403, 404))
+def delete_spec(req):
+    """Remove one extra spec."""
+    req.app.api_db.write(flavors.drop_extra_spec, req.args['flavor_id'], req.args['key'])
+
+
+def _set(req, specs):
+    if req.minor >= 86:
+        for name, value in specs.items():
+            known_extra_specs.check(name, value)
+    req.app.api_db.write(flavors.set_extra_specs, req.args['flavor_id'], specs)

@@ -1,0 +1,258 @@
+"""Flavors: listed, shown, made, described, deleted.
+
+Source: reference/api-surface 2.2.
+"""
+
+from oslo_utils import strutils
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import schema
+from nova_lite.api import types
+from nova_lite.db.api import flavors
+from nova_lite.policies import flavors as rules
+
+FLAVORS = '/flavors'
+FLAVOR = '/flavors/{flavor_id}'
+SORT_KEYS = {
+    'created_at': 'created_at',
+    'description': 'description',
+    'disabled': 'disabled',
+    'ephemeral_gb': 'ephemeral_gb',
+    'flavorid': 'flavorid',
+    'id': 'id',
+    'is_public': 'is_public',
+    'memory_mb': 'memory_mb',
+    'name': 'name',
+    'root_gb': 'root_gb',
+    'rxtx_factor': 'rxtx_factor',
+    'swap': 'swap',
+    'updated_at': 'updated_at',
+    'vcpu_weight': 'id',  # no flavor has one, so all are equal
+    'vcpus': 'vcpus',
+}
+
+# ---- schemas ----------------------------------------------------------------
+
+LIST = {
+    **types.PAGE,
+    'is_public': types.multi(),
+    'minRam': types.multi(),
+    'minDisk': types.multi(),
+    'sort_key': types.multi({'type': 'string', 'enum': list(SORT_KEYS)}),
+    'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
+}
+LIST_QUERY = {
+    '2.1': types.query(LIST),
+    '2.75': types.query(LIST, strict=True),
+    '2.102': types.query(
+        {**LIST, 'name': types.multi({**types.TEXT, 'format': 'regex'})}, strict=True
+    ),
+}
+DESCRIPTION = {'type': ['string', 'null'], 'maxLength': 65535}
+CREATE_V1 = types.whole(
+    {
+        'name': types.NAME,
+        'id': {
+            'type': ['string', 'number', 'null'],
+            'maxLength': 255,
+            'pattern': r'^(?! )[a-zA-Z0-9. _-]+(?<! )\Z',
+        },
+        'ram': types.POSITIVE,
+        'vcpus': types.POSITIVE,
+        'disk': types.NON_NEGATIVE,
+        'OS-FLV-EXT-DATA:ephemeral': types.NON_NEGATIVE,
+        'swap': types.NON_NEGATIVE,
+        'rxtx_factor': {
+            'type': ['number', 'string'],
+            'pattern': r'^(?=.*[1-9])[0-9]{1,30}(\.[0-9]{1,30})?\Z',
+            'exclusiveMinimum': 0,
+            'maximum': 3.40282e38,
+        },
+        'os-flavor-access:is_public': types.BOOLEAN,
+    },
+    required=('name', 'ram', 'vcpus', 'disk'),
+)
+CREATE_V55 = schema.extended(CREATE_V1, description=DESCRIPTION)
+CREATE_V102 = schema.extended(CREATE_V55, rxtx_factor=None)
+UPDATE = types.whole({'description': DESCRIPTION}, required=('description',))
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', FLAVORS, query=LIST_QUERY, faults=(400,))
+def list_flavors(req):
+    """Names and ids of the flavors the caller may use."""
+    chosen = _page(req)
+    shown = [_brief(req, row) for row in chosen]
+    return paging.with_next(req, 'flavors', shown, _next_marker(req, chosen))
+
+
+@operation.operation('GET', f'{FLAVORS}/detail', query=LIST_QUERY, faults=(400,))
+def list_in_detail(req):
+    """The flavors the caller may use."""
+    chosen = _page(req)
+    shown = [view(req, row) for row in chosen]
+    return paging.with_next(req, 'flavors', shown, _next_marker(req, chosen))
+
+
+@operation.operation('GET', FLAVOR, faults=(404,))
+def show(req):
+    """One flavor."""
+    return {'flavor': view(req, visible(req))}
+
+
+@operation.operation(
+    'POST',
+    FLAVORS,
+    policy=rules.CREATE,
+    body={
+        '2.1': types.body('flavor', CREATE_V1),
+        '2.55': types.body('flavor', CREATE_V55),
+        '2.102': types.body('flavor', CREATE_V102),
+    },
+    faults=(400, 403, 409),
+)
+def create(req):
+    """A new flavor."""
+    given = req.content
+    flavorid = given.get('id')
+    values = {
+        'flavorid': runtime.new_uuid() if flavorid in (None, '') else str(flavorid),
+        'name': given['name'],
+        'memory_mb': int(given['ram']),
+        'vcpus': int(given['vcpus']),
+        'root_gb': int(given['disk']),
+        'ephemeral_gb': int(given.get('OS-FLV-EXT-DATA:ephemeral', 0)),
+        'swap': int(given.get('swap', 0)),
+        'rxtx_factor': float(given.get('rxtx_factor', 1.0)),
+        'is_public': types.is_true(given.get('os-flavor-access:is_public', True)),
+        'description': given.get('description'),
+    }
+    return {'flavor': view(req, req.app.api_db.write(flavors.create, values))}
+
+
+@operation.operation(
+    'PUT',
+    FLAVOR,
+    since='2.55',
+    policy=rules.UPDATE,
+    body={'2.55': types.body('flavor', UPDATE)},
+    faults=(400, 403, 404),
+)
+def update(req):
+    """Change the description."""
+    row = req.app.api_db.write(flavors.describe, req.args['flavor_id'], req.content['description'])
+    return {'flavor': view(req, row)}
+
+
+@operation.operation('DELETE', FLAVOR, policy=rules.DELETE, success=202, faults=(403, 404))
+def delete(req):
+    """Delete a flavor; servers keep their copy."""
+    req.app.api_db.write(flavors.destroy, req.args['flavor_id'])
+
+
+# ---- views ------------------------------------------------------------------
+
+
+def visible(req):
+    """The flavor the URL names, if the caller may see it; raises FlavorNotFound."""
+    return req.app.api_db.read(flavors.get, req.args['flavor_id'], restriction(req.ctxt))
+
+
+def restriction(ctxt):
+    """The project whose flavors the caller is limited to; None for administrators."""
+    return None if ctxt.is_admin else ctxt.project_id or ''
+
+
+def _brief(req, row):
+    shown = {
+        'id': row.flavorid,
+        'name': row.name,
+        'links': links.resource(req, 'flavors', row.flavorid),
+    }
+    if req.minor >= 55:
+        shown['description'] = row.description
+    return shown
+
+
+def view(req, row):
+    """The whole of a flavor, as the request's version has it."""
+    shown = {
+        **_brief(req, row),
+        'ram': row.memory_mb,
+        'disk': row.root_gb,
+        'swap': row.swap if req.minor >= 75 else row.swap or '',
+        'vcpus': row.vcpus,
+        'OS-FLV-EXT-DATA:ephemeral': row.ephemeral_gb,
+        'os-flavor-access:is_public': row.is_public,
+    }
+    if req.minor < 102:
+        shown['OS-FLV-DISABLED:disabled'] = row.disabled
+        shown['rxtx_factor'] = row.rxtx_factor
+    if req.minor >= 61 and req.allows(rules.SPECS_LIST):
+        shown['extra_specs'] = row.extra_specs
+    return shown
+
+
+# ---- lists ------------------------------------------------------------------
+
+
+def _page(req):
+    sort = (
+        SORT_KEYS[req.param('sort_key') or 'flavorid'],
+        req.param('sort_dir') or 'asc',
+    )
+    return req.app.api_db.read(
+        flavors.page,
+        _conditions(req),
+        sort=sort,
+        limit=paging.limit_of(req),
+        marker=req.param('marker'),
+    )
+
+
+def _conditions(req):
+    wanted = {
+        'project_id': req.ctxt.project_id,
+        'min_memory_mb': _number(req, 'minRam'),
+        'min_root_gb': _number(req, 'minDisk'),
+    }
+    if req.ctxt.is_admin:
+        wanted['is_public'] = _is_public(req)
+    else:
+        wanted.update(is_public=True, disabled=False)
+    conditions = flavors.matching(**wanted)
+    name = req.param('name')
+    return [*conditions, flavors.named(name)] if name else conditions
+
+
+def _is_public(req):
+    """Which an administrator wants to see: None for both kinds."""
+    text = req.param('is_public')
+    if text is None:
+        return True
+    if text.lower() == 'none':
+        return None
+    try:
+        return strutils.bool_from_string(text, strict=True)
+    except ValueError:
+        raise exception.Invalid(reason=f'Invalid is_public filter [{text}]') from None
+
+
+def _number(req, name):
+    text = req.param(name)
+    if text is None:
+        return None
+    try:
+        return max(-1, min(int(text), 2**31 - 1))
+    except ValueError:
+        raise exception.Invalid(reason=f'Invalid {name} filter [{text}]') from None
+
+
+def _next_marker(req, chosen):
+    return chosen[-1].flavorid if paging.is_full(req, chosen, paging.limit_of(req)) else None
