@@ -1,0 +1,89 @@
+"""Run tox environments one after the other in this virtual environment; print their sum.
+
+tox.ini says what each does; tox-current-env lets them share the interpreter
+that runs this, since one installation serves them all. The last line reads
+`N passed, N failed` (`, N skipped` may follow); an environment without tests,
+like pep8, counts as one. Where CI is set, a skipped test counts as failed.
+"""
+
+import argparse
+import configparser
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
+PASSED = ('Passed', 'Expected Fail')
+FAILED = ('Failed', 'Unexpected Success')
+
+
+def _environments():
+    """The environments a plain `tox` runs."""
+    parser = configparser.ConfigParser(interpolation=None)
+    with open('tox.ini', encoding='utf-8') as source:
+        parser.read_file(source)
+    return parser['tox']['envlist'].replace('\n', ',').split(',')
+
+
+def _run(name, work_dir):
+    """Run one environment, passing on what it prints; (exit code, {total: count})."""
+    command = [sys.executable, '-m', 'tox', '--current-env', '-q', '--workdir', work_dir]
+    process = subprocess.Popen(
+        [*command, '-e', name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors='replace',
+    )
+    totals = {}
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        found = TOTAL.match(line.rstrip())
+        if found:
+            totals[found[1]] = totals.get(found[1], 0) + int(found[2])
+    return process.wait(), totals
+
+
+def _judge(code, totals):
+    """(passed, failed, skipped) of one environment."""
+    passed = sum(totals.get(key, 0) for key in PASSED)
+    failed = sum(totals.get(key, 0) for key in FAILED)
+    skipped = totals.get('Skipped', 0)
+    if code and not failed:
+        failed = 1
+    if not code and not totals:
+        passed = 1
+    return passed, failed, skipped
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
+    names = parser.parse_args().environment or _environments()
+    results = {}
+    with tempfile.TemporaryDirectory() as work_dir:
+        for number, name in enumerate(names, 1):
+            print('\n== %s (%d of %d)' % (name, number, len(names)), flush=True)
+            results[name] = _judge(*_run(name, work_dir))
+    return _report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
+
+
+def _report(results, *, in_ci):
+    """Print a line per environment and the sum; the exit code."""
+    print()
+    for name, counts in results.items():
+        print('%-20s %5d passed, %d failed, %d skipped' % (name, *counts))
+    passed, failed, skipped = (sum(column) for column in zip(*results.values(), strict=True))
+    if in_ci and skipped:
+        print('%d skipped tests count as failed, since CI is set' % skipped)
+        failed, skipped = failed + skipped, 0
+    line = '%d passed, %d failed' % (passed, failed)
+    print(line + (', %d skipped' % skipped if skipped else ''), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,89 @@
+#!/bin/sh
+# Install what the tests need and run them all: pep8, unit, functional, gabbi,
+# functional-rabbit and docs. The last line is their sum.
+#
+#   tools/test.sh [STEP ...]
+#
+# Python packages go to .venv-test. Debian packages (bindep.txt) are installed
+# when this runs as root or sudo asks for no password; otherwise the missing
+# ones are named, and all that can run without them runs.
+#
+# PYTHON=python3.12 chooses the interpreter (3.11 or newer).
+set -eu
+cd "$(dirname "$0")/.."
+venv=.venv-test
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+may_install() {
+    command -v apt-get >/dev/null &&
+        { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+}
+
+# Debian starts a server as soon as it is installed, unless this file says no.
+# The tests start servers of their own.
+policy=/usr/sbin/policy-rc.d
+
+made_policy=
+
+restore_policy() {
+    if [ -n "$made_policy" ]; then as_root rm -f "$policy"; fi
+    made_policy=
+}
+
+install_packages() {
+    say "Installing Debian packages: $*"
+    if [ ! -e "$policy" ]; then
+        made_policy=yes
+        trap restore_policy EXIT
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+    fi
+    result=0
+    as_root apt-get update -q || echo 'The lists of packages may be old.'
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+        --no-install-recommends "$@" || result=$?
+    restore_policy
+    return "$result"
+}
+
+find_python() {
+    for name in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$name"
+            return
+        fi
+    done
+    echo 'Python 3.11 or newer is needed; none found' >&2
+    exit 1
+}
+
+python=$(find_python)
+if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    may_install || { echo "$python cannot make virtual environments: install python3-venv" >&2; exit 1; }
+    install_packages python3-venv
+fi
+
+say "Python packages, in $venv"
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+"$venv/bin/pip" install --quiet -r test-requirements.txt -e .
+
+missing=$("$venv/bin/bindep" --brief test || true)
+if [ -n "$missing" ]; then
+    if may_install; then
+        # shellcheck disable=SC2086 # one word per package
+        install_packages $missing || say 'Some packages could not be installed'
+    else
+        say 'Not installed, and no right to install:' $missing
+        echo 'Tests that need them are skipped (with CI=true they fail).'
+    fi
+fi
+
+PATH="$PWD/$venv/bin:$PATH"
+export PATH
+exec "$venv/bin/python" -m tools.run_tests "$@"
