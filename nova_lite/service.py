@@ -12,6 +12,7 @@ import futurist
 from futurist import periodics
 from oslo_log import log
 
+from nova_lite import exception
 from nova_lite import runtime
 
 LOG = log.getLogger(__name__)
@@ -24,12 +25,14 @@ class Daemon:
 
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
+    reloading: called to read again what configuration names, such as files
     """
 
-    def __init__(self, name, manager, *, servers=(), threads=16, closing=()):
+    def __init__(self, name, manager, *, servers=(), threads=16, closing=(), reloading=()):
         self.name, self.manager = name, manager
         self._servers, self._threads = list(servers), threads
         self._closing = list(closing)
+        self._reloading = list(reloading)
         self._periodics = None
         self._worker = None
 
@@ -47,6 +50,14 @@ class Daemon:
             )
             self._worker = runtime.spawn(self._periodics.start, name=f'{self.name}-periodics')
         LOG.info('%s is ready', self.name)
+
+    def reload(self):
+        """Read again what can be; what is refused leaves the former in force."""
+        for read in self._reloading:
+            try:
+                read()
+            except (exception.NovaLiteError, OSError) as error:
+                LOG.error('%s goes on as before: %s', self.name, error)
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""

@@ -32,9 +32,11 @@ def configure(argv, prog):
 def run(argv, prog, make):
     """Run the daemon that `make(conf)` wires until SIGTERM."""
     conf = configure(argv, prog)
+    daemon = make(conf)
 
     def reload():
         conf.reload_config_files()
         log.setup(conf, 'nova_lite')
+        daemon.reload()
 
-    service.run(make(conf), reload)
+    service.run(daemon, reload)

@@ -124,6 +124,7 @@ def compute(conf):
         manager,
         threads=conf.rpc_threads,
         closing=[driver.close, bus.cleanup],
+        reloading=[lambda: driver.reload(conf.compute.profile)],
         servers=[compute_rpc.ComputeAPI.server(bus, hosts, manager)],
     )
 

@@ -14,7 +14,10 @@ a failed job; an unknown node raises ComputeNodeNotFound and a node whose
 hypervisor does not answer raises Unavailable.
 
 Moves. `move` is the uuid of the move. Who asks for a guest's departure, return
-or removal names the move, and a late message of another move changes nothing.
+or removal names the move, and a late message of another move changes nothing. Once
+a move is undone (`revert_migration`, `abort_live_migration`, `rollback_live_migration`,
+`destroy` with the move) or confirmed on a node, that node refuses with MoveEnded to
+begin anything for it: a step that arrives after its undo does nothing.
 
 A guest runs on at most one node at every instant, though the two ends of a move
 share nothing but what the callers carry between them:
@@ -95,22 +98,33 @@ class Driver(Protocol):
 
     # ---- life -------------------------------------------------------------
 
-    def spawn(self, node: str, spec: model.GuestSpec, *, key: str,
-              power_on: bool = True) -> model.Job:
+    def spawn(
+        self, node: str, spec: model.GuestSpec, *, key: str, power_on: bool = True
+    ) -> model.Job:
         """Make the guest with its devices attached and, if asked, start it.
 
         Fails with GuestExists if the node has the guest. result: {power_state}.
         """
 
-    def destroy(self, node: str, guest: str, *, key: str, keep_disks: bool = False) -> model.Job:
+    def destroy(
+        self, node: str, guest: str, *, key: str, keep_disks: bool = False, move: str | None = None
+    ) -> model.Job:
         """Stop the guest and remove it; an unknown one is removed already.
 
-        What departed with a move stays: `confirm_migration` removes that.
+        What departed with a move stays: `confirm_migration` removes that. move: the
+        one this undoes at its destination.
         result: {destroyed: whether there was something}.
         """
 
-    def change_power(self, node: str, guest: str, action: model.PowerAction, *, key: str,
-                     spec: model.GuestSpec | None = None) -> model.Job:
+    def change_power(
+        self,
+        node: str,
+        guest: str,
+        action: model.PowerAction,
+        *,
+        key: str,
+        spec: model.GuestSpec | None = None,
+    ) -> model.Job:
         """Start, stop, reboot, pause, ... the guest.
 
         spec: for a hard reboot the definition to use if the node has lost the
@@ -132,32 +146,53 @@ class Driver(Protocol):
     def migrate_out(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         """Source: stop the guest, keep its disks, mark it departed. result: {handover}."""
 
-    def finish_migration(self, node: str, spec: model.GuestSpec, handover: dict, *, key: str,
-                         power_on: bool) -> model.Job:
+    def finish_migration(
+        self, node: str, spec: model.GuestSpec, handover: dict, *, key: str, power_on: bool
+    ) -> model.Job:
         """Dest: make the guest as `spec` says (the new flavor). result: {power_state}."""
 
-    def revert_migration(self, node: str, guest: str, move: str, *, key: str,
-                         power_on: bool) -> model.Job:
-        """Source: take the departed guest back as it was. result: {power_state}."""
+    def revert_migration(
+        self, node: str, guest: str, move: str, *, key: str, power_on: bool
+    ) -> model.Job:
+        """Source: take the departed guest back as it was; undoes `migrate_out`.
+
+        Also if it never left, or was only stopped. result: {power_state}.
+        """
 
     def confirm_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         """Source: drop what is left of a departed guest. result: {dropped: bool}."""
 
     # ---- live moves -------------------------------------------------------
 
-    def check_live_migration(self, node: str, spec: model.GuestSpec, *, source: model.NodeFacts,
-                             dest: model.NodeFacts, key: str) -> model.Job:
+    def check_live_migration(
+        self,
+        node: str,
+        spec: model.GuestSpec,
+        *,
+        source: model.NodeFacts,
+        dest: model.NodeFacts,
+        key: str,
+    ) -> model.Job:
         """Either end: tell whether the guest could move between these nodes.
 
         Fails with the reason. result: {block_migration: whether disks must be copied}.
         """
 
-    def pre_live_migration(self, node: str, spec: model.GuestSpec, move: str, *,
-                           key: str) -> model.Job:
+    def pre_live_migration(
+        self, node: str, spec: model.GuestSpec, move: str, *, key: str
+    ) -> model.Job:
         """Dest: make the guest incoming. result: {ticket}."""
 
-    def live_migrate(self, node: str, guest: str, move: str, *, key: str, ticket: dict,
-                     block_migration: bool = True) -> model.Job:
+    def live_migrate(
+        self,
+        node: str,
+        guest: str,
+        move: str,
+        *,
+        key: str,
+        ticket: dict,
+        block_migration: bool = True,
+    ) -> model.Job:
         """Source: copy the guest's memory and disks until it can be handed over.
 
         The job's result, while it runs as well, has the counters of
@@ -168,18 +203,19 @@ class Driver(Protocol):
     def abort_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         """Source: end the running copy; its job fails with MigrationAborted.
 
-        Fails with AbortRefused once the guest has left (post-copy, completed).
+        A copy that has not begun will not. Fails with AbortRefused once the guest has
+        left (post-copy, completed). result: {aborted: whether a copy was running}.
         """
 
-    def force_complete_live_migration(self, node: str, guest: str, move: str, *,
-                                      key: str) -> model.Job:
+    def force_complete_live_migration(
+        self, node: str, guest: str, move: str, *, key: str
+    ) -> model.Job:
         """Source: switch to post-copy where allowed, else pause the guest until copied.
 
         result: {mode: post-copy or pause}. Fails with MigrationNotRunning.
         """
 
-    def post_live_migration(self, node: str, guest: str, handover: dict, *,
-                            key: str) -> model.Job:
+    def post_live_migration(self, node: str, guest: str, handover: dict, *, key: str) -> model.Job:
         """Dest: the guest has arrived; let it run. result: {power_state}."""
 
     def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:

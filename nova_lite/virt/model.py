@@ -64,9 +64,9 @@ class Role(enum.StrEnum):
     Only a resident guest can run; all others are leftovers or preparations.
     """
 
-    RESIDENT = 'resident'      # defined here
-    INCOMING = 'incoming'      # awaits the memory of a live migration
-    DEPARTED = 'departed'      # left for another node; its disks are kept
+    RESIDENT = 'resident'  # defined here
+    INCOMING = 'incoming'  # awaits the memory of a live migration
+    DEPARTED = 'departed'  # left for another node; its disks are kept
     DISKS_ONLY = 'disks_only'  # destroyed, its disks were kept
 
 
@@ -122,9 +122,14 @@ class GuestSpec:
 
     def to_dict(self):
         return {
-            'uuid': self.uuid, 'name': self.name, 'flavor': self.flavor,
-            'vcpus': self.vcpus, 'memory_mb': self.memory_mb, 'disk_gb': self.disk_gb,
-            'image_id': self.image_id, 'metadata': dict(self.metadata),
+            'uuid': self.uuid,
+            'name': self.name,
+            'flavor': self.flavor,
+            'vcpus': self.vcpus,
+            'memory_mb': self.memory_mb,
+            'disk_gb': self.disk_gb,
+            'image_id': self.image_id,
+            'metadata': dict(self.metadata),
             'devices': [device.to_dict() for device in self.devices],
             'config_drive': self.config_drive,
         }

@@ -28,7 +28,9 @@ class Row:
     def running(self):
         """Whether it is running or has its memory, so that a second one would do harm."""
         return self.role is model.Role.RESIDENT and self.power_state in (
-            states.PowerState.RUNNING, states.PowerState.PAUSED)
+            states.PowerState.RUNNING,
+            states.PowerState.PAUSED,
+        )
 
 
 def guests(path):
@@ -39,10 +41,12 @@ def guests(path):
     uri = f'{path.resolve().as_uri()}?mode=ro'
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
         rows = connection.execute(
-            'SELECT uuid, node, role, power_state, move FROM guests ORDER BY uuid, node')
+            'SELECT uuid, node, role, power_state, move FROM guests ORDER BY uuid, node'
+        )
         return [
             Row(uuid, node, model.Role(role), states.PowerState(power), move)
-            for uuid, node, role, power, move in rows]
+            for uuid, node, role, power, move in rows
+        ]
 
 
 def running(paths):

@@ -14,28 +14,45 @@ COLD, LIVE = 'cold', 'live'
 def depart(work, row, power_state):
     """Turn the resident guest into one that left with the move `work.subject`."""
     work.insert(
-        row['spec'], departed=1, role=model.Role.DEPARTED, power_state=power_state,
-        prior_power=row['power_state'], move=work.subject, started_at=row['started_at'])
+        row['spec'],
+        departed=1,
+        role=model.Role.DEPARTED,
+        power_state=power_state,
+        prior_power=row['power_state'],
+        move=work.subject,
+        started_at=row['started_at'],
+    )
     store.delete_guest(work.tx, row)
 
 
 def handover(work, kind, power_state, **values):
     """The proof, for the destination, that the guest has left this node."""
-    return {'kind': kind, 'guest': work.guest, 'move': work.subject, 'source': work.node,
-            'power_state': int(power_state), **values}
+    return {
+        'kind': kind,
+        'guest': work.guest,
+        'move': work.subject,
+        'source': work.node,
+        'power_state': int(power_state),
+        **values,
+    }
 
 
 def check_handover(work, kind):
     """Refuse a handover of another kind, guest or move."""
     given = work.args['handover']
     if (given.get('kind'), given.get('guest'), given.get('move')) != (
-            kind, work.guest, work.subject):
+        kind,
+        work.guest,
+        work.subject,
+    ):
         raise frame.Refused(
-            'InvalidHandover', f'Guest {work.guest} was not handed over to {work.node}.')
+            'InvalidHandover', f'Guest {work.guest} was not handed over to {work.node}.'
+        )
     return given
 
 
 def _migrate_out(work):
+    work.check_move()
     departed = work.find(departed=True)
     if departed is not None and departed['move'] == work.subject:
         return {'handover': handover(work, COLD, departed['prior_power'])}
@@ -45,11 +62,13 @@ def _migrate_out(work):
 
 
 def _stop(work):
+    work.check_move()
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
 
 
 def _finish_migration(work):
+    work.check_move()
     check_handover(work, COLD)
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT and row['move'] == work.subject:
@@ -66,36 +85,51 @@ def _ensure_power(work, row):
 
 
 def _half_finished(work):
+    work.check_move()
     check_handover(work, COLD)
     frame.half_made(work)
 
 
 def _take_back(work):
-    """Revert: the departed guest is defined here again."""
+    """Revert: the departed guest is defined here again; one that never left stays."""
     row = work.find()
     departed = work.find(departed=True)
     if departed is None or departed['move'] != work.subject:
-        if row is not None and row['move'] == work.subject:
-            return _ensure_power(work, row)
-        raise frame.Refused(
-            'GuestNotFound',
-            f'Guest {work.guest} did not leave {work.node} with move {work.subject}.')
+        row = work.resident()
+        if work.move_has_ended:
+            return work.power_result(row['power_state'])
+        work.end_move()
+        return _ensure_power(work, row)
     if row is not None and row['role'] != model.Role.DISKS_ONLY:
         work.refuse_existing(row)
     power = Power.RUNNING if work.args['power_on'] else Power.SHUTDOWN
     work.insert(
-        departed['spec'], role=model.Role.RESIDENT, power_state=power, move=work.subject,
-        started_at=work.at if work.args['power_on'] else None)
+        departed['spec'],
+        role=model.Role.RESIDENT,
+        power_state=power,
+        move=work.subject,
+        started_at=work.at if work.args['power_on'] else None,
+    )
     store.delete_guest(work.tx, departed)
+    work.end_move()
     return work.power_result(power)
 
 
 def _take_back_stopped(work):
-    work.args['power_on'] = False
-    _take_back(work)
+    """A failure in the middle: taken back, but the move is not over."""
+    departed = work.find(departed=True)
+    if work.find() is None and departed is not None and departed['move'] == work.subject:
+        work.insert(
+            departed['spec'],
+            role=model.Role.RESIDENT,
+            power_state=Power.SHUTDOWN,
+            move=work.subject,
+        )
+        store.delete_guest(work.tx, departed)
 
 
 def _confirm(work):
+    work.end_move()
     departed = work.find(departed=True)
     if departed is None or departed['move'] != work.subject:
         return {'dropped': False}
@@ -106,7 +140,8 @@ def _confirm(work):
 EFFECTS = {
     Verb.MIGRATE_OUT: frame.Effect(_migrate_out, partial=_stop),
     Verb.FINISH_MIGRATION: frame.Effect(
-        _finish_migration, begin=_half_finished, partial=_half_finished),
+        _finish_migration, begin=_half_finished, partial=_half_finished
+    ),
     Verb.REVERT_MIGRATION: frame.Effect(_take_back, partial=_take_back_stopped),
     Verb.CONFIRM_MIGRATION: frame.Effect(_confirm),
 }

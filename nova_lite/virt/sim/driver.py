@@ -14,6 +14,7 @@ from nova_lite.virt import model
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import jobs
 from nova_lite.virt.sim import profile as profiles
+from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
 
 Verb = model.Verb
@@ -27,15 +28,14 @@ class SimDriver:
     """Simulated hosts in one file.
 
     nodes: their names. profile: the name of a bundled profile, a path, or a
-    profile.Profile. speed: how many times faster than the profile says.
+    rules.Profile. speed: how many times faster than the profile says.
     """
 
     def __init__(self, path, nodes, profile='default', *, speed=1.0):
         if speed <= 0:
             raise exception.Invalid(reason='speed must be more than 0')
         self._nodes = dict.fromkeys(nodes)
-        if not isinstance(profile, profiles.Profile):
-            profile = profiles.load(profile)
+        profile = _load(profile)
         self._store = store.Store(path)
         self._jobs = jobs.Jobs(self._store, profile, speed)
 
@@ -45,8 +45,11 @@ class SimDriver:
         return self._jobs.profile
 
     def reload(self, profile=None):
-        """Take another profile, or read the same source again; raises ProfileError."""
-        self._jobs.profile = profile or self._jobs.profile.reload()
+        """Take another profile, or read the same source again.
+
+        Raises ProfileError or OSError; the profile in force stays.
+        """
+        self._jobs.profile = _load(profile or self.profile.source)
 
     def close(self):
         self._store.close()
@@ -76,7 +79,8 @@ class SimDriver:
         kind = connection_info.get('driver_volume_type', '')
         return any(
             fnmatch.fnmatchcase(kind, pattern)
-            for pattern in self.profile.behaviour(node).volume_types)
+            for pattern in self.profile.behaviour(node).volume_types
+        )
 
     def _power(self, node):
         self._check(node)
@@ -114,8 +118,9 @@ class SimDriver:
         self._check(node)
         self._jobs.settle_node(node)
         with self._store.read() as tx:
-            row = (store.find_guest(tx, node, guest)
-                   or store.find_guest(tx, node, guest, departed=True))
+            row = store.find_guest(tx, node, guest) or store.find_guest(
+                tx, node, guest, departed=True
+            )
         if row is None:
             raise exception.GuestNotFound(uuid=guest, node=node)
         return row
@@ -143,16 +148,27 @@ class SimDriver:
 
     def spawn(self, node, spec, *, key, power_on=True):
         return self._start(
-            node, spec.uuid, Verb.SPAWN, key, spec=spec,
-            args={'spec': _text(spec), 'power_on': power_on})
+            node,
+            spec.uuid,
+            Verb.SPAWN,
+            key,
+            spec=spec,
+            args={'spec': _text(spec), 'power_on': power_on},
+        )
 
-    def destroy(self, node, guest, *, key, keep_disks=False):
-        return self._start(node, guest, Verb.DESTROY, key, args={'keep_disks': keep_disks})
+    def destroy(self, node, guest, *, key, keep_disks=False, move=None):
+        return self._start(
+            node, guest, Verb.DESTROY, key, subject=move or '', args={'keep_disks': keep_disks}
+        )
 
     def change_power(self, node, guest, action, *, key, spec=None):
         return self._start(
-            node, guest, model.PowerAction(action), key,
-            args={'spec': _text(spec) if spec else None})
+            node,
+            guest,
+            model.PowerAction(action),
+            key,
+            args={'spec': _text(spec) if spec else None},
+        )
 
     def snapshot(self, node, guest, *, key):
         self._check(node)
@@ -162,13 +178,17 @@ class SimDriver:
     def attach(self, node, guest, device, *, key):
         attach, _detach = _DEVICE_VERBS[device.kind]
         return self._start(
-            node, guest, attach, key, subject=device.id,
-            args={'kind': device.kind, 'device': device.to_dict()})
+            node,
+            guest,
+            attach,
+            key,
+            subject=device.id,
+            args={'kind': device.kind, 'device': device.to_dict()},
+        )
 
     def detach(self, node, guest, device, *, key):
         _attach, detach = _DEVICE_VERBS[device.kind]
-        return self._start(
-            node, guest, detach, key, subject=device.id, args={'kind': device.kind})
+        return self._start(node, guest, detach, key, subject=device.id, args={'kind': device.kind})
 
     # ---- cold moves -------------------------------------------------------
 
@@ -177,13 +197,19 @@ class SimDriver:
 
     def finish_migration(self, node, spec, handover, *, key, power_on):
         return self._start(
-            node, spec.uuid, Verb.FINISH_MIGRATION, key, subject=handover.get('move', ''),
+            node,
+            spec.uuid,
+            Verb.FINISH_MIGRATION,
+            key,
+            subject=handover.get('move', ''),
             spec=spec,
-            args={'spec': _text(spec), 'handover': handover, 'power_on': power_on})
+            args={'spec': _text(spec), 'handover': handover, 'power_on': power_on},
+        )
 
     def revert_migration(self, node, guest, move, *, key, power_on):
         return self._start(
-            node, guest, Verb.REVERT_MIGRATION, key, subject=move, args={'power_on': power_on})
+            node, guest, Verb.REVERT_MIGRATION, key, subject=move, args={'power_on': power_on}
+        )
 
     def confirm_migration(self, node, guest, move, *, key):
         return self._start(node, guest, Verb.CONFIRM_MIGRATION, key, subject=move)
@@ -193,19 +219,35 @@ class SimDriver:
     def check_live_migration(self, node, spec, *, source, dest, key):
         # A guest may be checked against several destinations under one key.
         return self._start(
-            node, spec.uuid, Verb.CHECK_LIVE_MIGRATION, key, spec=spec,
+            node,
+            spec.uuid,
+            Verb.CHECK_LIVE_MIGRATION,
+            key,
+            spec=spec,
             subject=dest.hypervisor_hostname,
-            args={'refusal': facts.check_migration(source, dest)})
+            args={'refusal': facts.check_migration(source, dest)},
+        )
 
     def pre_live_migration(self, node, spec, move, *, key):
         return self._start(
-            node, spec.uuid, Verb.PRE_LIVE_MIGRATION, key, subject=move, spec=spec,
-            args={'spec': _text(spec)})
+            node,
+            spec.uuid,
+            Verb.PRE_LIVE_MIGRATION,
+            key,
+            subject=move,
+            spec=spec,
+            args={'spec': _text(spec)},
+        )
 
     def live_migrate(self, node, guest, move, *, key, ticket, block_migration=True):
         return self._start(
-            node, guest, Verb.LIVE_MIGRATE, key, subject=move,
-            args={'ticket': ticket, 'block_migration': block_migration})
+            node,
+            guest,
+            Verb.LIVE_MIGRATE,
+            key,
+            subject=move,
+            args={'ticket': ticket, 'block_migration': block_migration},
+        )
 
     def abort_live_migration(self, node, guest, move, *, key):
         return self._start(node, guest, Verb.ABORT_LIVE_MIGRATION, key, subject=move)
@@ -215,11 +257,20 @@ class SimDriver:
 
     def post_live_migration(self, node, guest, handover, *, key):
         return self._start(
-            node, guest, Verb.POST_LIVE_MIGRATION, key, subject=handover.get('move', ''),
-            args={'handover': handover})
+            node,
+            guest,
+            Verb.POST_LIVE_MIGRATION,
+            key,
+            subject=handover.get('move', ''),
+            args={'handover': handover},
+        )
 
     def rollback_live_migration(self, node, guest, move, *, key):
         return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
+
+
+def _load(profile):
+    return profile if isinstance(profile, rules.Profile) else profiles.load(profile)
 
 
 def _text(spec):
@@ -228,8 +279,12 @@ def _text(spec):
 
 def _to_guest(row):
     return model.Guest(
-        uuid=row['uuid'], node=row['node'], role=model.Role(row['role']),
+        uuid=row['uuid'],
+        node=row['node'],
+        role=model.Role(row['role']),
         power_state=states.PowerState(row['power_state']),
         spec=model.GuestSpec.from_dict(json.loads(row['spec'])),
-        rescued=row['rescue_image'] is not None, move=row['move'],
-        started_at=row['started_at'])
+        rescued=row['rescue_image'] is not None,
+        move=row['move'],
+        started_at=row['started_at'],
+    )

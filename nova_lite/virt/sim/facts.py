@@ -33,22 +33,32 @@ def node_facts(node, behaviour, booted_at):
         booted_at=booted_at,
         cpu_info=_cpu_info(behaviour),
         supported_instances=((architecture, kind.lower(), VM_MODE),),
-        traits=_traits(behaviour))
+        traits=_traits(behaviour),
+    )
 
 
 def _cpu_info(behaviour):
     sockets = 2 if behaviour.capacity['vcpus'] % 4 == 0 else 1
     threads = 2 if behaviour.capacity['vcpus'] % 2 == 0 else 1
-    features = sorted(
-        name.removeprefix('HW_CPU_X86_').lower() for name in behaviour.traits
-        if name.startswith('HW_CPU_X86_')) if behaviour.architecture == 'x86_64' else []
+    features = (
+        sorted(
+            name.removeprefix('HW_CPU_X86_').lower()
+            for name in behaviour.traits
+            if name.startswith('HW_CPU_X86_')
+        )
+        if behaviour.architecture == 'x86_64'
+        else []
+    )
     return {
         'arch': behaviour.architecture,
         'model': 'simulated',
         'vendor': 'nova_lite',
         'topology': {
-            'cells': 1, 'sockets': sockets, 'threads': threads,
-            'cores': max(1, behaviour.capacity['vcpus'] // (sockets * threads))},
+            'cells': 1,
+            'sockets': sockets,
+            'threads': threads,
+            'cores': max(1, behaviour.capacity['vcpus'] // (sockets * threads)),
+        },
         'features': features,
     }
 
@@ -56,8 +66,10 @@ def _cpu_info(behaviour):
 def _traits(behaviour):
     """The profile's traits, and those that follow from its other settings."""
     found = [
-        name for name in behaviour.traits
-        if behaviour.architecture == 'x86_64' or not name.startswith('HW_CPU_X86_')]
+        name
+        for name in behaviour.traits
+        if behaviour.architecture == 'x86_64' or not name.startswith('HW_CPU_X86_')
+    ]
     found.append(f'COMPUTE_ARCH_{behaviour.architecture.upper()}')
     if behaviour.live_migration['auto_converge']:
         found.append('COMPUTE_MIGRATE_AUTO_CONVERGE')
@@ -71,7 +83,11 @@ def inventory(behaviour):
     return {
         name: model.Inventory(behaviour.capacity[key], behaviour.reserved.get(key))
         for name, key in (
-            (orc.VCPU, 'vcpus'), (orc.MEMORY_MB, 'memory_mb'), (orc.DISK_GB, 'disk_gb'))}
+            (orc.VCPU, 'vcpus'),
+            (orc.MEMORY_MB, 'memory_mb'),
+            (orc.DISK_GB, 'disk_gb'),
+        )
+    }
 
 
 def _digest(text):
@@ -87,7 +103,10 @@ def host_ip(node):
 def volume_connector(node, architecture):
     """What a volume service asks of the node."""
     return {
-        'platform': architecture, 'os_type': 'linux', 'ip': host_ip(node), 'host': node,
+        'platform': architecture,
+        'os_type': 'linux',
+        'ip': host_ip(node),
+        'host': node,
         'multipath': False,
         'initiator': f'iqn.2004-10.org.nova-lite:{_digest(node).hex()[:12]}',
     }
@@ -101,16 +120,19 @@ def check_migration(source, dest):
         return 'InvalidHypervisorType', 'The hypervisors are of different types.'
     if source.hypervisor_version > dest.hypervisor_version:
         return 'DestinationHypervisorTooOld', (
-            f'The hypervisor of {dest.hypervisor_hostname} is older than the source\'s.')
+            f"The hypervisor of {dest.hypervisor_hostname} is older than the source's."
+        )
     missing = sorted(set(source.cpu_info['features']) - set(dest.cpu_info['features']))
     if source.architecture != dest.architecture or missing:
         return 'InvalidCPUInfo', (
             f'The CPU of {dest.hypervisor_hostname} lacks: '
-            f'{", ".join(missing) or source.architecture}.')
+            f'{", ".join(missing) or source.architecture}.'
+        )
     return None
 
 
 # ---- a guest --------------------------------------------------------------
+
 
 def console_output(guest, rescue_image, now):
     """The serial console of a guest as a list of lines."""
@@ -146,16 +168,26 @@ def diagnostics(guest, hypervisor_type, now):
     running = guest.power_state is states.PowerState.RUNNING
     return {
         'state': _STATES.get(guest.power_state, guest.power_state.name.lower()),
-        'driver': 'libvirt', 'hypervisor': hypervisor_type.lower(), 'hypervisor_os': 'linux',
+        'driver': 'libvirt',
+        'hypervisor': hypervisor_type.lower(),
+        'hypervisor_os': 'linux',
         'uptime': seconds,
         'config_drive': spec.config_drive,
-        'num_cpus': spec.vcpus, 'num_disks': num_disks, 'num_nics': len(nics),
+        'num_cpus': spec.vcpus,
+        'num_disks': num_disks,
+        'num_nics': len(nics),
         'memory_details': {
-            'maximum': spec.memory_mb, 'used': spec.memory_mb // 2 if running else 0},
+            'maximum': spec.memory_mb,
+            'used': spec.memory_mb // 2 if running else 0,
+        },
         'cpu_details': [
-            {'id': index, 'time': int(seconds * CPU_SHARE * 1e9),
-             'utilisation': int(CPU_SHARE * 100) if running else 0}
-            for index in range(spec.vcpus)],
+            {
+                'id': index,
+                'time': int(seconds * CPU_SHARE * 1e9),
+                'utilisation': int(CPU_SHARE * 100) if running else 0,
+            }
+            for index in range(spec.vcpus)
+        ],
         'disk_details': [_disk(seconds) for _index in range(num_disks)],
         'nic_details': [_nic(device, seconds) for device in nics],
     }
@@ -163,18 +195,28 @@ def diagnostics(guest, hypervisor_type, now):
 
 def _disk(seconds):
     return {
-        'read_bytes': seconds * READ_BYTES, 'read_requests': seconds * READ_BYTES // REQUEST_BYTES,
+        'read_bytes': seconds * READ_BYTES,
+        'read_requests': seconds * READ_BYTES // REQUEST_BYTES,
         'write_bytes': seconds * WRITE_BYTES,
-        'write_requests': seconds * WRITE_BYTES // REQUEST_BYTES, 'errors_count': 0}
+        'write_requests': seconds * WRITE_BYTES // REQUEST_BYTES,
+        'errors_count': 0,
+    }
 
 
 def _nic(device, seconds):
     return {
         'mac_address': device.data.get('mac_address'),
-        'rx_octets': seconds * RX_BYTES, 'rx_packets': seconds * RX_BYTES // PACKET_BYTES,
-        'tx_octets': seconds * TX_BYTES, 'tx_packets': seconds * TX_BYTES // PACKET_BYTES,
-        'rx_drop': 0, 'rx_errors': 0, 'rx_rate': None,
-        'tx_drop': 0, 'tx_errors': 0, 'tx_rate': None}
+        'rx_octets': seconds * RX_BYTES,
+        'rx_packets': seconds * RX_BYTES // PACKET_BYTES,
+        'tx_octets': seconds * TX_BYTES,
+        'tx_packets': seconds * TX_BYTES // PACKET_BYTES,
+        'rx_drop': 0,
+        'rx_errors': 0,
+        'rx_rate': None,
+        'tx_drop': 0,
+        'tx_errors': 0,
+        'tx_rate': None,
+    }
 
 
 def snapshot_bytes(guest, size):

@@ -28,12 +28,11 @@ def power_off(path, node):
         for row in store.running_jobs(tx, node):
             jobs.interrupt(tx, row, lost, now)
         tx.execute(
-            'UPDATE guests SET power_state = ?, started_at = NULL'
-            ' WHERE node = ? AND role = ?',
-            (states.PowerState.SHUTDOWN, node, model.Role.RESIDENT))
+            'UPDATE guests SET power_state = ?, started_at = NULL WHERE node = ? AND role = ?',
+            (states.PowerState.SHUTDOWN, node, model.Role.RESIDENT),
+        )
         # What waited for a guest's memory was in memory itself.
-        tx.execute(
-            'DELETE FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING))
+        tx.execute('DELETE FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING))
         _switch(tx, node, 0, now)
 
 
@@ -55,4 +54,6 @@ def _switch(tx, node, powered, now):
     tx.execute(
         'INSERT INTO nodes VALUES (?, ?, ?)'
         ' ON CONFLICT (node) DO UPDATE SET powered = excluded.powered,'
-        ' booted_at = excluded.booted_at', (node, powered, now))
+        ' booted_at = excluded.booted_at',
+        (node, powered, now),
+    )

@@ -60,7 +60,8 @@ class Jobs:
                 powered, _booted = store.node_power(tx, request.node)
                 if not powered:
                     raise exception.Unavailable(
-                        service='hypervisor', reason=f'{request.node} is powered off')
+                        service='hypervisor', reason=f'{request.node} is powered off'
+                    )
                 job_id = self._admit(tx, request, now)
             else:
                 job_id = row['id']
@@ -88,8 +89,7 @@ class Jobs:
     def settle_node(self, node):
         """Let all effects take place that are due on the node."""
         now = runtime.timestamp()
-        due = ("SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ?"
-               ' AND due <= ?')
+        due = "SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ? AND due <= ?"
         with self._store.read() as tx:
             if tx.execute(due, (node, now)).fetchone() is None:
                 return
@@ -106,8 +106,15 @@ class Jobs:
         if job_id % PURGE_EVERY == 0:
             _purge(tx, now)
         work = frame.Work(
-            tx, job_id, request.node, request.guest, request.verb, request.subject,
-            dict(request.args), now)
+            tx,
+            job_id,
+            request.node,
+            request.guest,
+            request.verb,
+            request.subject,
+            dict(request.args),
+            now,
+        )
         try:
             begins = _queue(work)
             failure = self._failure(work, request.spec)
@@ -120,8 +127,8 @@ class Jobs:
             return job_id
         tx.execute(
             'UPDATE jobs SET begins = ?, due = ?, args = ?, failure = ? WHERE id = ?',
-            (begins, due, json.dumps(work.args), json.dumps(failure) if failure else None,
-             job_id))
+            (begins, due, json.dumps(work.args), json.dumps(failure) if failure else None, job_id),
+        )
         return job_id
 
     def _schedule(self, work, begins, failure):
@@ -134,7 +141,8 @@ class Jobs:
             work.args['setup'] = delay
             if when != 'before':
                 return live.due(
-                    begins, work.args, live.until_event(work.args, fails=when == 'during'))
+                    begins, work.args, live.until_event(work.args, fails=when == 'during')
+                )
         if when == 'before':
             return begins
         return begins + (delay / 2 if when == 'during' else delay)
@@ -174,8 +182,9 @@ def _queue(work):
 
     A destroy interrupts that instead. Refuses to wait for a live migration.
     """
-    others = [row for row in store.running_jobs(work.tx, work.node, work.guest)
-              if row['id'] != work.id]
+    others = [
+        row for row in store.running_jobs(work.tx, work.node, work.guest) if row['id'] != work.id
+    ]
     if work.verb in ON_COPY or not others:
         return work.at
     if work.verb == Verb.DESTROY:
@@ -187,7 +196,8 @@ def _queue(work):
     copies = [row for row in others if row['verb'] == Verb.LIVE_MIGRATE]
     if copies or work.verb == Verb.LIVE_MIGRATE:
         raise frame.Refused(
-            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is under way on {work.node}.')
+            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is under way on {work.node}.'
+        )
     return max(work.at, *(row['due'] for row in others))
 
 
@@ -201,12 +211,15 @@ def interrupt(tx, row, error, now):
 
 # ---- settling -------------------------------------------------------------
 
+
 def settle(tx, node, guest, now):
     """Let the effects on a guest that are due take place, in order."""
     while True:
         row = tx.execute(
             "SELECT * FROM jobs WHERE state = 'running' AND node = ? AND guest = ?"
-            ' AND due <= ? ORDER BY due, id LIMIT 1', (node, guest, now)).fetchone()
+            ' AND due <= ? ORDER BY due, id LIMIT 1',
+            (node, guest, now),
+        ).fetchone()
         if row is None:
             return
         _take_place(tx, row)
@@ -216,8 +229,15 @@ def _take_place(tx, row):
     """Do what the due job is for, or what its injected failure leaves of it."""
     effect = EFFECTS[row['verb']]
     work = frame.Work(
-        tx, row['id'], row['node'], row['guest'], row['verb'], row['subject'],
-        json.loads(row['args']), row['due'])
+        tx,
+        row['id'],
+        row['node'],
+        row['guest'],
+        row['verb'],
+        row['subject'],
+        json.loads(row['args']),
+        row['due'],
+    )
     failure = json.loads(row['failure']) if row['failure'] else None
     result = {}
     try:
@@ -231,23 +251,24 @@ def _take_place(tx, row):
     if isinstance(result, frame.Later):
         tx.execute(
             'UPDATE jobs SET due = ?, args = ? WHERE id = ?',
-            (result.due, json.dumps(work.args), row['id']))
+            (result.due, json.dumps(work.args), row['id']),
+        )
     elif failure:
         if row['verb'] == Verb.LIVE_MIGRATE and not result:
             result = live.describe(work.args, row['begins'], work.at)
-        store.fail_job(
-            tx, row, model.JobError(*failure['error']), result=json.dumps(result))
+        store.fail_job(tx, row, model.JobError(*failure['error']), result=json.dumps(result))
     else:
         store.end_job(tx, row, 'done', result=json.dumps(result))
 
 
 # ---- rows -----------------------------------------------------------------
 
+
 def _find(tx, request):
     return tx.execute(
-        'SELECT id FROM jobs WHERE guest = ? AND key = ? AND verb = ? AND node = ?'
-        ' AND subject = ?',
-        (request.guest, request.key, request.verb, request.node, request.subject)).fetchone()
+        'SELECT id FROM jobs WHERE guest = ? AND key = ? AND verb = ? AND node = ? AND subject = ?',
+        (request.guest, request.key, request.verb, request.node, request.subject),
+    ).fetchone()
 
 
 def _get(tx, job_id):
@@ -261,15 +282,17 @@ def _insert(tx, request, now):
     return tx.execute(
         'INSERT INTO jobs (node, guest, verb, subject, key, state, begins, args, result)'
         " VALUES (?, ?, ?, ?, ?, 'running', ?, '{}', '{}')",
-        (request.node, request.guest, request.verb, request.subject, request.key,
-         now)).lastrowid
+        (request.node, request.guest, request.verb, request.subject, request.key, now),
+    ).lastrowid
 
 
 def _purge(tx, now):
+    tx.execute('DELETE FROM ended_moves WHERE ended_at < ?', (now - RETENTION_S,))
     tx.execute(
         "DELETE FROM jobs WHERE state != 'running' AND begins < ? AND id <= ?"
         " + (SELECT id FROM jobs WHERE state != 'running' ORDER BY id LIMIT 1)",
-        (now - RETENTION_S, PURGE_SPAN))
+        (now - RETENTION_S, PURGE_SPAN),
+    )
 
 
 def to_job(row, now):
@@ -287,8 +310,16 @@ def to_job(row, now):
         progress = _percent(row, now)
     error = model.JobError(*json.loads(row['error'])) if row['error'] else None
     return model.Job(
-        str(row['id']), row['guest'], row['node'], Verb(row['verb']),
-        model.JobState(row['state']), ready_in, progress, result, error)
+        str(row['id']),
+        row['guest'],
+        row['node'],
+        Verb(row['verb']),
+        model.JobState(row['state']),
+        ready_in,
+        progress,
+        result,
+        error,
+    )
 
 
 def _percent(row, now):

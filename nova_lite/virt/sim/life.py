@@ -21,12 +21,18 @@ def make(work, *, move=None):
         work.refuse_existing(row)
     power = Power.RUNNING if work.args['power_on'] else Power.SHUTDOWN
     work.insert(
-        work.args['spec'], role=model.Role.RESIDENT, power_state=power, move=move,
-        started_at=work.at if work.args['power_on'] else None)
+        work.args['spec'],
+        role=model.Role.RESIDENT,
+        power_state=power,
+        move=move,
+        started_at=work.at if work.args['power_on'] else None,
+    )
     return work.power_result(power)
 
 
 def _destroy(work):
+    if work.subject:
+        work.end_move()
     row = work.find()
     if row is None:
         return {'destroyed': False}
@@ -34,8 +40,13 @@ def _destroy(work):
         store.delete_guest(work.tx, row)
     else:
         store.update_guest(
-            work.tx, row, role=model.Role.DISKS_ONLY, power_state=Power.NOSTATE,
-            rescue_image=None, started_at=None)
+            work.tx,
+            row,
+            role=model.Role.DISKS_ONLY,
+            power_state=Power.NOSTATE,
+            rescue_image=None,
+            started_at=None,
+        )
     return {'destroyed': row['role'] != model.Role.DISKS_ONLY}
 
 
@@ -47,6 +58,7 @@ def _stop(work):
 
 
 # ---- power ----------------------------------------------------------------
+
 
 def _power_on(work):
     row = work.resident()
@@ -81,8 +93,7 @@ def _hard_reboot(work):
     spec = work.args['spec'] or (row['spec'] if row is not None else None)
     if spec is None:
         work.resident()
-    work.insert(
-        spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
+    work.insert(spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
     return work.power_result(Power.RUNNING)
 
 
@@ -101,18 +112,21 @@ def _unrescue(work):
 
 def _boot(work, row, **values):
     store.update_guest(
-        work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values)
+        work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values
+    )
     return work.power_result(Power.RUNNING)
 
 
 def _switch(before, after):
     """An effect that takes a guest from one of `before` to `after`, its memory kept."""
+
     def finish(work):
         row = work.resident()
         if row['power_state'] not in (*before, after):
             _refuse_power(work, row)
         store.update_guest(work.tx, row, power_state=after)
         return work.power_result(after)
+
     return finish
 
 
@@ -120,10 +134,12 @@ def _refuse_power(work, row):
     state = Power(row['power_state']).name
     raise frame.Refused(
         'InstanceInvalidState',
-        f'Cannot {work.verb} guest {work.guest} on {work.node}: its power state is {state}.')
+        f'Cannot {work.verb} guest {work.guest} on {work.node}: its power state is {state}.',
+    )
 
 
 # ---- devices and snapshots ------------------------------------------------
+
 
 def _attach(work):
     row = work.resident()
@@ -142,8 +158,10 @@ def _replace_device(work, row, device):
     """Drop the device that is the job's subject, plug `device` in; was it there?"""
     spec = json.loads(row['spec'])
     others = [
-        entry for entry in spec['devices']
-        if (entry['kind'], entry['id']) != (work.args['kind'], work.subject)]
+        entry
+        for entry in spec['devices']
+        if (entry['kind'], entry['id']) != (work.args['kind'], work.subject)
+    ]
     was_there = len(others) < len(spec['devices'])
     spec['devices'] = [*others, device] if device else others
     store.update_guest(work.tx, row, spec=json.dumps(spec))
@@ -152,8 +170,7 @@ def _replace_device(work, row, device):
 
 def _snapshot(work):
     work.resident()
-    return {
-        'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
+    return {'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
 
 
 EFFECTS = {

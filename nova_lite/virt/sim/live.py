@@ -23,19 +23,24 @@ Verb = model.Verb
 
 # ---- the copy -------------------------------------------------------------
 
+
 def prepare(work, settings, speed):
     """Fix the parameters of a copy that begins now; refuse one that cannot begin.
 
     work.args: {ticket, block_migration}. settings: the profile's live migration
     parameters for this guest.
     """
+    work.check_move()
     row = work.resident()
     power = row['power_state']
     if power not in (Power.RUNNING, Power.PAUSED):
         raise frame.Refused(
-            'InstanceInvalidState', f'Guest {work.guest} on {work.node} is not running.')
+            'InstanceInvalidState', f'Guest {work.guest} on {work.node} is not running.'
+        )
     if (work.args['ticket'].get('guest'), work.args['ticket'].get('move')) != (
-            work.guest, work.subject):
+        work.guest,
+        work.subject,
+    ):
         raise frame.Refused('InvalidTicket', 'The ticket is for another guest or move.')
     spec = json.loads(row['spec'])
     paused = power == Power.PAUSED
@@ -98,7 +103,8 @@ def _params(args):
     force = args['force']
     return (
         precopy.Parameters(**args['params']),
-        precopy.Force(force[0], precopy.ForceMode(force[1])) if force else None)
+        precopy.Force(force[0], precopy.ForceMode(force[1])) if force else None,
+    )
 
 
 def _elapsed(args, begins, at):
@@ -110,8 +116,12 @@ def hand_over(work):
     row = work.resident()
     cold.depart(work, row, Power.NOSTATE)
     return cold.handover(
-        work, cold.LIVE, row['power_state'], ticket=work.args['ticket']['id'],
-        started_at=row['started_at'])
+        work,
+        cold.LIVE,
+        row['power_state'],
+        ticket=work.args['ticket']['id'],
+        started_at=row['started_at'],
+    )
 
 
 def _advance(work):
@@ -130,28 +140,43 @@ def _advance(work):
 
 # ---- abort and force complete ---------------------------------------------
 
+
 def _running_copy(work, error_class, reason):
-    """The row of the copy's job, which must be running and not handed over."""
+    """The row of the copy's job, None if it does not run; must not be handed over."""
     for row in store.running_jobs(work.tx, work.node, work.guest):
         if row['verb'] == Verb.LIVE_MIGRATE and row['subject'] == work.subject:
             if json.loads(row['args'])['handover'] is None:
                 return row
             raise frame.Refused(error_class, f'Guest {work.guest} {reason}')
-    raise frame.Refused(
-        error_class, f'Guest {work.guest} is not being copied from {work.node}.')
+    return None
 
 
 def _abort(work):
     row = _running_copy(work, 'AbortRefused', 'has switched to post-copy: no way back.')
+    if row is None:
+        departed = work.find(departed=True)
+        if departed is not None and departed['move'] == work.subject:
+            raise frame.Refused('AbortRefused', f'Guest {work.guest} has left {work.node}.')
+        work.resident()
+        work.end_move()
+        return {'aborted': False}
+    work.end_move()
     stands = describe(json.loads(row['args']), row['begins'], work.at)
     store.fail_job(
-        work.tx, row, model.JobError('MigrationAborted', 'The live migration was aborted.'),
-        result=json.dumps(stands))
+        work.tx,
+        row,
+        model.JobError('MigrationAborted', 'The live migration was aborted.'),
+        result=json.dumps(stands),
+    )
     return {'aborted': True}
 
 
 def _force(work):
     row = _running_copy(work, 'MigrationNotRunning', 'runs at its destination already.')
+    if row is None:
+        raise frame.Refused(
+            'MigrationNotRunning', f'Guest {work.guest} is not being copied from {work.node}.'
+        )
     args = json.loads(row['args'])
     mode = precopy.ForceMode.POST_COPY if args['post_copy'] else precopy.ForceMode.PAUSE
     if args['force'] is None:
@@ -164,11 +189,13 @@ def _force(work):
     if row['failure'] and json.loads(row['failure'])['when'] == 'during':
         event = min(event, row['due'])
     work.tx.execute(
-        'UPDATE jobs SET args = ?, due = ? WHERE id = ?', (json.dumps(args), event, row['id']))
+        'UPDATE jobs SET args = ?, due = ? WHERE id = ?', (json.dumps(args), event, row['id'])
+    )
     return {'mode': mode}
 
 
 # ---- the destination ------------------------------------------------------
+
 
 def _check(work):
     if work.args['refusal']:
@@ -177,6 +204,7 @@ def _check(work):
 
 
 def _prepare_destination(work):
+    work.check_move()
     row = work.find()
     if row is not None and row['role'] == model.Role.INCOMING and row['move'] == work.subject:
         return {'ticket': _ticket(work, row['ticket'])}
@@ -184,8 +212,12 @@ def _prepare_destination(work):
         work.refuse_existing(row)
     identity = runtime.new_uuid()
     work.insert(
-        work.args['spec'], role=model.Role.INCOMING, power_state=Power.NOSTATE,
-        move=work.subject, ticket=identity)
+        work.args['spec'],
+        role=model.Role.INCOMING,
+        power_state=Power.NOSTATE,
+        move=work.subject,
+        ticket=identity,
+    )
     return {'ticket': _ticket(work, identity)}
 
 
@@ -200,15 +232,21 @@ def _arrive(work):
         return work.power_result(row['power_state'])
     if row is None or row['role'] != model.Role.INCOMING or row['ticket'] != given['ticket']:
         raise frame.Refused(
-            'GuestNotFound',
-            f'Guest {work.guest} is not awaited on {work.node} with this ticket.')
+            'GuestNotFound', f'Guest {work.guest} is not awaited on {work.node} with this ticket.'
+        )
     store.update_guest(
-        work.tx, row, role=model.Role.RESIDENT, power_state=given['power_state'], ticket=None,
-        started_at=given['started_at'])
+        work.tx,
+        row,
+        role=model.Role.RESIDENT,
+        power_state=given['power_state'],
+        ticket=None,
+        started_at=given['started_at'],
+    )
     return work.power_result(given['power_state'])
 
 
 def _roll_back(work):
+    work.end_move()
     row = work.find()
     if row is None or row['role'] != model.Role.INCOMING or row['move'] != work.subject:
         return {'dropped': False}

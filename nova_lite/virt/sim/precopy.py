@@ -62,8 +62,11 @@ class Parameters:
     @property
     def throttled(self):
         """Whether auto-converge has to act."""
-        return (self.auto_converge and self.converges is not False
-                and self.dirty > self.bandwidth_mb_s / 2)
+        return (
+            self.auto_converge
+            and self.converges is not False
+            and self.dirty > self.bandwidth_mb_s / 2
+        )
 
     @property
     def threshold_mb(self):
@@ -143,7 +146,7 @@ def timeline(params, force=None):
             return natural
         rest = _memory_left(params, handover) / params.bandwidth_mb_s
         return Timeline(handover, handover + rest, POST_COPY_DOWNTIME_S)
-    rest = (_disk_left(params, force.at) + _memory_left(params, force.at))
+    rest = _disk_left(params, force.at) + _memory_left(params, force.at)
     completed = force.at + rest / params.bandwidth_mb_s
     return Timeline(completed, completed, completed - force.at)
 
@@ -169,13 +172,18 @@ def progress(params, elapsed, force=None):
         left = _round_left(params, elapsed)
     settled = phase in (Phase.COMPLETED, Phase.POST_COPY)
     return Progress(
-        phase, elapsed, number, throttle,
+        phase,
+        elapsed,
+        number,
+        throttle,
         downtime_ms=round(ends.downtime * 1000) if settled else 0,
-        memory_total=round(params.memory_mb * MB), memory_processed=round(sent * MB),
+        memory_total=round(params.memory_mb * MB),
+        memory_processed=round(sent * MB),
         memory_remaining=round(min(max(left, 0.0), params.memory_mb) * MB),
         disk_total=round(params.disk_mb * MB),
         disk_processed=round(params.disk_mb * MB) - round(disk_left * MB),
-        disk_remaining=round(disk_left * MB))
+        disk_remaining=round(disk_left * MB),
+    )
 
 
 def may_abort(progress):
@@ -184,6 +192,7 @@ def may_abort(progress):
 
 
 # ---- the rounds -----------------------------------------------------------
+
 
 def _opening_rounds(params):
     """The rounds up to the one from which the guest's rate stays the same."""
@@ -198,8 +207,12 @@ def _opening_rounds(params):
             steps = number - THROTTLE_FIRST_ROUND
             throttle = min(THROTTLE_LIMIT, THROTTLE_START + THROTTLE_STEP * steps)
         current = Round(
-            number, _end(params, current), _next_amount(params, current),
-            _slowed(params, throttle), throttle)
+            number,
+            _end(params, current),
+            _next_amount(params, current),
+            _slowed(params, throttle),
+            throttle,
+        )
         yield current
 
 
@@ -249,15 +262,21 @@ def _later_round(params, first, count):
         # What the guest writes in a round covers all memory again.
         seconds = params.memory_mb / params.bandwidth_mb_s
         return dataclasses.replace(
-            first, number=first.number + count, start=first.start + count * seconds,
-            amount=params.memory_mb)
+            first,
+            number=first.number + count,
+            start=first.start + count * seconds,
+            amount=params.memory_mb,
+        )
     # The sum of a geometric series, in a form that is exact for ratios next to 1.
     total = seconds
     if ratio > 0:
         total *= -math.expm1(count * math.log(ratio)) / (1 - ratio)
     return dataclasses.replace(
-        first, number=first.number + count, start=first.start + total,
-        amount=first.amount * ratio ** count)
+        first,
+        number=first.number + count,
+        start=first.start + total,
+        amount=first.amount * ratio**count,
+    )
 
 
 def _round_at(params, since):
@@ -284,6 +303,7 @@ def _rounds_within(params, first, span):
 
 
 # ---- what is left ---------------------------------------------------------
+
 
 def _disk_left(params, elapsed):
     return max(0.0, params.disk_mb - elapsed * params.bandwidth_mb_s)

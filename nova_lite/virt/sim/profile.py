@@ -1,11 +1,9 @@
-"""Behaviour profiles: how simulated hosts behave, as data.
+"""Behaviour profiles from YAML: by bundled name, from a file, from text.
 
-A profile is a YAML document (doc/source/admin/simulated-hosts.rst describes it):
-rules for hosts, chosen by name pattern, rules for guests, and failures. It adds to
-the bundled profile that it extends. Nothing here acts; `jobs` asks.
+doc/source/admin/simulated-hosts.rst describes the document. It adds to the bundled
+profile that it extends. `rules` is what becomes of it, `reader` the strictness.
 """
 
-import dataclasses
 import fnmatch
 import hashlib
 import importlib.resources
@@ -17,159 +15,49 @@ import os_traits
 from nova_lite.virt import model
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import reader
+from nova_lite.virt.sim import rules
 
 ProfileError = reader.ProfileError
 
 ROOT = 'default'
-VERBS = tuple(str(verb) for verb in model.Verb)
+VERBS = rules.VERBS
 WHEN = ('before', 'during', 'after')
 ARCHITECTURES = ('x86_64', 'aarch64', 'ppc64le', 's390x', 'riscv64')
 RESOURCES = ('vcpus', 'memory_mb', 'disk_gb')
 LIVE_MIGRATION = (
-    'bandwidth_mb_s', 'dirty_rate_mb_s', 'max_downtime_ms', 'disk_fill', 'auto_converge',
-    'post_copy', 'converges')
+    'bandwidth_mb_s',
+    'dirty_rate_mb_s',
+    'max_downtime_ms',
+    'disk_fill',
+    'auto_converge',
+    'post_copy',
+    'converges',
+)
 HOST_KEYS = (
-    'capacity', 'reserved', 'architecture', 'hypervisor', 'traits', 'without_traits',
-    'volume_types', 'snapshot_bytes', 'live_migration', 'delays')
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Match:
-    """Patterns that host, flavor, server name and metadata must all fit."""
-
-    host: str = '*'
-    flavor: str = '*'
-    server: str = '*'
-    metadata: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def about_guest(self):
-        return self.flavor != '*' or self.server != '*' or bool(self.metadata)
-
-    def fits(self, node, spec):
-        """Tell whether it applies. spec: the guest's, or None if there is none."""
-        if not fnmatch.fnmatchcase(node, self.host):
-            return False
-        if not self.about_guest:
-            return True
-        if spec is None:
-            return False
-        return (
-            fnmatch.fnmatchcase(spec.flavor, self.flavor)
-            and fnmatch.fnmatchcase(spec.name, self.server)
-            and all(
-                fnmatch.fnmatchcase(str(spec.metadata.get(key, '')), pattern)
-                and key in spec.metadata for key, pattern in self.metadata))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class FailureRule:
-    """Which effects fail, how and how often.
-
-    At most one of probability, first and nth is set; with none each effect fails.
-    identity: what its counter is kept under; a changed rule starts at zero.
-    """
-
-    verbs: frozenset[str]
-    match: Match
-    when: str
-    error: model.JobError
-    identity: str
-    probability: float | None = None
-    first: int | None = None
-    nth: int | None = None
-
-    def strikes(self, count, rng):
-        """Tell whether the `count`-th effect (from 1) that fits shall fail."""
-        if self.probability is not None:
-            return rng.random() < self.probability
-        if self.first is not None:
-            return count <= self.first
-        if self.nth is not None:
-            return count == self.nth
-        return True
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class HostRule:
-    match: str
-    settings: dict
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class GuestRule:
-    match: Match
-    live_migration: dict
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Behaviour:
-    """All that the rules say of a host; hosts with the same rules share one."""
-
-    capacity: dict
-    reserved: dict
-    architecture: str
-    hypervisor: dict
-    traits: tuple[str, ...]
-    volume_types: tuple[str, ...]
-    snapshot_bytes: int
-    live_migration: dict
-    delays: dict
-
-
-class Profile:
-    """A whole profile. Immutable; `reload` gives a fresh one from the same source."""
-
-    def __init__(self, source, seed, hosts, guests, failures):
-        self.source = source
-        self.seed = seed
-        self._hosts = hosts
-        self._guests = guests
-        self._failures = failures
-        self._failures_by_verb = {
-            verb: tuple(rule for rule in failures if verb in rule.verbs) for verb in VERBS}
-        self._by_rules = {}
-        self._by_node = {}
-
-    def behaviour(self, node):
-        """The Behaviour of a node."""
-        found = self._by_node.get(node)
-        if found is None:
-            fitting = tuple(
-                index for index, rule in enumerate(self._hosts)
-                if fnmatch.fnmatchcase(node, rule.match))
-            found = self._by_rules.get(fitting)
-            if found is None:
-                found = _merge([self._hosts[index].settings for index in fitting])
-                self._by_rules[fitting] = found
-            self._by_node[node] = found
-        return found
-
-    def failures(self, verb):
-        """The failure rules that concern the verb, in order."""
-        return self._failures_by_verb[verb]
-
-    def live_migration(self, node, spec):
-        """The live migration parameters of a guest on a node."""
-        found = dict(self.behaviour(node).live_migration)
-        for rule in self._guests:
-            if rule.match.fits(node, spec):
-                found.update(rule.live_migration)
-        return found
-
-    def reload(self):
-        """The profile as its source is now; raises ProfileError, OSError."""
-        return load(self.source)
+    'capacity',
+    'reserved',
+    'architecture',
+    'hypervisor',
+    'traits',
+    'without_traits',
+    'volume_types',
+    'snapshot_bytes',
+    'live_migration',
+    'delays',
+)
 
 
 # ---- loading --------------------------------------------------------------
+
 
 def bundled():
     """The names of the profiles that come with the package."""
     folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
     return sorted(
-        entry.name.removesuffix('.yaml') for entry in folder.iterdir()
-        if entry.name.endswith('.yaml'))
+        entry.name.removesuffix('.yaml')
+        for entry in folder.iterdir()
+        if entry.name.endswith('.yaml')
+    )
 
 
 def load(source):
@@ -179,9 +67,11 @@ def load(source):
         return parse(folder.joinpath(f'{source}.yaml').read_text(), source)
     if not os.path.exists(source):
         raise ProfileError(
-            source=source, path='(name)',
-            reason=f'neither a file nor one of: {", ".join(bundled())}')
-    with open(source, encoding='utf-8') as stream:
+            source=source,
+            path='(name)',
+            reason=f'neither a file nor one of: {", ".join(bundled())}',
+        )
+    with open(source, 'rb') as stream:
         return parse(stream.read(), source)
 
 
@@ -196,14 +86,15 @@ def parse(text, source='(text)'):
         base = document.at('extends').choice(bundled()) if document.has('extends') else ROOT
         document.expect(base != source, f'{base} cannot extend itself')
         below = load(base)
-        hosts, guests, seed = below._hosts, below._guests, below.seed
-        failures = below._failures
-    return Profile(
+        hosts, guests, seed = below.hosts, below.guests, below.seed
+        failures = below.all_failures
+    return rules.Profile(
         source,
-        document.at('seed').integer() if document.has('seed') else seed,
-        hosts + _each(document, 'hosts', _host_rule),
-        guests + _each(document, 'guests', _guest_rule),
-        failures + _each(document, 'failures', _failure_rule))
+        seed=document.at('seed').integer() if document.has('seed') else seed,
+        hosts=hosts + _each(document, 'hosts', _host_rule),
+        guests=guests + _each(document, 'guests', _guest_rule),
+        failures=failures + _each(document, 'failures', _failure_rule),
+    )
 
 
 def _each(document, key, read):
@@ -215,46 +106,50 @@ def _each(document, key, read):
 def _host_rule(item):
     item.mapping(optional=('match', *HOST_KEYS))
     settings = {key: _HOST_READERS[key](item.at(key)) for key in HOST_KEYS if item.has(key)}
-    return HostRule(item.at('match').string() if item.has('match') else '*', settings)
+    return rules.HostRule(item.at('match').string() if item.has('match') else '*', settings)
 
 
 def _guest_rule(item):
     item.mapping(required=('match', 'live_migration'))
-    return GuestRule(_match(item.at('match')), _live_migration(item.at('live_migration')))
+    return rules.GuestRule(_match(item.at('match')), _live_migration(item.at('live_migration')))
 
 
 def _failure_rule(item):
     item.mapping(
-        required=('verb',), optional=(
-            'match', 'when', 'probability', 'first', 'nth', 'error', 'message', 'reschedule'))
+        required=('verb',),
+        optional=('match', 'when', 'probability', 'first', 'nth', 'error', 'message', 'reschedule'),
+    )
     limits = [key for key in ('probability', 'first', 'nth') if item.has(key)]
     item.expect(len(limits) <= 1, f'only one of {" and ".join(limits)} can be meant')
     name = item.at('error').string() if item.has('error') else 'DriverError'
     item.expect(re.fullmatch(r'[A-Z][A-Za-z0-9]*', name), 'error must be the name of a class')
     verbs = _verbs(item.at('verb'), item.at('verb').string())
-    message = item.at('message').string() if item.has('message') else (
-        f'injected failure of {item.value["verb"]}')
-    return FailureRule(
+    message = (
+        item.at('message').string()
+        if item.has('message')
+        else (f'injected failure of {item.value["verb"]}')
+    )
+    return rules.FailureRule(
         verbs=frozenset(verbs),
-        match=_match(item.at('match')) if item.has('match') else Match(),
+        match=_match(item.at('match')) if item.has('match') else rules.Match(),
         when=item.at('when').choice(WHEN) if item.has('when') else 'before',
         error=model.JobError(
-            name, message,
-            item.at('reschedule').boolean() if item.has('reschedule') else False),
+            name, message, item.at('reschedule').boolean() if item.has('reschedule') else False
+        ),
         identity=hashlib.sha256(repr(sorted(item.value.items())).encode()).hexdigest()[:16],
         probability=item.at('probability').number(0, 1) if 'probability' in limits else None,
         first=item.at('first').integer(1) if 'first' in limits else None,
-        nth=item.at('nth').integer(1) if 'nth' in limits else None)
+        nth=item.at('nth').integer(1) if 'nth' in limits else None,
+    )
 
 
 def _match(item):
     item.mapping(optional=('host', 'flavor', 'server', 'metadata'))
-    patterns = {
-        key: item.at(key).string() for key in ('host', 'flavor', 'server') if item.has(key)}
+    patterns = {key: item.at(key).string() for key in ('host', 'flavor', 'server') if item.has(key)}
     metadata = ()
     if item.has('metadata'):
         metadata = tuple((key, value.string()) for key, value in item.at('metadata').items())
-    return Match(metadata=metadata, **patterns)
+    return rules.Match(metadata=metadata, **patterns)
 
 
 def _verbs(place, pattern):
@@ -264,6 +159,7 @@ def _verbs(place, pattern):
 
 
 # ---- the settings of a host -----------------------------------------------
+
 
 def _amounts(item):
     item.mapping(optional=RESOURCES)
@@ -287,7 +183,8 @@ def _traits(item):
         custom = re.fullmatch(r'CUSTOM_[A-Z0-9_]{1,248}', name)
         entry.expect(
             custom or name in _STANDARD_TRAITS,
-            f'{name!r} is neither a trait of os-traits nor CUSTOM_ and A-Z, 0-9, _')
+            f'{name!r} is neither a trait of os-traits nor CUSTOM_ and A-Z, 0-9, _',
+        )
         names.append(name)
     return tuple(names)
 
@@ -339,22 +236,3 @@ _HOST_READERS = {
     'live_migration': _live_migration,
     'delays': _delays,
 }
-
-
-def _merge(layers):
-    """One Behaviour from the settings of all rules that fit; a later one prevails."""
-    merged = {
-        key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')}
-    traits = {}
-    for settings in layers:
-        for key, value in settings.items():
-            if key == 'traits':
-                traits.update(dict.fromkeys(value))
-            elif key == 'without_traits':
-                for name in value:
-                    traits.pop(name, None)
-            elif isinstance(value, dict):
-                merged[key].update(value)
-            else:
-                merged[key] = value
-    return Behaviour(traits=tuple(traits), **merged)

@@ -22,7 +22,8 @@ class _Loader(yaml.CSafeLoader):
             key = self.construct_object(key_node, deep=True)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f'key {key!r} is given twice', key_node.start_mark)
+                    None, None, f'key {key!r} is given twice', key_node.start_mark
+                )
             seen.add(key)
         return super().construct_mapping(node, deep)
 
@@ -66,8 +67,7 @@ class Reader:
         self.expect(isinstance(self.value, dict), 'must be a mapping')
         known = (*required, *optional)
         for key in self.value:
-            self.expect(
-                key in known, f'unknown key {key!r}; known: {", ".join(sorted(known))}')
+            self.expect(key in known, f'unknown key {key!r}; known: {", ".join(sorted(known))}')
         for key in required:
             self.expect(key in self.value, f'lacks {key!r}')
         return self
@@ -97,16 +97,18 @@ class Reader:
     def number(self, minimum=0, maximum=1e9):
         """A finite number between the bounds."""
         self.expect(
-            self.is_number() and math.isfinite(self.value)
-            and minimum <= self.value <= maximum,
-            f'must be a number between {minimum:g} and {maximum:g}')
+            self.is_number() and math.isfinite(self.value) and minimum <= self.value <= maximum,
+            f'must be a number between {minimum:g} and {maximum:g}',
+        )
         return float(self.value)
 
     def integer(self, minimum=0, maximum=2**40):
         self.expect(
-            isinstance(self.value, int) and not isinstance(self.value, bool)
+            isinstance(self.value, int)
+            and not isinstance(self.value, bool)
             and minimum <= self.value <= maximum,
-            f'must be an integer between {minimum} and {maximum}')
+            f'must be an integer between {minimum} and {maximum}',
+        )
         return self.value
 
     def boolean(self):
@@ -116,11 +118,13 @@ class Reader:
     def string(self):
         self.expect(
             isinstance(self.value, str) and self.value.strip() != '',
-            'must be a string that is not empty')
+            'must be a string that is not empty',
+        )
         return self.value
 
     def choice(self, names):
         self.expect(
             isinstance(self.value, str) and self.value in names,
-            f'must be one of: {", ".join(names)}')
+            f'must be one of: {", ".join(names)}',
+        )
         return self.value

@@ -54,6 +54,13 @@ CREATE TABLE nodes (
     powered INTEGER NOT NULL,
     booted_at REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE ended_moves (
+    guest TEXT NOT NULL,
+    move TEXT NOT NULL,
+    node TEXT NOT NULL,
+    ended_at REAL NOT NULL,
+    PRIMARY KEY (guest, move, node)
+) WITHOUT ROWID;
 CREATE TABLE origin (created_at REAL NOT NULL);
 """
 
@@ -65,7 +72,8 @@ class Store:
         self.path = path
         self._lock = runtime.RLock()
         self._connection = sqlite3.connect(
-            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
         self._connection.row_factory = sqlite3.Row
         for pragma in ('journal_mode = WAL', 'synchronous = NORMAL', 'cache_size = -2000'):
             self._connection.execute(f'PRAGMA {pragma}')
@@ -78,7 +86,8 @@ class Store:
                 return
             if version != 0:
                 raise exception.Invalid(
-                    reason=f'{self.path} is of format {version}; this release reads {VERSION}')
+                    reason=f'{self.path} is of format {version}; this release reads {VERSION}'
+                )
             for statement in SCHEMA.split(';'):
                 tx.execute(statement)
             tx.execute('INSERT INTO origin VALUES (?)', (runtime.timestamp(),))
@@ -109,11 +118,13 @@ class Store:
 
 # ---- guests ---------------------------------------------------------------
 
+
 def find_guest(tx, node, guest, *, departed=False):
     """The row of a guest on a node, or None."""
     return tx.execute(
         'SELECT * FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
-        (node, guest, int(departed))).fetchone()
+        (node, guest, int(departed)),
+    ).fetchone()
 
 
 def insert_guest(tx, node, spec, **values):
@@ -121,14 +132,22 @@ def insert_guest(tx, node, spec, **values):
 
     spec: as JSON text with its uuid in values['uuid'].
     """
-    row = {'departed': 0, 'prior_power': None, 'rescue_image': None, 'move': None, 'ticket': None,
-           'started_at': None, **values}
+    row = {
+        'departed': 0,
+        'prior_power': None,
+        'rescue_image': None,
+        'move': None,
+        'ticket': None,
+        'started_at': None,
+        **values,
+    }
     tx.execute(
         'INSERT OR REPLACE INTO guests (node, uuid, departed, role, power_state, prior_power,'
         ' rescue_image, move, ticket, spec, started_at)'
         ' VALUES (:node, :uuid, :departed, :role, :power_state, :prior_power,'
         ' :rescue_image, :move, :ticket, :spec, :started_at)',
-        {'node': node, 'spec': spec, **row})
+        {'node': node, 'spec': spec, **row},
+    )
 
 
 def update_guest(tx, row, **values):
@@ -136,17 +155,20 @@ def update_guest(tx, row, **values):
     columns = ', '.join(f'{name} = ?' for name in values)
     tx.execute(
         f'UPDATE guests SET {columns} WHERE node = ? AND uuid = ? AND departed = ?',
-        (*values.values(), row['node'], row['uuid'], row['departed']))
+        (*values.values(), row['node'], row['uuid'], row['departed']),
+    )
 
 
 def delete_guest(tx, row):
     """Remove a guest's row."""
     tx.execute(
         'DELETE FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
-        (row['node'], row['uuid'], row['departed']))
+        (row['node'], row['uuid'], row['departed']),
+    )
 
 
 # ---- jobs -----------------------------------------------------------------
+
 
 def running_jobs(tx, node, guest=None):
     """The rows of jobs that have not ended, in the order in which they end."""
@@ -154,15 +176,17 @@ def running_jobs(tx, node, guest=None):
     if guest is not None:
         where, values = 'node = ? AND guest = ?', [node, guest]
     return tx.execute(
-        f"SELECT * FROM jobs WHERE state = 'running' AND {where}"
-        ' ORDER BY due IS NULL, due, id', values).fetchall()
+        f"SELECT * FROM jobs WHERE state = 'running' AND {where} ORDER BY due IS NULL, due, id",
+        values,
+    ).fetchall()
 
 
 def end_job(tx, row, state, *, result='{}', error=None):
     """Write a job's end; what only its run needed is dropped."""
     tx.execute(
         "UPDATE jobs SET state = ?, result = ?, error = ?, args = '{}' WHERE id = ?",
-        (state, result, error, row['id']))
+        (state, result, error, row['id']),
+    )
 
 
 def fail_job(tx, row, error, *, result='{}'):
@@ -171,20 +195,40 @@ def fail_job(tx, row, error, *, result='{}'):
     end_job(tx, row, 'failed', result=result, error=text)
 
 
+# ---- ended moves ----------------------------------------------------------
+
+
+def end_move(tx, node, guest, *, move, at):
+    """Note that a move is over on this node: nothing is done for it any more."""
+    tx.execute('INSERT OR IGNORE INTO ended_moves VALUES (?, ?, ?, ?)', (guest, move, node, at))
+
+
+def move_has_ended(tx, node, guest, move):
+    """Tell whether `end_move` was called."""
+    return (
+        tx.execute(
+            'SELECT 1 FROM ended_moves WHERE guest = ? AND move = ? AND node = ?',
+            (guest, move, node),
+        ).fetchone()
+        is not None
+    )
+
+
 # ---- the rest -------------------------------------------------------------
+
 
 def count(tx, name):
     """Raise a counter by one and return it."""
     return tx.execute(
         'INSERT INTO counters VALUES (?, 1)'
         ' ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value',
-        (name,)).fetchone()[0]
+        (name,),
+    ).fetchone()[0]
 
 
 def node_power(tx, node):
     """(powered, booted_at) of a node."""
-    row = tx.execute(
-        'SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
+    row = tx.execute('SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
     if row is None:
         return True, tx.execute('SELECT created_at FROM origin').fetchone()[0]
     return bool(row['powered']), row['booted_at']

@@ -53,12 +53,26 @@ class Work:
 
     def refuse_existing(self, row):
         """Refuse to make a guest where `row` stands."""
-        raise Refused(
-            'GuestExists', f'Guest {self.guest} is {row["role"]} on {self.node} already.')
+        raise Refused('GuestExists', f'Guest {self.guest} is {row["role"]} on {self.node} already.')
 
     def insert(self, spec, **values):
         """Write the guest's row; `spec` is JSON text."""
         store.insert_guest(self.tx, self.node, spec, uuid=self.guest, **values)
+
+    def end_move(self):
+        """From now on refuse to begin, on this node, the move that is the subject."""
+        store.end_move(self.tx, self.node, self.guest, move=self.subject, at=self.at)
+
+    @property
+    def move_has_ended(self):
+        return store.move_has_ended(self.tx, self.node, self.guest, self.subject)
+
+    def check_move(self):
+        """Refuse to go on with a move that was undone or confirmed here."""
+        if self.move_has_ended:
+            raise Refused(
+                'MoveEnded', f'Move {self.subject} of guest {self.guest} is over on {self.node}.'
+            )
 
     def power_result(self, power_state):
         return {'power_state': int(power_state)}
@@ -89,8 +103,11 @@ def half_made(work):
     """Show the guest of a spawn or finish_migration that is under way."""
     if work.find() is None:
         work.insert(
-            work.args['spec'], role=model.Role.RESIDENT, power_state=states.PowerState.NOSTATE,
-            ticket=HALF_MADE)
+            work.args['spec'],
+            role=model.Role.RESIDENT,
+            power_state=states.PowerState.NOSTATE,
+            ticket=HALF_MADE,
+        )
 
 
 def is_half_made(row):

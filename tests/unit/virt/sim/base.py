@@ -15,13 +15,24 @@ GUEST = '6d7a2c1e-0000-4000-8000-000000000001'
 MOVE = '6d7a2c1e-0000-4000-8000-00000000000a'
 PORT = model.Device(model.DeviceKind.INTERFACE, 'port-1', {'mac_address': 'fa:16:3e:00:00:01'})
 VOLUME = model.Device(
-    model.DeviceKind.VOLUME, 'volume-1', {'connection_info': {'driver_volume_type': 'iscsi'}})
+    model.DeviceKind.VOLUME, 'volume-1', {'connection_info': {'driver_volume_type': 'iscsi'}}
+)
 
 
 def guest_spec(uuid=GUEST, **values):
-    return model.GuestSpec(**{
-        'uuid': uuid, 'name': 'web-1', 'flavor': 'm1.small', 'vcpus': 1, 'memory_mb': 2048,
-        'disk_gb': 20, 'image_id': 'image-1', 'devices': (PORT,), **values})
+    return model.GuestSpec(
+        **{
+            'uuid': uuid,
+            'name': 'web-1',
+            'flavor': 'm1.small',
+            'vcpus': 1,
+            'memory_mb': 2048,
+            'disk_gb': 20,
+            'image_id': 'image-1',
+            'devices': (PORT,),
+            **values,
+        }
+    )
 
 
 class SimTestCase(testtools.TestCase):

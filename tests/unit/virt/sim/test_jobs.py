@@ -14,7 +14,6 @@ hosts:
 
 
 class ClockTests(base.SimTestCase):
-
     def test_a_job_without_delay_is_done_at_once(self):
         made = self.hosts()
         result = self.assertDone(made.spawn('n1', base.guest_spec(), key='k'))
@@ -60,7 +59,6 @@ class ClockTests(base.SimTestCase):
 
 
 class KeyTests(base.SimTestCase):
-
     def test_the_same_key_is_the_same_job(self):
         made = self.hosts()
         first = made.spawn('n1', base.guest_spec(), key='saga/spawn')
@@ -78,7 +76,8 @@ class KeyTests(base.SimTestCase):
             self.assertDone(made.attach('n1', base.GUEST, device, key='k'))
         self.assertEqual(
             ['port-1', 'v1', 'v2'],
-            [device.id for device in made.get_guest('n1', base.GUEST).spec.devices])
+            [device.id for device in made.get_guest('n1', base.GUEST).spec.devices],
+        )
         self.assertDone(made.destroy('n2', base.GUEST, key='k'))
         self.assertEqual(1, len(made.list_guests('n1')))
 
@@ -92,15 +91,16 @@ class KeyTests(base.SimTestCase):
     def test_unknown_nodes_jobs_and_guests(self):
         made = self.hosts()
         self.assertRaises(
-            exception.ComputeNodeNotFound, made.spawn, 'n9', base.guest_spec(), key='k')
+            exception.ComputeNodeNotFound, made.spawn, 'n9', base.guest_spec(), key='k'
+        )
         self.assertRaises(exception.NotFound, made.poll, '77')
         self.assertRaises(exception.GuestNotFound, made.get_guest, 'n1', base.GUEST)
         self.assertFailed(
-            'GuestNotFound', made.change_power('n1', base.GUEST, model.PowerAction.ON, key='k'))
+            'GuestNotFound', made.change_power('n1', base.GUEST, model.PowerAction.ON, key='k')
+        )
 
 
 class QueueTests(base.SimTestCase):
-
     def test_effects_on_a_guest_follow_each_other(self):
         made = self.hosts(SLOW)
         made.spawn('n1', base.guest_spec(), key='k')
@@ -124,7 +124,6 @@ class QueueTests(base.SimTestCase):
 
 
 class FailureTests(base.SimTestCase):
-
     def hosts(self, rule, **options):
         return super().hosts(f'extends: instant\nfailures: [{{{rule}}}]', **options)
 
@@ -161,7 +160,8 @@ class FailureTests(base.SimTestCase):
         self.assertEqual('done', self.spawn(self.hosts(rule), 3))
         made = self.hosts('verb: spawn, nth: 2', name='b')
         self.assertEqual(
-            ['done', 'failed', 'done'], [self.spawn(made, number) for number in range(3)])
+            ['done', 'failed', 'done'], [self.spawn(made, number) for number in range(3)]
+        )
 
     def test_probability(self):
         made = self.hosts('verb: spawn, probability: 0.3')
@@ -183,3 +183,7 @@ class FailureTests(base.SimTestCase):
         made.reload(instant)
         self.assertEqual(10.0, made.poll(job.id).ready_in)
         self.assertDone(made.spawn('n1', base.guest_spec('g2'), key='k'))
+        self.assertRaises(exception.Invalid, made.reload, 'no such profile')
+        self.assertIs(instant, made.profile)
+        made.reload('default')
+        self.assertEqual('default', made.profile.source)

@@ -10,7 +10,6 @@ Action = model.PowerAction
 
 
 class PowerTests(base.SimTestCase):
-
     def setUp(self):
         super().setUp()
         self.driver = self.hosts()
@@ -18,23 +17,34 @@ class PowerTests(base.SimTestCase):
 
     def change(self, action, **options):
         self.number += 1
-        return self.driver.change_power(
-            'n1', base.GUEST, action, key=f'k{self.number}', **options)
+        return self.driver.change_power('n1', base.GUEST, action, key=f'k{self.number}', **options)
 
     def test_transitions(self):
         self.driver.spawn('n1', base.guest_spec(), key='k', power_on=False)
         # (action, power state afterwards or None where it is refused)
         for action, expected in (
-                (Action.SOFT_REBOOT, None), (Action.PAUSE, None), (Action.RESUME, None),
-                (Action.UNPAUSE, None), (Action.SUSPEND, None),
-                (Action.OFF, Power.SHUTDOWN), (Action.ON, Power.RUNNING),
-                (Action.ON, Power.RUNNING), (Action.SOFT_REBOOT, Power.RUNNING),
-                (Action.PAUSE, Power.PAUSED), (Action.PAUSE, Power.PAUSED),
-                (Action.SOFT_REBOOT, None), (Action.UNPAUSE, Power.RUNNING),
-                (Action.SUSPEND, Power.SUSPENDED), (Action.UNPAUSE, None),
-                (Action.RESUME, Power.RUNNING), (Action.RESCUE, Power.RUNNING),
-                (Action.UNRESCUE, Power.RUNNING), (Action.HARD_REBOOT, Power.RUNNING),
-                (Action.SUSPEND, Power.SUSPENDED), (Action.HARD_REBOOT, Power.RUNNING)):
+            (Action.SOFT_REBOOT, None),
+            (Action.PAUSE, None),
+            (Action.RESUME, None),
+            (Action.UNPAUSE, None),
+            (Action.SUSPEND, None),
+            (Action.OFF, Power.SHUTDOWN),
+            (Action.ON, Power.RUNNING),
+            (Action.ON, Power.RUNNING),
+            (Action.SOFT_REBOOT, Power.RUNNING),
+            (Action.PAUSE, Power.PAUSED),
+            (Action.PAUSE, Power.PAUSED),
+            (Action.SOFT_REBOOT, None),
+            (Action.UNPAUSE, Power.RUNNING),
+            (Action.SUSPEND, Power.SUSPENDED),
+            (Action.UNPAUSE, None),
+            (Action.RESUME, Power.RUNNING),
+            (Action.RESCUE, Power.RUNNING),
+            (Action.UNRESCUE, Power.RUNNING),
+            (Action.HARD_REBOOT, Power.RUNNING),
+            (Action.SUSPEND, Power.SUSPENDED),
+            (Action.HARD_REBOOT, Power.RUNNING),
+        ):
             job = self.change(action)
             if expected is None:
                 self.assertFailed('InstanceInvalidState', job)
@@ -62,11 +72,12 @@ class PowerTests(base.SimTestCase):
 
     def test_destroy_is_idempotent(self):
         self.assertEqual(
-            {'destroyed': False}, self.assertDone(self.driver.destroy('n1', 'x', key='a')))
+            {'destroyed': False}, self.assertDone(self.driver.destroy('n1', 'x', key='a'))
+        )
         self.driver.spawn('n1', base.guest_spec(), key='k')
         self.assertEqual(
-            {'destroyed': True},
-            self.assertDone(self.driver.destroy('n1', base.GUEST, key='b')))
+            {'destroyed': True}, self.assertDone(self.driver.destroy('n1', base.GUEST, key='b'))
+        )
         self.assertEqual([], self.driver.list_guests('n1'))
 
     def test_a_guest_is_made_once(self):
@@ -75,14 +86,12 @@ class PowerTests(base.SimTestCase):
 
 
 class DeviceTests(base.SimTestCase):
-
     def test_attach_and_detach(self):
         made = self.hosts()
         made.spawn('n1', base.guest_spec(), key='k')
         self.assertDone(made.attach('n1', base.GUEST, base.VOLUME, key='a'))
         self.assertDone(made.attach('n1', base.GUEST, base.VOLUME, key='b'))
-        self.assertEqual(
-            (base.PORT, base.VOLUME), made.get_guest('n1', base.GUEST).spec.devices)
+        self.assertEqual((base.PORT, base.VOLUME), made.get_guest('n1', base.GUEST).spec.devices)
         for key, detached in (('a', True), ('b', False)):
             job = made.detach('n1', base.GUEST, base.VOLUME, key=key)
             self.assertEqual({'detached': detached}, self.assertDone(job))
@@ -96,8 +105,8 @@ class DeviceTests(base.SimTestCase):
         made.spawn('n1', base.guest_spec(), key='k')
         job = made.snapshot('n1', base.GUEST, key='s')
         self.assertEqual(
-            {'size': 70000, 'disk_format': 'raw', 'container_format': 'bare'},
-            self.assertDone(job))
+            {'size': 70000, 'disk_format': 'raw', 'container_format': 'bare'}, self.assertDone(job)
+        )
         data = b''.join(made.read_snapshot(job.id))
         self.assertEqual(70000, len(data))
         self.assertIn(base.GUEST.encode(), data)
@@ -106,7 +115,6 @@ class DeviceTests(base.SimTestCase):
 
 
 class QuestionTests(base.SimTestCase):
-
     def test_facts(self):
         made = self.hosts("""
 hosts:
@@ -120,22 +128,32 @@ hosts:
         first, second = made.get_facts('n1'), made.get_facts('n2')
         self.assertEqual('n1', first.hypervisor_hostname)
         self.assertEqual(
-            {'cells': 1, 'sockets': 2, 'cores': 2, 'threads': 2}, first.cpu_info['topology'])
+            {'cells': 1, 'sockets': 2, 'cores': 2, 'threads': 2}, first.cpu_info['topology']
+        )
         self.assertEqual((('aarch64', 'kvm', 'hvm'),), second.supported_instances)
         self.assertIn('HW_CPU_X86_AVX2', first.traits)
         self.assertNotIn('HW_CPU_X86_AVX2', second.traits)
-        for name in ('COMPUTE_ARCH_AARCH64', 'COMPUTE_MIGRATE_POST_COPY',
-                     'COMPUTE_MIGRATE_AUTO_CONVERGE'):
+        for name in (
+            'COMPUTE_ARCH_AARCH64',
+            'COMPUTE_MIGRATE_POST_COPY',
+            'COMPUTE_MIGRATE_AUTO_CONVERGE',
+        ):
             self.assertIn(name, second.traits)
         self.assertEqual(
-            {'VCPU': model.Inventory(8, None), 'MEMORY_MB': model.Inventory(4096, 128),
-             'DISK_GB': model.Inventory(100, None)}, made.get_inventory('n1'))
+            {
+                'VCPU': model.Inventory(8, None),
+                'MEMORY_MB': model.Inventory(4096, 128),
+                'DISK_GB': model.Inventory(100, None),
+            },
+            made.get_inventory('n1'),
+        )
         self.assertNotEqual(first.host_ip, second.host_ip)
         self.assertEqual(first.host_ip, made.get_volume_connector('n1')['ip'])
         iscsi = {'driver_volume_type': 'iscsi'}
         self.assertEqual(
             (True, False),
-            (made.can_connect_volume('n1', iscsi), made.can_connect_volume('n2', iscsi)))
+            (made.can_connect_volume('n1', iscsi), made.can_connect_volume('n2', iscsi)),
+        )
 
     def test_console_and_diagnostics_follow_the_clock(self):
         made = self.hosts()
@@ -148,7 +166,8 @@ hosts:
         found = made.get_diagnostics('n1', base.GUEST)
         self.assertEqual(
             ('running', 100, 1, 2, 1),
-            tuple(found[key] for key in ('state', 'uptime', 'num_cpus', 'num_disks', 'num_nics')))
+            tuple(found[key] for key in ('state', 'uptime', 'num_cpus', 'num_disks', 'num_nics')),
+        )
         self.assertEqual('fa:16:3e:00:00:01', found['nic_details'][0]['mac_address'])
         made.change_power('n1', base.GUEST, Action.OFF, key='o')
         self.assertEqual('', made.get_console_output('n1', base.GUEST))

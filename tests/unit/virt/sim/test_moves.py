@@ -20,7 +20,6 @@ hosts:
 
 
 class MoveTestCase(base.SimTestCase):
-
     def setUp(self):
         super().setUp()
         self.prepare()
@@ -33,25 +32,27 @@ class MoveTestCase(base.SimTestCase):
         """What each side has of the guest."""
         return tuple(
             sorted(str(guest.role) for guest in made.list_guests('n1'))
-            for made in (self.source, self.dest))
+            for made in (self.source, self.dest)
+        )
 
 
 class ColdMoveTests(MoveTestCase):
-
     def setUp(self):
         super().setUp()
         self.source.spawn('n1', base.guest_spec(), key='k')
         self.bigger = base.guest_spec(flavor='m1.large', memory_mb=8192)
 
     def leave(self):
-        return self.assertDone(
-            self.source.migrate_out('n1', base.GUEST, base.MOVE, key='m'))['handover']
+        return self.assertDone(self.source.migrate_out('n1', base.GUEST, base.MOVE, key='m'))[
+            'handover'
+        ]
 
     def test_there_and_confirmed(self):
         given = self.leave()
         self.assertEqual(({}, Power.RUNNING), (self.running(), given['power_state']))
-        self.assertDone(self.dest.finish_migration(
-            'n1', self.bigger, given, key='m', power_on=True))
+        self.assertDone(
+            self.dest.finish_migration('n1', self.bigger, given, key='m', power_on=True)
+        )
         self.assertEqual((['departed'], ['resident']), self.roles())
         self.assertEqual(8192, self.dest.get_guest('n1', base.GUEST).spec.memory_mb)
         for key, dropped in (('a', True), ('b', False)):
@@ -64,27 +65,36 @@ class ColdMoveTests(MoveTestCase):
         self.assertEqual(Power.SHUTDOWN, self.dest.get_guest('n1', base.GUEST).power_state)
         self.dest.destroy('n1', base.GUEST, key='r')
         for key in ('a', 'b'):
-            self.assertDone(self.source.revert_migration(
-                'n1', base.GUEST, base.MOVE, key=key, power_on=True))
+            self.assertDone(
+                self.source.revert_migration('n1', base.GUEST, base.MOVE, key=key, power_on=True)
+            )
         self.assertEqual((['resident'], []), self.roles())
         self.assertEqual(2048, self.source.get_guest('n1', base.GUEST).spec.memory_mb)
 
     def test_the_destination_wants_proof(self):
         for wrong in ({}, {**self.leave(), 'guest': 'other'}, {**self.leave(), 'kind': 'live'}):
-            self.assertFailed('InvalidHandover', self.dest.finish_migration(
-                'n1', self.bigger, wrong, key=str(wrong), power_on=True))
+            self.assertFailed(
+                'InvalidHandover',
+                self.dest.finish_migration('n1', self.bigger, wrong, key=str(wrong), power_on=True),
+            )
         self.assertEqual((['departed'], []), self.roles())
 
     def test_the_departed_guest_does_not_start(self):
         self.leave()
         for action in (model.PowerAction.ON, model.PowerAction.HARD_REBOOT):
             job = self.source.change_power(
-                'n1', base.GUEST, action, key='k', spec=base.guest_spec())
+                'n1', base.GUEST, action, key='k', spec=base.guest_spec()
+            )
             self.assertEqual(model.JobState.FAILED, job.state)
-        self.assertFailed('GuestNotFound', self.source.revert_migration(
-            'n1', base.GUEST, 'another move', key='r', power_on=True))
-        self.assertFalse(self.source.confirm_migration(
-            'n1', base.GUEST, 'another move', key='c').result['dropped'])
+        self.assertFailed(
+            'GuestNotFound',
+            self.source.revert_migration('n1', base.GUEST, 'another move', key='r', power_on=True),
+        )
+        self.assertFalse(
+            self.source.confirm_migration('n1', base.GUEST, 'another move', key='c').result[
+                'dropped'
+            ]
+        )
         self.source.destroy('n1', base.GUEST, key='d')
         self.assertEqual((['departed'], []), self.roles())
 
@@ -92,46 +102,55 @@ class ColdMoveTests(MoveTestCase):
         given = self.leave()
         self.source.finish_migration('n1', self.bigger, given, key='m', power_on=True)
         self.assertEqual((['departed', 'resident'], []), self.roles())
-        self.assertFailed('GuestExists', self.source.revert_migration(
-            'n1', base.GUEST, base.MOVE, key='r', power_on=True))
+        self.assertFailed(
+            'GuestExists',
+            self.source.revert_migration('n1', base.GUEST, base.MOVE, key='r', power_on=True),
+        )
         self.source.destroy('n1', base.GUEST, key='d')
-        self.assertDone(self.source.revert_migration(
-            'n1', base.GUEST, base.MOVE, key='r2', power_on=True))
+        self.assertDone(
+            self.source.revert_migration('n1', base.GUEST, base.MOVE, key='r2', power_on=True)
+        )
         self.assertEqual({base.GUEST: 'n1'}, self.running())
 
     def test_a_half_made_destination_may_be_tried_again(self):
-        self.prepare('extends: instant\nfailures: [{verb: finish_migration, when: during, first: 1}'
-                     ', {verb: migrate_out, when: during, first: 1}]')
-        self.assertFailed('DriverError', self.source.migrate_out(
-            'n1', base.GUEST, base.MOVE, key='a'))
+        self.prepare(
+            'extends: instant\nfailures: [{verb: finish_migration, when: during, first: 1}'
+            ', {verb: migrate_out, when: during, first: 1}]'
+        )
+        self.assertFailed(
+            'DriverError', self.source.migrate_out('n1', base.GUEST, base.MOVE, key='a')
+        )
         self.assertEqual(Power.SHUTDOWN, self.source.get_guest('n1', base.GUEST).power_state)
         given = self.leave()
-        self.assertFailed('DriverError', self.dest.finish_migration(
-            'n1', self.bigger, given, key='a', power_on=True))
-        self.assertDone(self.dest.finish_migration(
-            'n1', self.bigger, given, key='b', power_on=True))
+        self.assertFailed(
+            'DriverError',
+            self.dest.finish_migration('n1', self.bigger, given, key='a', power_on=True),
+        )
+        self.assertDone(
+            self.dest.finish_migration('n1', self.bigger, given, key='b', power_on=True)
+        )
         self.assertEqual({base.GUEST: 'n1'}, self.running())
 
 
 class LiveMoveTestCase(MoveTestCase):
-
     def begin(self, text=COPY % '', spec=None):
         """A guest on the source whose copy to the destination has begun."""
         self.prepare(text)
         spec = spec or base.guest_spec()
         self.source.spawn('n1', spec, key='k')
-        self.ticket = self.assertDone(self.dest.pre_live_migration(
-            'n1', spec, base.MOVE, key='p'))['ticket']
+        self.ticket = self.assertDone(self.dest.pre_live_migration('n1', spec, base.MOVE, key='p'))[
+            'ticket'
+        ]
         self.copy = self.source.live_migrate(
-            'n1', base.GUEST, base.MOVE, key='l', ticket=self.ticket)
+            'n1', base.GUEST, base.MOVE, key='l', ticket=self.ticket
+        )
         return self.copy
 
     def look(self):
         return self.source.poll(self.copy.id)
 
     def force(self, key='f'):
-        return self.source.force_complete_live_migration(
-            'n1', base.GUEST, base.MOVE, key=key)
+        return self.source.force_complete_live_migration('n1', base.GUEST, base.MOVE, key=key)
 
     def abort(self, key='a'):
         return self.source.abort_live_migration('n1', base.GUEST, base.MOVE, key=key)
@@ -141,7 +160,6 @@ class LiveMoveTestCase(MoveTestCase):
 
 
 class LiveMoveTests(LiveMoveTestCase):
-
     def test_from_one_host_to_the_other(self):
         self.begin()
         self.assertEqual(1.0, self.copy.ready_in)
@@ -156,7 +174,8 @@ class LiveMoveTests(LiveMoveTestCase):
         self.assertEqual({}, self.running())
         for key in ('a', 'b'):
             self.assertEqual(
-                {'power_state': Power.RUNNING}, self.assertDone(self.arrive(given, key)))
+                {'power_state': Power.RUNNING}, self.assertDone(self.arrive(given, key))
+            )
         self.assertEqual(1, len(self.running()))
         self.assertDone(self.source.confirm_migration('n1', base.GUEST, base.MOVE, key='c'))
         self.assertEqual(([], ['resident']), self.roles())
@@ -170,8 +189,9 @@ class LiveMoveTests(LiveMoveTestCase):
         self.prepare(COPY % '')
         self.source.spawn('n1', base.guest_spec(), key='k')
         self.source.change_power('n1', base.GUEST, model.PowerAction.PAUSE, key='k')
-        ticket = self.dest.pre_live_migration(
-            'n1', base.guest_spec(), base.MOVE, key='p').result['ticket']
+        ticket = self.dest.pre_live_migration('n1', base.guest_spec(), base.MOVE, key='p').result[
+            'ticket'
+        ]
         job = self.source.live_migrate('n1', base.GUEST, base.MOVE, key='l', ticket=ticket)
         self.clock.advance(8)
         given = self.assertDone(self.source.poll(job.id))['handover']
@@ -180,7 +200,7 @@ class LiveMoveTests(LiveMoveTestCase):
 
     def test_disks_are_copied_when_asked(self):
         self.begin(COPY % '.1', base.guest_spec(disk_gb=10))
-        self.assertEqual(1024 * 1024 ** 2, self.copy.result['disk_total'])
+        self.assertEqual(1024 * 1024**2, self.copy.result['disk_total'])
         self.clock.advance(3)
         self.assertEqual('disk', self.look().result['phase'])
 
@@ -193,8 +213,9 @@ class LiveMoveTests(LiveMoveTestCase):
         self.dest.rollback_live_migration('n1', base.GUEST, base.MOVE, key='r')
         self.assertFailed('GuestNotFound', self.arrive(given, 'c'))
         # The destination lost it: the source boots it from its disks.
-        self.assertDone(self.source.revert_migration(
-            'n1', base.GUEST, base.MOVE, key='v', power_on=True))
+        self.assertDone(
+            self.source.revert_migration('n1', base.GUEST, base.MOVE, key='v', power_on=True)
+        )
         self.assertEqual((['resident'], []), self.roles())
 
     def test_a_late_rollback_does_no_harm(self):
@@ -214,40 +235,56 @@ class LiveMoveTests(LiveMoveTestCase):
         self.prepare()
         self.source.spawn('n1', base.guest_spec(), key='k', power_on=False)
         ticket = {'guest': base.GUEST, 'move': base.MOVE, 'id': 't'}
-        self.assertFailed('InstanceInvalidState', self.source.live_migrate(
-            'n1', base.GUEST, base.MOVE, key='a', ticket=ticket))
+        self.assertFailed(
+            'InstanceInvalidState',
+            self.source.live_migrate('n1', base.GUEST, base.MOVE, key='a', ticket=ticket),
+        )
         self.source.change_power('n1', base.GUEST, model.PowerAction.ON, key='k')
-        self.assertFailed('InvalidTicket', self.source.live_migrate(
-            'n1', base.GUEST, 'other', key='b', ticket=ticket))
-        self.assertFailed('GuestExists', self.source.pre_live_migration(
-            'n1', base.guest_spec(), base.MOVE, key='c'))
+        self.assertFailed(
+            'InvalidTicket',
+            self.source.live_migrate('n1', base.GUEST, 'other', key='b', ticket=ticket),
+        )
+        self.assertFailed(
+            'GuestExists',
+            self.source.pre_live_migration('n1', base.guest_spec(), base.MOVE, key='c'),
+        )
 
     def test_checks(self):
-        made = self.hosts("""
+        made = self.hosts(
+            """
 extends: instant
 hosts:
   - {match: old, hypervisor: {version: 1}}
   - {match: arm, architecture: aarch64}
   - {match: plain, without_traits: [HW_CPU_X86_AVX2]}
   - {match: xen, hypervisor: {type: Xen}}
-""", nodes=('n1', 'n2', 'old', 'arm', 'plain', 'xen'))
+""",
+            nodes=('n1', 'n2', 'old', 'arm', 'plain', 'xen'),
+        )
         facts = {node: made.get_facts(node) for node in made.list_nodes()}
 
         def check(source, dest):
             return made.check_live_migration(
-                dest, base.guest_spec(), source=facts[source], dest=facts[dest],
-                key=f'{source}-{dest}')
+                dest,
+                base.guest_spec(),
+                source=facts[source],
+                dest=facts[dest],
+                key=f'{source}-{dest}',
+            )
+
         for source, dest, error_class in (
-                ('n1', 'n1', 'UnableToMigrateToSelf'), ('n1', 'arm', 'InvalidCPUInfo'),
-                ('n1', 'old', 'DestinationHypervisorTooOld'), ('n1', 'plain', 'InvalidCPUInfo'),
-                ('n1', 'xen', 'InvalidHypervisorType')):
+            ('n1', 'n1', 'UnableToMigrateToSelf'),
+            ('n1', 'arm', 'InvalidCPUInfo'),
+            ('n1', 'old', 'DestinationHypervisorTooOld'),
+            ('n1', 'plain', 'InvalidCPUInfo'),
+            ('n1', 'xen', 'InvalidHypervisorType'),
+        ):
             self.assertFailed(error_class, check(source, dest))
         for source, dest in (('n1', 'n2'), ('old', 'n1'), ('plain', 'n1')):
             self.assertEqual({'block_migration': True}, self.assertDone(check(source, dest)))
 
 
 class LiveMoveEndTests(LiveMoveTestCase):
-
     NEVER = COPY % ', converges: false'
     POST_COPY = COPY % ', converges: false, post_copy: true'
 
@@ -261,7 +298,11 @@ class LiveMoveEndTests(LiveMoveTestCase):
         self.dest.rollback_live_migration('n1', base.GUEST, base.MOVE, key='r')
         self.assertEqual((['resident'], []), self.roles())
         self.assertEqual(1, len(self.running()))
-        self.assertFailed('AbortRefused', self.abort('b'))
+        self.assertEqual({'aborted': False}, self.assertDone(self.abort('b')))
+        self.assertFailed(
+            'MoveEnded',
+            self.source.live_migrate('n1', base.GUEST, base.MOVE, key='late', ticket=self.ticket),
+        )
 
     def test_abort_against_completion_has_one_winner(self):
         slow = COPY % '' + '    delays: {abort_live_migration: 3}\n'
@@ -289,8 +330,7 @@ class LiveMoveEndTests(LiveMoveTestCase):
         self.clock.advance(12)
         self.assertEqual({'mode': 'post-copy'}, self.assertDone(self.force()))
         job = self.look()
-        self.assertEqual(
-            (model.JobState.RUNNING, 'post-copy'), (job.state, job.result['phase']))
+        self.assertEqual((model.JobState.RUNNING, 'post-copy'), (job.state, job.result['phase']))
         self.assertFailed('AbortRefused', self.abort())
         self.assertDone(self.arrive(job.result['handover']))
         self.assertEqual(1, len(self.running()))
@@ -304,15 +344,15 @@ class LiveMoveEndTests(LiveMoveTestCase):
         self.source.close()
         self.source = self.hosts(name='source')
         self.assertEqual(before, self.look())
-        again = self.source.live_migrate(
-            'n1', base.GUEST, base.MOVE, key='l', ticket=self.ticket)
+        again = self.source.live_migrate('n1', base.GUEST, base.MOVE, key='l', ticket=self.ticket)
         self.assertEqual(before, again)
 
     def test_failures(self):
         for when, roles in (
-                ('before', (['resident'], ['incoming'])),
-                ('during', (['resident'], ['incoming'])),
-                ('after', (['departed'], ['incoming']))):
+            ('before', (['resident'], ['incoming'])),
+            ('during', (['resident'], ['incoming'])),
+            ('after', (['departed'], ['incoming'])),
+        ):
             self.folder = self.path(when)
             os.makedirs(self.folder)
             self.begin(COPY % '' + f'failures: [{{verb: live_migrate, when: {when}}}]')
@@ -329,7 +369,6 @@ class LiveMoveEndTests(LiveMoveTestCase):
 
 
 class HostPowerTests(base.SimTestCase):
-
     def test_a_fenced_host_runs_nothing(self):
         made = self.hosts(COPY % '')
         made.spawn('n1', base.guest_spec(), key='k')
@@ -340,8 +379,7 @@ class HostPowerTests(base.SimTestCase):
         self.assertEqual((False, True), (made.is_up('n1'), made.is_up('n2')))
         self.assertEqual({'g2': 'n2'}, self.running())
         self.assertFailed('HypervisorUnavailable', made.poll(copy.id))
-        self.assertRaises(
-            exception.Unavailable, made.spawn, 'n1', base.guest_spec('g3'), key='k')
+        self.assertRaises(exception.Unavailable, made.spawn, 'n1', base.guest_spec('g3'), key='k')
         other = self.hosts(name='b')
         self.assertDone(other.spawn('n1', base.guest_spec(), key='evacuate'))
         self.clock.advance(5)
@@ -349,8 +387,7 @@ class HostPowerTests(base.SimTestCase):
         self.assertTrue(made.is_up('n1'))
         self.assertEqual(5, made.get_facts('n1').booted_at - made.get_facts('n2').booted_at)
         self.assertEqual(2, len(self.running()))
-        self.assertEqual(
-            Power.SHUTDOWN, made.get_guest('n1', base.GUEST).power_state)
+        self.assertEqual(Power.SHUTDOWN, made.get_guest('n1', base.GUEST).power_state)
 
     def test_what_does_not_exist(self):
         for ask in (lambda path: hostpower.power_off(path, 'n1'), census.guests):

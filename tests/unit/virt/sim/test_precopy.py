@@ -10,25 +10,33 @@ from nova_lite.virt.sim import precopy
 
 RATE = st.floats(0.5, 1e5)
 PARAMETERS = st.builds(
-    precopy.Parameters, memory_mb=st.integers(1, 10**7), disk_mb=st.floats(0, 1e7),
-    bandwidth_mb_s=RATE, dirty_rate_mb_s=st.one_of(st.just(0), RATE),
-    max_downtime_ms=st.integers(1, 10_000), auto_converge=st.booleans(),
-    converges=st.sampled_from([None, None, False, True]))
+    precopy.Parameters,
+    memory_mb=st.integers(1, 10**7),
+    disk_mb=st.floats(0, 1e7),
+    bandwidth_mb_s=RATE,
+    dirty_rate_mb_s=st.one_of(st.just(0), RATE),
+    max_downtime_ms=st.integers(1, 10_000),
+    auto_converge=st.booleans(),
+    converges=st.sampled_from([None, None, False, True]),
+)
 FORCES = st.one_of(
-    st.none(), st.builds(precopy.Force, st.floats(0, 1e6), st.sampled_from(precopy.ForceMode)))
+    st.none(), st.builds(precopy.Force, st.floats(0, 1e6), st.sampled_from(precopy.ForceMode))
+)
 SETTINGS = hypothesis.settings(max_examples=300, deadline=None, derandomize=True)
 
 
 def moments(params, force):
     """Instants worth a look: before, at and after each change of phase."""
     ends = precopy.timeline(params, force)
-    last = ends.completed if math.isfinite(ends.completed) else (
-        params.disk_seconds + 20 * params.memory_mb / params.bandwidth_mb_s)
+    last = (
+        ends.completed
+        if math.isfinite(ends.completed)
+        else (params.disk_seconds + 20 * params.memory_mb / params.bandwidth_mb_s)
+    )
     return sorted(last * part / 17 for part in range(20))
 
 
 class PrecopyProperties(testtools.TestCase):
-
     @SETTINGS
     @hypothesis.given(PARAMETERS, FORCES)
     def test_counters_add_up_and_processed_never_falls(self, params, force):
@@ -52,11 +60,13 @@ class PrecopyProperties(testtools.TestCase):
         if params.converges is None and params.memory_mb > params.threshold_mb:
             self.assertEqual(
                 params.bandwidth_mb_s > params.dirty_rate_mb_s or params.auto_converge,
-                precopy.converges(params))
+                precopy.converges(params),
+            )
         elif params.converges is not None:
             self.assertEqual(
                 params.converges or params.memory_mb <= params.threshold_mb,
-                precopy.converges(params))
+                precopy.converges(params),
+            )
 
     @SETTINGS
     @hypothesis.given(PARAMETERS, st.floats(0, 1e6), st.sampled_from(precopy.ForceMode))
@@ -67,8 +77,7 @@ class PrecopyProperties(testtools.TestCase):
         self.assertLessEqual(ends.handover, ends.completed)
         if math.isfinite(natural.completed) and at < natural.completed - natural.downtime:
             # Nothing more is written once the guest is paused.
-            self.assertLessEqual(
-                ends.handover, natural.completed * (1 + 1e-9) + 1e-9)
+            self.assertLessEqual(ends.handover, natural.completed * (1 + 1e-9) + 1e-9)
 
     @SETTINGS
     @hypothesis.given(PARAMETERS, FORCES)
@@ -78,8 +87,7 @@ class PrecopyProperties(testtools.TestCase):
         found = precopy.progress(params, ends.completed, force)
         self.assertEqual(precopy.Phase.COMPLETED, found.phase)
         self.assertEqual((0, 0), (found.memory_remaining, found.disk_remaining))
-        self.assertGreaterEqual(
-            found.memory_processed, found.memory_total * (1 - 1e-6) - 1024)
+        self.assertGreaterEqual(found.memory_processed, found.memory_total * (1 - 1e-6) - 1024)
         if force is None:
             self.assertLessEqual(found.downtime_ms, params.max_downtime_ms + 1)
 
@@ -93,10 +101,9 @@ class PrecopyProperties(testtools.TestCase):
 
 
 class PrecopyExamples(testtools.TestCase):
-
     PARAMS = precopy.Parameters(
-        memory_mb=4096, disk_mb=1024, bandwidth_mb_s=1024, dirty_rate_mb_s=512,
-        max_downtime_ms=300)
+        memory_mb=4096, disk_mb=1024, bandwidth_mb_s=1024, dirty_rate_mb_s=512, max_downtime_ms=300
+    )
 
     def test_rounds(self):
         # 1 s of disks; rounds of 4, 2, 1, 0.5 s; the 0.25 s that is left is downtime.
@@ -107,8 +114,7 @@ class PrecopyExamples(testtools.TestCase):
         self.assertEqual((precopy.Phase.MEMORY, 2), (found.phase, found.iteration))
         self.assertEqual(1024 * precopy.MB, found.memory_remaining)
         self.assertEqual(5 * 1024 * precopy.MB, found.memory_processed)
-        self.assertEqual(
-            precopy.Phase.SWITCHOVER, precopy.progress(self.PARAMS, 8.6).phase)
+        self.assertEqual(precopy.Phase.SWITCHOVER, precopy.progress(self.PARAMS, 8.6).phase)
         self.assertEqual(precopy.Phase.DISK, precopy.progress(self.PARAMS, 0.5).phase)
 
     def test_pause_sends_what_is_left_and_what_was_written(self):
@@ -132,8 +138,8 @@ class PrecopyExamples(testtools.TestCase):
 
     def test_auto_converge_slows_a_guest_that_writes_too_fast(self):
         busy = precopy.Parameters(1024, 0, 100, 150, auto_converge=True)
-        throttles = {
-            precopy.progress(busy, second).throttle_percent for second in range(0, 60, 2)}
+        throttles = {precopy.progress(busy, second).throttle_percent for second in range(0, 60, 2)}
         self.assertEqual({0, 20, 30, 40, 50}, throttles & {0, 20, 30, 40, 50})
-        self.assertTrue(math.isinf(precopy.timeline(
-            precopy.Parameters(1024, 0, 100, 150)).completed))
+        self.assertTrue(
+            math.isinf(precopy.timeline(precopy.Parameters(1024, 0, 100, 150)).completed)
+        )

@@ -8,6 +8,7 @@ import testtools
 from nova_lite import runtime
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import profile
+from nova_lite.virt.sim import rules
 from tests.unit.virt.sim import base
 
 REFUSED = (
@@ -23,22 +24,34 @@ REFUSED = (
     ('hosts: [{capacity: {vcpus: true}}]', 'hosts[0].capacity.vcpus: must be an integer'),
     ('hosts: [{}, {traits: [HW_FAST]}]', "hosts[1].traits[0]: 'HW_FAST' is neither"),
     ('hosts: [{architecture: vax}]', 'hosts[0].architecture: must be one of'),
-    ('hosts: [{delays: {spwan: 1}}]', "hosts[0].delays.spwan: 'spwan' fits no verb"),
+    ('hosts: [{delays: {boot: 1}}]', "hosts[0].delays.boot: 'boot' fits no verb"),
     ('hosts: [{delays: {spawn: -1}}]', 'hosts[0].delays.spawn: must be a number between 0'),
     ('hosts: [{delays: {spawn: .nan}}]', 'hosts[0].delays.spawn: must be a number'),
     ('hosts: [{delays: {spawn: {normal: 1}}}]', "hosts[0].delays.spawn: unknown key 'normal'"),
-    ('hosts: [{delays: {spawn: {uniform: {low: 1}}}}]',
-     "hosts[0].delays.spawn.uniform: lacks 'high'"),
-    ('hosts: [{delays: {spawn: {uniform: {low: 2, high: 1}}}}]',
-     'hosts[0].delays.spawn.uniform: low must not exceed high'),
-    ('hosts: [{delays: {spawn: {triangular: {low: 2, mode: 1, high: 3}}}}]',
-     'hosts[0].delays.spawn.triangular: low <= mode <= high must hold'),
-    ('hosts: [{delays: {spawn: {lognormal: {median: 0, sigma: 1, high: 3}}}}]',
-     'hosts[0].delays.spawn.lognormal: 0 < median <= high must hold'),
-    ('hosts: [{live_migration: {max_downtime_ms: 0}}]',
-     'hosts[0].live_migration.max_downtime_ms: must be an integer between 1'),
-    ('hosts: [{live_migration: {post_copy: 1}}]',
-     'hosts[0].live_migration.post_copy: must be true or false'),
+    (
+        'hosts: [{delays: {spawn: {uniform: {low: 1}}}}]',
+        "hosts[0].delays.spawn.uniform: lacks 'high'",
+    ),
+    (
+        'hosts: [{delays: {spawn: {uniform: {low: 2, high: 1}}}}]',
+        'hosts[0].delays.spawn.uniform: low must not exceed high',
+    ),
+    (
+        'hosts: [{delays: {spawn: {triangular: {low: 2, mode: 1, high: 3}}}}]',
+        'hosts[0].delays.spawn.triangular: low <= mode <= high must hold',
+    ),
+    (
+        'hosts: [{delays: {spawn: {lognormal: {median: 0, sigma: 1, high: 3}}}}]',
+        'hosts[0].delays.spawn.lognormal: 0 < median <= high must hold',
+    ),
+    (
+        'hosts: [{live_migration: {max_downtime_ms: 0}}]',
+        'hosts[0].live_migration.max_downtime_ms: must be an integer between 1',
+    ),
+    (
+        'hosts: [{live_migration: {post_copy: 1}}]',
+        'hosts[0].live_migration.post_copy: must be true or false',
+    ),
     ('failures: [{}]', "failures[0]: lacks 'verb'"),
     ('failures: [{verb: spawn, first: 1, nth: 2}]', 'failures[0]: only one of first and nth'),
     ('failures: [{verb: spawn, first: 0}]', 'failures[0].first: must be an integer between 1'),
@@ -46,14 +59,15 @@ REFUSED = (
     ('failures: [{verb: spawn, when: never}]', 'failures[0].when: must be one of: before'),
     ('failures: [{verb: spawn, error: no capacity}]', 'failures[0]: error must be the name'),
     ('failures: [{verb: spawn, match: {hosts: a}}]', "failures[0].match: unknown key 'hosts'"),
-    ('failures: [{verb: spawn, match: {metadata: {1: a}}}]',
-     'failures[0].match.metadata: key 1 must be a string'),
+    (
+        'failures: [{verb: spawn, match: {metadata: {1: a}}}]',
+        'failures[0].match.metadata: key 1 must be a string',
+    ),
     ('guests: [{match: {}}]', "guests[0]: lacks 'live_migration'"),
 )
 
 
 class RefusalTests(testtools.TestCase):
-
     def test_the_message_names_source_and_place(self):
         for text, expected in REFUSED:
             error = self.assertRaises(profile.ProfileError, profile.parse, text, 'mine')
@@ -65,7 +79,6 @@ class RefusalTests(testtools.TestCase):
 
 
 class ProfileTests(testtools.TestCase):
-
     def test_bundled_profiles_load(self):
         for name in profile.bundled():
             behaviour = profile.load(name).behaviour('any')
@@ -84,8 +97,7 @@ hosts:
 """)
         plain, gpu = made.behaviour('node-1'), made.behaviour('gpu-1')
         self.assertIs(plain, made.behaviour('node-2'))
-        self.assertEqual(
-            {'vcpus': 8, 'memory_mb': 262144, 'disk_gb': 4096}, plain.capacity)
+        self.assertEqual({'vcpus': 8, 'memory_mb': 262144, 'disk_gb': 4096}, plain.capacity)
         self.assertEqual({'vcpus': 8, 'memory_mb': 1024, 'disk_gb': 4096}, gpu.capacity)
         self.assertEqual({'memory_mb': 64}, gpu.reserved)
         self.assertIn('CUSTOM_SSD', plain.traits)
@@ -100,20 +112,17 @@ hosts:
         first = profile.load(path)
         with open(path, 'w') as stream:
             stream.write('seed: 6')
-        self.assertEqual((5, 6), (first.seed, first.reload().seed))
+        self.assertEqual((5, 6), (first.seed, profile.load(first.source).seed))
 
     def test_match(self):
-        match = profile.Match(
-            host='c1-*', flavor='m1.*', server='web*', metadata=(('fail', 'y*'),))
+        match = rules.Match(host='c1-*', flavor='m1.*', server='web*', metadata=(('fail', 'y*'),))
         fitting = base.guest_spec(metadata={'fail': 'yes'})
         self.assertTrue(match.fits('c1-h1', fitting))
         self.assertFalse(match.fits('c2-h1', fitting))
         self.assertFalse(match.fits('c1-h1', None))
         self.assertFalse(match.fits('c1-h1', base.guest_spec()))
-        self.assertFalse(match.fits('c1-h1', base.guest_spec(
-            metadata={'fail': 'yes'}, flavor='x')))
-        self.assertFalse(match.fits('c1-h1', base.guest_spec(
-            metadata={'fail': 'yes'}, name='db')))
+        self.assertFalse(match.fits('c1-h1', base.guest_spec(metadata={'fail': 'yes'}, flavor='x')))
+        self.assertFalse(match.fits('c1-h1', base.guest_spec(metadata={'fail': 'yes'}, name='db')))
 
     def test_parameters_of_a_guest(self):
         made = profile.parse("""
@@ -127,10 +136,8 @@ guests:
 
 
 class DelayTests(testtools.TestCase):
-
     def test_draws_stay_within_bounds_and_follow_the_seed(self):
-        for drawn in (delay.Uniform(1, 2), delay.Triangular(1, 1.5, 2),
-                      delay.Lognormal(1.5, 2, 2)):
+        for drawn in (delay.Uniform(1, 2), delay.Triangular(1, 1.5, 2), delay.Lognormal(1.5, 2, 2)):
             rng = runtime.seeded_random('seed')
             first = [drawn.draw(rng) for _index in range(100)]
             self.assertTrue(all(0 <= seconds <= 2 for seconds in first))

@@ -1,0 +1,160 @@
+"""What a behaviour profile says, as values: rules for hosts, guests and failures.
+
+Nothing here acts: `jobs` asks. `profile` makes these from YAML.
+"""
+
+import dataclasses
+import fnmatch
+
+from nova_lite.virt import model
+
+VERBS = tuple(str(verb) for verb in model.Verb)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Match:
+    """Patterns that host, flavor, server name and metadata must all fit."""
+
+    host: str = '*'
+    flavor: str = '*'
+    server: str = '*'
+    metadata: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def about_guest(self):
+        return self.flavor != '*' or self.server != '*' or bool(self.metadata)
+
+    def fits(self, node, spec):
+        """Tell whether it applies. spec: the guest's, or None if there is none."""
+        if not fnmatch.fnmatchcase(node, self.host):
+            return False
+        if not self.about_guest:
+            return True
+        if spec is None:
+            return False
+        return (
+            fnmatch.fnmatchcase(spec.flavor, self.flavor)
+            and fnmatch.fnmatchcase(spec.name, self.server)
+            and all(
+                fnmatch.fnmatchcase(str(spec.metadata.get(key, '')), pattern)
+                and key in spec.metadata
+                for key, pattern in self.metadata
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FailureRule:
+    """Which effects fail, how and how often.
+
+    At most one of probability, first and nth is set; with none each effect fails.
+    identity: what its counter is kept under; a changed rule starts at zero.
+    """
+
+    verbs: frozenset[str]
+    match: Match
+    when: str
+    error: model.JobError
+    identity: str
+    probability: float | None = None
+    first: int | None = None
+    nth: int | None = None
+
+    def strikes(self, count, rng):
+        """Tell whether the `count`-th effect (from 1) that fits shall fail."""
+        if self.probability is not None:
+            return rng.random() < self.probability
+        if self.first is not None:
+            return count <= self.first
+        if self.nth is not None:
+            return count == self.nth
+        return True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostRule:
+    match: str
+    settings: dict
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GuestRule:
+    match: Match
+    live_migration: dict
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Behaviour:
+    """All that the rules say of a host; hosts with the same rules share one."""
+
+    capacity: dict
+    reserved: dict
+    architecture: str
+    hypervisor: dict
+    traits: tuple[str, ...]
+    volume_types: tuple[str, ...]
+    snapshot_bytes: int
+    live_migration: dict
+    delays: dict
+
+
+class Profile:
+    """A whole profile. Immutable; `source` is what it was loaded from."""
+
+    def __init__(self, source, *, seed, hosts, guests, failures):
+        self.source = source
+        self.seed = seed
+        self.hosts = hosts
+        self.guests = guests
+        self.all_failures = failures
+        self._failures_by_verb = {
+            verb: tuple(rule for rule in failures if verb in rule.verbs) for verb in VERBS
+        }
+        self._by_rules = {}
+        self._by_node = {}
+
+    def behaviour(self, node):
+        """The Behaviour of a node."""
+        found = self._by_node.get(node)
+        if found is None:
+            fitting = tuple(
+                index
+                for index, rule in enumerate(self.hosts)
+                if fnmatch.fnmatchcase(node, rule.match)
+            )
+            found = self._by_rules.get(fitting)
+            if found is None:
+                found = _merge([self.hosts[index].settings for index in fitting])
+                self._by_rules[fitting] = found
+            self._by_node[node] = found
+        return found
+
+    def failures(self, verb):
+        """The failure rules that concern the verb, in order."""
+        return self._failures_by_verb[verb]
+
+    def live_migration(self, node, spec):
+        """The live migration parameters of a guest on a node."""
+        found = dict(self.behaviour(node).live_migration)
+        for rule in self.guests:
+            if rule.match.fits(node, spec):
+                found.update(rule.live_migration)
+        return found
+
+
+def _merge(layers):
+    """One Behaviour from the settings of all rules that fit; a later one prevails."""
+    merged = {key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')}
+    traits = {}
+    for settings in layers:
+        for key, value in settings.items():
+            if key == 'traits':
+                traits.update(dict.fromkeys(value))
+            elif key == 'without_traits':
+                for name in value:
+                    traits.pop(name, None)
+            elif isinstance(value, dict):
+                merged[key].update(value)
+            else:
+                merged[key] = value
+    return Behaviour(traits=tuple(traits), **merged)

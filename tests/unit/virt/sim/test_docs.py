@@ -1,0 +1,29 @@
+"""The profiles in the admin guide are profiles, and it names every verb."""
+
+import pathlib
+import re
+import textwrap
+
+import testtools
+
+from nova_lite.virt.sim import profile
+
+GUIDE = pathlib.Path(__file__).parents[4] / 'doc/source/admin/simulated-hosts.rst'
+
+
+class GuideTests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.text = GUIDE.read_text()
+
+    def test_examples_load(self):
+        blocks = re.findall(r'code-block:: yaml\n\n((?:    .*\n|\n)+)', self.text)
+        self.assertEqual(4, len(blocks))
+        for block in blocks:
+            profile.parse(textwrap.dedent(block)).behaviour('cell2-host1')
+
+    def test_every_verb_and_setting_is_named(self):
+        named = set(re.findall(r'``([a-z_]+)``', self.text)) | set(re.findall(r'(\w+):', self.text))
+        self.assertEqual(set(), {*profile.VERBS, *profile.HOST_KEYS} - named)
+        for key in profile.LIVE_MIGRATION:
+            self.assertIn(f'{key}:', self.text)
