@@ -12,6 +12,7 @@ the control plane.
 import functools
 import logging
 import re
+import urllib.parse
 
 from keystoneauth1 import exceptions
 from keystoneauth1 import loading
@@ -40,6 +41,16 @@ VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 def raising(error, **kwargs):
     """An entry of `errors`: raise `error` with these arguments and the reason."""
     return functools.partial(error, **kwargs)
+
+
+def segment(value, missing):
+    """An id in the form in which it may be part of a path.
+
+    Ids come from users: one that cannot be an id is not found, which `missing` raises.
+    """
+    if value in ('', '.', '..'):
+        raise missing()
+    return urllib.parse.quote(value, safe='')
 
 
 def credentials(conf, group):

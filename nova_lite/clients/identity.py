@@ -1,0 +1,22 @@
+"""The identity service, asked whether projects exist."""
+
+from nova_lite import exception
+from nova_lite.clients import session
+
+
+class Identity:
+    """The identity service."""
+
+    def __init__(self, conf):
+        self.service = session.Neighbour(conf, 'keystone', title='identity', version='/v3')
+
+    def require_project(self, ctxt, project_id):
+        """Raise Invalid when the identity service knows no such project.
+
+        One that we may not ask about counts as existing, as in nova.
+        """
+        missing = session.raising(
+            exception.Invalid, message=f'Project ID {project_id} is not a valid project.'
+        )
+        path = f'/projects/{session.segment(project_id, missing)}'
+        self.service.call(ctxt, 'GET', path, as_user=True, errors={403: None, 404: missing})

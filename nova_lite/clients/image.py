@@ -1,0 +1,217 @@
+"""The image service: images' records and contents.
+
+Calls are made in the user's name. Attributes that the service does not define
+itself are an image's properties; its schema is not asked for.
+"""
+
+import copy
+
+from nova_lite import exception
+from nova_lite.clients import cache
+from nova_lite.clients import session
+
+ATTRIBUTES = (
+    'id',
+    'name',
+    'status',
+    'visibility',
+    'owner',
+    'protected',
+    'tags',
+    'size',
+    'virtual_size',
+    'checksum',
+    'disk_format',
+    'container_format',
+    'min_disk',
+    'min_ram',
+    'created_at',
+    'updated_at',
+)
+OTHERS = {
+    'self',
+    'file',
+    'schema',
+    'locations',
+    'direct_url',
+    'stores',
+    'os_hidden',
+    'os_hash_algo',
+    'os_hash_value',
+}
+# What describes the one image only, and not a snapshot of a server made from it.
+NOT_INHERITED = {
+    'cache_in_nova',
+    'bittorrent',
+    'img_signature',
+    'img_signature_hash_method',
+    'img_signature_key_type',
+    'img_signature_certificate_uuid',
+}
+PAGE = 500
+
+
+def of(body):
+    """An image from the service's representation.
+
+    Returns ATTRIBUTES by name, and `properties`: {name: text}. min_disk is in
+    GiB, min_ram in MiB, size in bytes or None.
+    """
+    image = {name: body.get(name) for name in ATTRIBUTES}
+    image['min_disk'] = image['min_disk'] or 0
+    image['min_ram'] = image['min_ram'] or 0
+    image['properties'] = {
+        name: value for name, value in body.items() if name not in ATTRIBUTES and name not in OTHERS
+    }
+    return image
+
+
+class Image:
+    """The image service."""
+
+    def __init__(self, conf):
+        self.service = session.Neighbour(conf, 'glance', title='image', version='/v2')
+        self.cache = cache.Cache(conf.glance.image_cache_seconds)
+
+    def get(self, ctxt, image_id):
+        """The image, as `of` makes it; raises ImageNotFound."""
+        key = (ctxt.project_id, ctxt.is_admin, image_id)
+        image = self.cache.get(key)
+        if image is None:
+            response = self._call(ctxt, 'GET', image_id)
+            image = self.cache.put(key, of(response.json()))
+        return copy.deepcopy(image)
+
+    def list(self, ctxt, **filters):
+        """Images that the user sees and that match; marker and limit page through them."""
+        limit = filters.pop('limit', None)
+        found, params = [], {'limit': min(limit or PAGE, PAGE), **filters}
+        while True:
+            body = self.service.get(
+                ctxt, '/images', params=params, as_user=True, errors={400: exception.Invalid}
+            )
+            found.extend(of(item) for item in body['images'])
+            if 'next' not in body or (limit is not None and len(found) >= limit):
+                return found[:limit]
+            params['marker'] = found[-1]['id']
+
+    def create(self, ctxt, values, *, image_id=None):
+        """Create an image without contents (status queued); returns it.
+
+        values:   attributes and properties, by name
+        image_id: the id it is to have; an image that has it already is returned
+        """
+        if image_id is not None:
+            values = {**values, 'id': image_id}
+        errors = {400: exception.Invalid}
+        if image_id is not None:
+            errors[409] = None
+        response = self.service.call(
+            ctxt, 'POST', '/images', json=values, as_user=True, errors=errors
+        )
+        if response.status_code == 409:
+            return self.get(ctxt, image_id)
+        return of(response.json())
+
+    def create_snapshot(self, ctxt, name, server, *, base=None, properties=None, image_id=None):
+        """Create the image that a snapshot of a server will be uploaded to; returns it.
+
+        server:     has uuid, project_id, user_id
+        base:       the image that the server was made from, as `get` returns it
+        properties: further ones, which win
+        """
+        values = {'disk_format': 'qcow2', 'container_format': 'bare', 'min_disk': 0, 'min_ram': 0}
+        if base is not None:
+            values.update((key, base[key]) for key in values if base[key])
+            values.update(
+                (key, value)
+                for key, value in base['properties'].items()
+                if key not in NOT_INHERITED
+            )
+            values['base_image_ref'] = base['id']
+        values.update(properties or {})
+        values.update(
+            name=name,
+            visibility='private',
+            image_type='snapshot',
+            instance_uuid=server.uuid,
+            user_id=server.user_id,
+        )
+        if not self.service.has_user(ctxt):
+            values['owner'] = server.project_id
+        return self.create(ctxt, values, image_id=image_id)
+
+    def update(self, ctxt, image_id, *, values=None, remove=()):
+        """Set attributes and properties, remove properties; returns the image."""
+        patch = [
+            {'op': 'add', 'path': _pointer(name), 'value': value}
+            for name, value in (values or {}).items()
+        ]
+        patch += [{'op': 'remove', 'path': _pointer(name)} for name in remove]
+        headers = {'Content-Type': 'application/openstack-images-v2.1-json-patch'}
+        response = self._call(
+            ctxt,
+            'PATCH',
+            image_id,
+            json=patch,
+            headers=headers,
+            errors={400: exception.Invalid, 409: exception.Conflict},
+        )
+        self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
+        return of(response.json())
+
+    def upload(self, ctxt, image_id, data):
+        """Store the image's contents (bytes or a file) and make it active.
+
+        An image that is active already stays as it is.
+        """
+        response = self._call(
+            ctxt,
+            'PUT',
+            image_id,
+            '/file',
+            data=data,
+            errors={409: None},
+            headers={'Content-Type': 'application/octet-stream'},
+        )
+        if response.status_code == 409 and self.get(ctxt, image_id)['status'] != 'active':
+            raise exception.Conflict(reason=session.detail(response))
+
+    def download(self, ctxt, image_id, *, chunk_size=1 << 20):
+        """The image's contents, in pieces of at most `chunk_size` bytes."""
+        response = self._call(
+            ctxt,
+            'GET',
+            image_id,
+            '/file',
+            stream=True,
+            headers={'Accept': 'application/octet-stream'},
+        )
+        return response.iter_content(chunk_size)
+
+    def delete(self, ctxt, image_id, *, missing_ok=False):
+        """Delete the image; raises ImageNotFound unless `missing_ok`.
+
+        Raises Forbidden for a protected image, Conflict for one in use.
+        """
+        errors = {409: exception.Conflict}
+        if missing_ok:
+            errors[404] = None
+        self._call(ctxt, 'DELETE', image_id, errors=errors)
+        self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
+
+    def _call(self, ctxt, method, image_id, part='', *, errors=None, **request):
+        missing = session.raising(exception.ImageNotFound, image_id=image_id)
+        return self.service.call(
+            ctxt,
+            method,
+            f'/images/{session.segment(image_id, missing)}{part}',
+            as_user=True,
+            errors={404: missing, **(errors or {})},
+            **request,
+        )
+
+
+def _pointer(name):
+    """The JSON pointer to an attribute of an image."""
+    return '/' + name.replace('~', '~0').replace('/', '~1')

@@ -1,0 +1,248 @@
+"""The network service: ports of servers, from the request to the last address.
+
+What a user asks for is checked in the user's name; ports are made and bound by
+ourselves, for the server's project. Source: reference/create-server 1.4.
+
+A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}, absent keys
+meaning None; the request as a whole is a list of them, 'auto' or 'none'.
+"""
+
+import dataclasses
+
+from nova_lite import exception
+from nova_lite.clients import bindings
+from nova_lite.clients import cache
+from nova_lite.clients import requested
+from nova_lite.clients import security_groups
+from nova_lite.clients import session
+from nova_lite.clients import vifs
+
+PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
+EXTENSIONS = 'extensions'
+
+
+@dataclasses.dataclass(frozen=True)
+class Owner:
+    """Whom ports are for. Any object with these attributes may take its place."""
+
+    uuid: str
+    project_id: str
+    availability_zone: str | None = None
+    hostname: str | None = None
+
+
+class Network:
+    """The network service.
+
+    bindings: of ports to hosts, for moves; security_groups: by name
+    """
+
+    def __init__(self, conf):
+        self.service = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
+        self.bridge = conf.neutron.ovs_bridge
+        self.known_networks = cache.Cache(conf.neutron.network_cache_seconds)
+        self.known_extensions = cache.Cache(conf.neutron.extension_sync_interval)
+        self.bindings = bindings.Bindings(self)
+        self.security_groups = security_groups.SecurityGroups(self)
+        self.requested = requested.Requested(self)
+
+    # ---- reading ------------------------------------------------------------
+
+    def list(self, ctxt, kind, *, as_user=False, **filters):
+        """All things of a kind ('ports', 'networks', …) that match the filters."""
+        body = self.service.get(ctxt, f'/{kind}', params=filters, as_user=as_user)
+        return body[kind.replace('-', '_')]
+
+    def ports(self, ctxt, server_uuid):
+        """The ports that belong to a server."""
+        return self.list(ctxt, 'ports', device_id=server_uuid)
+
+    def has_extension(self, ctxt, alias):
+        """Whether the service has one of its optional parts."""
+        aliases = self.known_extensions.get(EXTENSIONS)
+        if aliases is None:
+            aliases = {item['alias'] for item in self.list(ctxt, 'extensions')}
+            self.known_extensions.put(EXTENSIONS, aliases)
+        return alias in aliases
+
+    def has_resource_request(self, ctxt, server_uuid):
+        """Whether a port of the server asks placement for resources (QoS)."""
+        ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='resource_request')
+        return any(port.get('resource_request') for port in ports)
+
+    def info(self, ctxt, server_uuid, known=()):
+        """network_info as it is now.
+
+        known: network_info as it was, whose order and decisions are kept
+        """
+        ports = {port['id']: port for port in self.ports(ctxt, server_uuid)}
+        before = {vif['id']: vif for vif in known}
+        order = [port_id for port_id in before if port_id in ports]
+        order += [port_id for port_id in ports if port_id not in before]
+        floating = []
+        if ports:
+            floating = self.list(ctxt, 'floatingips', port_id=list(ports))
+        return self._describe(
+            ctxt, [(ports[port_id], before.get(port_id)) for port_id in order], floating
+        )
+
+    def _describe(self, ctxt, plugged, floating_ips=()):
+        """network_info of (port, what is known of it) pairs."""
+        networks = self._networks(ctxt, {port['network_id'] for port, _ in plugged})
+        return [
+            vifs.build(
+                port,
+                *networks[port['network_id']],
+                floating_ips=floating_ips,
+                known=known,
+                bridge=self.bridge,
+            )
+            for port, known in plugged
+        ]
+
+    def _networks(self, ctxt, network_ids):
+        """{network id: (network, its subnets)}, asking only for those not known."""
+        found = {network_id: self.known_networks.get(network_id) for network_id in network_ids}
+        missing = [network_id for network_id, entry in found.items() if entry is None]
+        if missing:
+            subnets = self.list(ctxt, 'subnets', network_id=missing)
+            for network in self.list(ctxt, 'networks', id=missing):
+                own = [subnet for subnet in subnets if subnet['network_id'] == network['id']]
+                found[network['id']] = self.known_networks.put(network['id'], (network, own))
+        for network_id, entry in found.items():
+            if entry is None:
+                raise exception.NetworkNotUsable(network_id=network_id)
+        return found
+
+    # ---- asking -------------------------------------------------------------
+
+    def validate(self, ctxt, wanted, count=1, **options):
+        """Check what a user asks for; see Requested.validate."""
+        return self.requested.validate(ctxt, wanted, count, **options)
+
+    # ---- making -------------------------------------------------------------
+
+    def allocate(self, ctxt, server, wanted, *, host, groups=(), again=False):
+        """Give a server its ports, bound to `host`; returns its network_info.
+
+        server: an Owner; wanted: as `validate` returned it
+        groups: names or ids of security groups; none means the project's default
+        again:  part of it may have been done before: ports there are taken up
+        On an error nothing stays. Raises PortInUse, FixedIpInUse, NoMoreFixedIps,
+        PortBindingFailed, OverQuota and others.
+        """
+        wanted = self.requested.resolve(ctxt, server.project_id, wanted)
+        if not wanted:
+            return []
+        groups = self.security_groups.ids(ctxt, server.project_id, groups)
+        present = self.ports(ctxt, server.uuid) if again else []
+        plugged = []
+        try:
+            for request in wanted:
+                port = self._plug(ctxt, server, request, host=host, groups=groups, present=present)
+                known = {
+                    'preserve_on_delete': bool(request.get('port_id')),
+                    'tag': request.get('tag'),
+                }
+                plugged.append((port, known))
+                bindings.require_bound(port, host)
+            return self._describe(ctxt, plugged)
+        except exception.NovaLiteError:
+            self.release(ctxt, [{'id': port['id'], **known} for port, known in plugged])
+            raise
+
+    def _plug(self, ctxt, server, request, *, host, groups, present):
+        """The port for one requested network, made or taken over."""
+        body = {
+            'device_id': server.uuid,
+            'device_owner': f'compute:{server.availability_zone or ""}',
+            'binding:host_id': host,
+        }
+        if server.hostname and self.has_extension(ctxt, 'dns-integration'):
+            body['dns_name'] = server.hostname
+        if request.get('port_id'):
+            return self._take_over(ctxt, server, request['port_id'], body)
+        for port in present:
+            if port['network_id'] == request['network_id']:
+                present.remove(port)
+                return self._update(ctxt, port['id'], body)
+        body.update(
+            network_id=request['network_id'], tenant_id=server.project_id, admin_state_up=True
+        )
+        if groups:
+            body['security_groups'] = groups
+        if request.get('fixed_ip'):
+            body['fixed_ips'] = [{'ip_address': request['fixed_ip']}]
+        response = self.service.call(
+            ctxt, 'POST', '/ports', json={'port': body}, errors=PORT_ERRORS
+        )
+        if response.status_code >= 400:
+            raise requested.port_error(response, request)
+        return response.json()['port']
+
+    def _take_over(self, ctxt, server, port_id, body):
+        """Make a user's port the server's, unless another server was quicker."""
+        port = self.port(ctxt, port_id)
+        if port['device_id'] not in ('', server.uuid):
+            raise exception.PortInUse(port_id=port_id)
+        headers = {}
+        if self.has_extension(ctxt, 'revision-if-match'):
+            headers['If-Match'] = f'revision_number={port["revision_number"]}'
+        return self._update(ctxt, port_id, body, headers=headers)
+
+    def port(self, ctxt, port_id, *, as_user=False):
+        """One port; raises PortNotFound."""
+        missing = session.raising(exception.PortNotFound, port_id=port_id)
+        return self.service.get(
+            ctxt,
+            f'/ports/{session.segment(port_id, missing)}',
+            as_user=as_user,
+            errors={404: missing},
+        )['port']
+
+    def _update(self, ctxt, port_id, body, *, headers=None):
+        response = self.service.call(
+            ctxt,
+            'PUT',
+            f'/ports/{port_id}',
+            json={'port': body},
+            headers=headers or {},
+            errors=PORT_ERRORS,
+        )
+        if response.status_code >= 400:
+            raise requested.port_error(response, {'port_id': port_id})
+        return response.json()['port']
+
+    def move(self, ctxt, port_ids, host):
+        """Bind ports to another host at once, without a binding prepared for it."""
+        for port_id in port_ids:
+            bindings.require_bound(self._update(ctxt, port_id, {'binding:host_id': host}), host)
+
+    # ---- giving back --------------------------------------------------------
+
+    def deallocate(self, ctxt, server_uuid, network_info=()):
+        """Take all ports from a server: delete those made for it, unplug the others.
+
+        network_info: says which ones are to be preserved
+        """
+        preserved = {vif['id'] for vif in network_info if vif['preserve_on_delete']}
+        ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='id')
+        self.release(
+            ctxt,
+            [{'id': port['id'], 'preserve_on_delete': port['id'] in preserved} for port in ports],
+        )
+
+    def release(self, ctxt, network_info):
+        """Take these ports from their server; ports that are gone are no error."""
+        for vif in network_info:
+            path = f'/ports/{vif["id"]}'
+            if vif['preserve_on_delete']:
+                empty = {
+                    'device_id': '',
+                    'device_owner': '',
+                    'binding:host_id': None,
+                    'binding:profile': {},
+                }
+                self.service.call(ctxt, 'PUT', path, json={'port': empty}, errors={404: None})
+            else:
+                self.service.call(ctxt, 'DELETE', path, errors={404: None})

@@ -1,0 +1,169 @@
+"""Networks that a user asks for: what may be had, and what errors mean.
+
+Source: reference/create-server 1.2 and 1.4.
+"""
+
+from nova_lite import exception
+from nova_lite.clients import session
+
+AUTO, NONE = 'auto', 'none'
+ADDRESSLESS = ('deferred', 'none')
+ADDRESS_IN_USE = {'IpAddressInUse', 'IpAddressAlreadyAllocated'}
+
+
+class Requested:
+    """Checks of what a user asks for, on the network service."""
+
+    def __init__(self, network):
+        self.network = network
+        self.service = network.service
+
+    def validate(self, ctxt, wanted, count=1, *, may_attach_external=False):
+        """Check the networks and ports that a request names, in the user's name.
+
+        wanted: None (nothing was said), 'auto', 'none' or a list
+        count:  servers that are to have them
+        Returns (wanted, count): with networks found in place of None and, where
+        it can be decided now, of 'auto'; count is less where the quota of ports
+        does not suffice. Raises what the API answers.
+        """
+        if wanted == NONE:
+            return NONE, count
+        if wanted is None or wanted == AUTO:
+            wanted = self._choose(ctxt, automatic=wanted == AUTO)
+        if wanted in (AUTO, NONE):
+            return wanted, count
+        self._check_ports(ctxt, wanted)
+        self._check_networks(ctxt, wanted, may_attach_external=may_attach_external)
+        return wanted, self._within_quota(ctxt, wanted, count)
+
+    def _choose(self, ctxt, *, automatic):
+        """The one network that the project can use."""
+        more = {'admin_state_up': True} if automatic else {}
+        usable = self.network.list(
+            ctxt, 'networks', as_user=True, tenant_id=ctxt.project_id, shared=False, **more
+        )
+        usable += self.network.list(ctxt, 'networks', as_user=True, shared=True, **more)
+        if automatic:
+            usable = [network for network in usable if network['subnets']]
+        if len(usable) > 1:
+            raise exception.NetworkAmbiguous()
+        if usable:
+            return [{'network_id': usable[0]['id']}]
+        if not automatic:
+            return NONE
+        self._topology(ctxt, ctxt.project_id, as_user=True, fields='dry-run')
+        return AUTO
+
+    def _topology(self, ctxt, project_id, *, as_user, **params):
+        refused = session.raising(exception.NetworkNotAllocatable, project_id=project_id)
+        body = self.service.get(
+            ctxt,
+            f'/auto-allocated-topology/{project_id}',
+            params=params,
+            as_user=as_user,
+            errors={400: refused, 404: refused, 409: refused},
+        )
+        return body['auto_allocated_topology']['id']
+
+    def resolve(self, ctxt, project_id, wanted):
+        """The list behind a validated request, for which 'auto' may need a new network."""
+        if wanted == AUTO:
+            return [{'network_id': self._topology(ctxt, project_id, as_user=False)}]
+        return [] if wanted in (NONE, None) else wanted
+
+    def _check_ports(self, ctxt, wanted):
+        for request in wanted:
+            if not request.get('port_id'):
+                continue
+            port_id = request['port_id']
+            try:
+                port = self.network.port(ctxt, port_id, as_user=True)
+            except exception.PortNotFound as error:
+                raise exception.PortNotUsable(port_id=port_id, reason='not found') from error
+            if port['device_id']:
+                raise exception.PortInUse(port_id=port_id)
+            if not port['fixed_ips'] and port.get('ip_allocation') not in ADDRESSLESS:
+                raise exception.PortNotUsable(
+                    port_id=port_id, reason='it requires a FixedIP in order to be used'
+                )
+
+    def _check_networks(self, ctxt, wanted, *, may_attach_external):
+        ids = list(
+            dict.fromkeys(request['network_id'] for request in wanted if not request.get('port_id'))
+        )
+        if not ids:
+            return
+        found = self.network.list(ctxt, 'networks', as_user=True, id=ids)
+        networks = {network['id']: network for network in found}
+        for network_id in ids:
+            network = networks.get(network_id)
+            if network is None:
+                raise exception.NetworkNotUsable(network_id=network_id)
+            if not network['subnets']:
+                raise exception.NetworkRequiresSubnet(network_id=network_id)
+            external = network.get('router:external') and not network['shared']
+            if external and not may_attach_external:
+                raise exception.ExternalNetworkForbidden(network_id=network_id)
+        for request in wanted:
+            if request.get('fixed_ip') and not request.get('port_id'):
+                self._check_address(ctxt, request)
+
+    def _check_address(self, ctxt, request):
+        """Ask as ourselves: on a shared network the address may be another project's."""
+        if self.network.list(
+            ctxt,
+            'ports',
+            network_id=request['network_id'],
+            fixed_ips=f'ip_address={request["fixed_ip"]}',
+            fields='id',
+        ):
+            raise exception.FixedIpInUse(address=request['fixed_ip'])
+
+    def _within_quota(self, ctxt, wanted, count):
+        """How many servers the project's quota of ports allows, of `count`."""
+        each = sum(1 for request in wanted if not request.get('port_id'))
+        if not each:
+            return count
+        response = self.service.call(
+            ctxt, 'GET', f'/quotas/{ctxt.project_id}', as_user=True, errors={404: None}
+        )
+        limit = -1
+        if response.status_code != 404:  # the service may have no quotas
+            limit = response.json()['quota'].get('port', -1)
+        if limit == -1:
+            return count
+        used = len(
+            self.network.list(ctxt, 'ports', as_user=True, tenant_id=ctxt.project_id, fields='id')
+        )
+        if limit - used < each:
+            raise exception.OverQuota(resource='ports', requested=each, used=used, limit=limit)
+        return min(count, (limit - used) // each)
+
+
+def port_error(response, request):
+    """The error behind the service's refusal to make or change a port."""
+    reason = session.detail(response)
+    kind = _kind(response)
+    network_id, port_id = request.get('network_id'), request.get('port_id')
+    if kind in ADDRESS_IN_USE:
+        return exception.FixedIpInUse(address=request.get('fixed_ip'))
+    if kind == 'OverQuota':
+        return exception.OverQuota(reason)
+    if kind == 'IpAddressGenerationFailure':
+        return exception.NoMoreFixedIps(network_id=network_id, reason=reason)
+    if port_id is not None:
+        if response.status_code == 412:
+            return exception.PortInUse(port_id=port_id)
+        return exception.PortNotUsable(port_id=port_id, reason=reason)
+    if response.status_code == 404 and kind == 'NetworkNotFound':
+        return exception.NetworkNotUsable(network_id=network_id)
+    return exception.Invalid(reason=reason)
+
+
+def _kind(response):
+    """The type of a network service's error."""
+    try:
+        return response.json()['NeutronError']['type']
+    except (ValueError, KeyError, TypeError):
+        return None  # not its own error, but a proxy's

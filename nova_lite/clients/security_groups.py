@@ -1,0 +1,90 @@
+"""Security groups of servers: by name or id, on the ports of the server."""
+
+from nova_lite import exception
+
+DEFAULT = 'default'
+
+
+class SecurityGroups:
+    """Calls about security groups."""
+
+    def __init__(self, network):
+        self.network = network
+
+    def find(self, ctxt, project_id, name_or_id, *, as_user=False):
+        """The project's group of this id, else of this name.
+
+        Raises SecurityGroupNotFound, or NoUniqueMatch for a name given twice.
+        """
+        groups = self.network.list(
+            ctxt, 'security-groups', as_user=as_user, tenant_id=project_id, fields=['id', 'name']
+        )
+        return self._choose(groups, name_or_id)
+
+    @staticmethod
+    def _choose(groups, name_or_id):
+        for group in groups:
+            if group['id'] == name_or_id:
+                return group
+        named = [group for group in groups if group['name'] == name_or_id]
+        if len(named) > 1:
+            raise exception.NoUniqueMatch(what='security groups', name=name_or_id)
+        if not named:
+            raise exception.SecurityGroupNotFound(group=name_or_id)
+        return named[0]
+
+    def validate(self, ctxt, names_or_ids):
+        """Check the groups a user asks for; returns their ids, each once.
+
+        Raises SecurityGroupNotUsable for one that does not exist, or NoUniqueMatch.
+        """
+        return self._resolve(ctxt, ctxt.project_id, names_or_ids, as_user=True)
+
+    def ids(self, ctxt, project_id, names_or_ids):
+        """The ids of a project's groups; [] when only the default group is meant."""
+        return self._resolve(ctxt, project_id, names_or_ids, as_user=False)
+
+    def _resolve(self, ctxt, project_id, names_or_ids, *, as_user):
+        if not set(names_or_ids) - {DEFAULT}:
+            return []
+        groups = self.network.list(
+            ctxt, 'security-groups', as_user=as_user, tenant_id=project_id, fields=['id', 'name']
+        )
+        try:
+            found = [self._choose(groups, name)['id'] for name in names_or_ids]
+        except exception.SecurityGroupNotFound as error:
+            raise exception.SecurityGroupNotUsable(
+                group=error.kwargs['group'], reason='it does not exist'
+            ) from error
+        return list(dict.fromkeys(found))
+
+    def of_server(self, ctxt, server_uuid):
+        """The groups on any port of the server, with their rules."""
+        ids = self._on_ports(self.network.ports(ctxt, server_uuid))
+        return self.network.list(ctxt, 'security-groups', id=sorted(ids)) if ids else []
+
+    @staticmethod
+    def _on_ports(ports):
+        return {group for port in ports for group in port['security_groups']}
+
+    def add(self, ctxt, server, name_or_id):
+        """Put a group on every port of the server (has uuid and project_id)."""
+        group = self.find(ctxt, server.project_id, name_or_id)['id']
+        for port in self.network.ports(ctxt, server.uuid):
+            if group not in port['security_groups'] and port.get('port_security_enabled', True):
+                self._set(ctxt, port, [*port['security_groups'], group])
+
+    def remove(self, ctxt, server, name_or_id):
+        """Take a group off every port of the server; raises SecurityGroupNotFound."""
+        group = self.find(ctxt, server.project_id, name_or_id)['id']
+        ports = self.network.ports(ctxt, server.uuid)
+        if group not in self._on_ports(ports):
+            raise exception.SecurityGroupNotFound(group=name_or_id)
+        for port in ports:
+            if group in port['security_groups']:
+                self._set(ctxt, port, [one for one in port['security_groups'] if one != group])
+
+    def _set(self, ctxt, port, groups):
+        self.network.service.call(
+            ctxt, 'PUT', f'/ports/{port["id"]}', json={'port': {'security_groups': groups}}
+        )

@@ -1,0 +1,116 @@
+"""network_info: what is stored of a server's ports, one dict per port.
+
+The keys are those of nova's network info cache:
+id, address (MAC), type, vnic_type, devname, active, profile, details,
+preserve_on_delete, tag, network {id, label, bridge, meta {mtu, tenant_id, …},
+subnets [{cidr, version, gateway, dns, routes, ips [{address, type, version,
+meta, floating_ips [{address, type, version}]}]}]}
+"""
+
+DEVICE_NAME_LENGTH = 14  # of an interface on Linux
+
+
+def build(port, network, subnets, *, floating_ips=(), known=None, bridge=None):
+    """One port's entry.
+
+    port, network, subnets, floating_ips: as the network service shows them;
+        subnets and floating_ips may hold more than this port's
+    known:  {'preserve_on_delete', 'tag'} as decided when the port was plugged
+    bridge: the bridge for ports that do not name one
+    """
+    known = known or {}
+    details = port.get('binding:vif_details') or {}
+    return {
+        'id': port['id'],
+        'address': port['mac_address'],
+        'type': port.get('binding:vif_type'),
+        'vnic_type': port.get('binding:vnic_type', 'normal'),
+        'devname': ('tap' + port['id'])[:DEVICE_NAME_LENGTH],
+        'ovs_interfaceid': port['id'],
+        'active': not port['admin_state_up'] or port['status'] == 'ACTIVE',
+        'profile': port.get('binding:profile') or {},
+        'details': details,
+        'preserve_on_delete': known.get('preserve_on_delete', False),
+        'tag': known.get('tag'),
+        'meta': {},
+        'network': {
+            'id': network['id'],
+            'label': network['name'],
+            'bridge': details.get('bridge_name') or bridge,
+            'meta': {
+                'injected': False,
+                'tenant_id': network.get('tenant_id'),
+                'mtu': network.get('mtu'),
+            },
+            'subnets': _subnets(port, subnets, floating_ips),
+        },
+    }
+
+
+def _subnets(port, subnets, floating_ips):
+    """The subnets that the port has addresses in, with those addresses."""
+    by_id = {subnet['id']: subnet for subnet in subnets}
+    found = {}
+    for fixed in port['fixed_ips']:
+        subnet = by_id.get(fixed['subnet_id'])
+        if subnet is None:
+            continue  # deleted since the port was read
+        entry = found.setdefault(
+            subnet['id'],
+            {
+                'cidr': subnet['cidr'],
+                'version': subnet['ip_version'],
+                'gateway': _address(subnet.get('gateway_ip'), 'gateway', subnet),
+                'dns': [_address(dns, 'dns', subnet) for dns in subnet.get('dns_nameservers', ())],
+                'routes': [
+                    {
+                        'cidr': route['destination'],
+                        'gateway': _address(route['nexthop'], 'gateway', subnet),
+                    }
+                    for route in subnet.get('host_routes', ())
+                ],
+                'meta': {},
+                'ips': [],
+            },
+        )
+        entry['ips'].append(
+            {
+                'address': fixed['ip_address'],
+                'type': 'fixed',
+                'version': subnet['ip_version'],
+                'meta': {},
+                'floating_ips': _floating(port, fixed, floating_ips),
+            }
+        )
+    return list(found.values())
+
+
+def _floating(port, fixed, floating_ips):
+    return [
+        {'address': floating['floating_ip_address'], 'type': 'floating', 'version': 4, 'meta': {}}
+        for floating in floating_ips
+        if floating.get('port_id') == port['id']
+        and floating.get('fixed_ip_address') == fixed['ip_address']
+    ]
+
+
+def _address(address, kind, subnet):
+    if address is None:
+        return None
+    return {'address': address, 'type': kind, 'version': subnet['ip_version'], 'meta': {}}
+
+
+def port_ids(network_info):
+    """The ids of the ports."""
+    return [vif['id'] for vif in network_info]
+
+
+def addresses(network_info):
+    """Every fixed and floating address: [(network label, MAC, ip entry), ...]."""
+    found = []
+    for vif in network_info:
+        for subnet in vif['network']['subnets']:
+            for ip in subnet['ips']:
+                for entry in (ip, *ip['floating_ips']):
+                    found.append((vif['network']['label'], vif['address'], entry))
+    return found

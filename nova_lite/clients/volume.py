@@ -1,0 +1,316 @@
+"""The volume service: volumes, their attachments to servers, snapshots.
+
+What concerns a user's volumes is called in the user's name; attachments belong to
+us and are made by ourselves, since a move may outlive the user's token.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import session
+
+MICROVERSION = 'volume 3.44'  # attachments are completed by their own call
+REIMAGE_MICROVERSION = 'volume 3.68'
+CONFLICT = {400: exception.Conflict, 409: exception.Conflict}
+WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
+
+
+def of(body):
+    """A volume from the service's representation. size is in GiB.
+
+    attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
+    attachments of one server, as during a move, any of them
+    image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
+    """
+    metadata = dict(body.get('volume_image_metadata') or {})
+    return {
+        'id': body['id'],
+        'name': body.get('name'),
+        'status': body['status'],
+        'size': body['size'],
+        'bootable': body.get('bootable') in (True, 'true', 'True'),
+        'multiattach': bool(body.get('multiattach')),
+        'encrypted': bool(body.get('encrypted')),
+        'availability_zone': body.get('availability_zone'),
+        'volume_type': body.get('volume_type'),
+        'snapshot_id': body.get('snapshot_id'),
+        'project_id': body.get('os-vol-tenant-attr:tenant_id'),
+        'metadata': body.get('metadata') or {},
+        'image': _image(metadata) if metadata else None,
+        'attachments': {
+            item['server_id']: {
+                'attachment_id': item.get('attachment_id'),
+                'host': item.get('host_name'),
+                'mountpoint': item.get('device'),
+            }
+            for item in body.get('attachments') or ()
+            if item.get('server_id')
+        },
+    }
+
+
+def _image(metadata):
+    """The image record within a volume's metadata, whose values are all text."""
+    image = {
+        'id': metadata.pop('image_id', None),
+        'name': metadata.pop('image_name', None),
+        'checksum': metadata.pop('checksum', None),
+        'disk_format': metadata.pop('disk_format', None),
+        'container_format': metadata.pop('container_format', None),
+    }
+    for name in ('min_disk', 'min_ram', 'size'):
+        image[name] = int(metadata.pop(name, 0) or 0)
+    image['properties'] = metadata
+    return image
+
+
+class Volume:
+    """The volume service."""
+
+    def __init__(self, conf):
+        self.service = session.Neighbour(
+            conf, 'cinder', title='volume', version='/v3', microversion=MICROVERSION
+        )
+        self.cross_az_attach = conf.cinder.cross_az_attach
+
+    # ---- volumes ------------------------------------------------------------
+
+    def get(self, ctxt, volume_id):
+        """The volume, as `of` makes it; raises VolumeNotFound."""
+        return of(self._call(ctxt, 'GET', volume_id).json()['volume'])
+
+    def check_attachable(self, volume, *, instance_uuid=None, availability_zone=None):
+        """Raise VolumeNotUsable unless the volume can be attached to a server.
+
+        volume: as `get` returns it; availability_zone: the server's, if known
+        """
+        if volume['status'] == 'in-use' and volume['multiattach']:
+            if instance_uuid in volume['attachments']:
+                raise exception.VolumeNotUsable(
+                    volume_id=volume['id'], reason='it is already attached to this server'
+                )
+        elif volume['status'] != 'available':
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'],
+                reason=f"its status must be 'available' but is '{volume['status']}'",
+            )
+        zone = volume['availability_zone']
+        if (
+            not self.cross_az_attach
+            and None not in (zone, availability_zone)
+            and zone != availability_zone
+        ):
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'],
+                reason=f'it is in availability zone {zone}, the server in {availability_zone}',
+            )
+
+    def create(self, ctxt, *, size, name='', **options):
+        """Start to create a volume of `size` GiB in the user's name; returns it.
+
+        options: image_id, snapshot_id, volume_type, availability_zone, metadata
+        Raises OverQuota, and Invalid for what cannot be.
+        """
+        if not self.service.has_user(ctxt):
+            raise exception.Forbidden(
+                'A volume can be created only with the token of the user it is for.'
+            )
+        body = {'size': size, 'name': name}
+        for option, value in options.items():
+            if value is not None:
+                body['imageRef' if option == 'image_id' else option] = value
+        response = self.service.call(
+            ctxt,
+            'POST',
+            '/volumes',
+            json={'volume': body},
+            as_user=True,
+            errors={400: exception.Invalid, 404: exception.Invalid, 413: _over_quota},
+        )
+        return of(response.json()['volume'])
+
+    def wait_until_ready(self, ctxt, volume_id, *, timeout_s, interval_s=1.0):
+        """Wait for a volume that is being created; returns it.
+
+        Raises VolumeNotUsable when that fails or takes longer than `timeout_s`.
+        """
+        deadline = runtime.monotonic() + timeout_s
+        while True:
+            volume = self.get(ctxt, volume_id)
+            if volume['status'] not in WORKING:
+                break
+            if runtime.monotonic() >= deadline:
+                raise exception.VolumeNotUsable(
+                    volume_id=volume_id,
+                    reason=f"it is still '{volume['status']}' after {timeout_s} s",
+                )
+            runtime.sleep(interval_s)
+        if volume['status'].startswith('error'):
+            raise exception.VolumeNotUsable(
+                volume_id=volume_id, reason=f"its status is '{volume['status']}'"
+            )
+        return volume
+
+    def delete(self, ctxt, volume_id):
+        """Delete the volume, if it exists; raises Conflict while it is in use."""
+        self._call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
+
+    def reserve(self, ctxt, volume_id):
+        """Keep the volume for an attachment to come; raises VolumeNotUsable."""
+        self._act(ctxt, volume_id, 'os-reserve')
+
+    def unreserve(self, ctxt, volume_id):
+        """Give up a reservation."""
+        self._act(ctxt, volume_id, 'os-unreserve')
+
+    def begin_detaching(self, ctxt, volume_id):
+        """Mark a volume in use as about to be detached; raises VolumeNotUsable."""
+        self._act(ctxt, volume_id, 'os-begin_detaching')
+
+    def roll_detaching(self, ctxt, volume_id):
+        """Undo `begin_detaching`."""
+        self._act(ctxt, volume_id, 'os-roll_detaching')
+
+    def reimage(self, ctxt, volume_id, image_id):
+        """Start to write another image onto the volume, which may be reserved."""
+        self._act(
+            ctxt,
+            volume_id,
+            'os-reimage',
+            {'image_id': image_id, 'reimage_reserved': True},
+            headers={'OpenStack-API-Version': REIMAGE_MICROVERSION},
+        )
+
+    def _act(self, ctxt, volume_id, action, value=None, **request):
+        refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
+        self._call(
+            ctxt,
+            'POST',
+            volume_id,
+            '/action',
+            json={action: value},
+            errors={400: refused, 409: refused},
+            **request,
+        )
+
+    def _call(self, ctxt, method, volume_id, part='', *, errors=None, **request):
+        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        return self.service.call(
+            ctxt,
+            method,
+            f'/volumes/{session.segment(volume_id, missing)}{part}',
+            as_user=True,
+            errors={404: missing, **(errors or {})},
+            **request,
+        )
+
+    # ---- attachments --------------------------------------------------------
+
+    def create_attachment(self, ctxt, volume_id, instance_uuid, *, connector=None):
+        """Reserve the volume for a server; returns {'id', 'connection_info'}.
+
+        connector: as the driver tells it, to connect at once
+        Raises VolumeNotFound and VolumeNotUsable.
+        """
+        body = {
+            'volume_uuid': volume_id,
+            'instance_uuid': instance_uuid,
+            'connector': connector or {},
+        }
+        refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
+        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        response = self.service.call(
+            ctxt,
+            'POST',
+            '/attachments',
+            json={'attachment': body},
+            errors={400: refused, 404: missing, 409: refused},
+        )
+        return _attachment(response)
+
+    def get_attachment(self, ctxt, attachment_id):
+        """{'id', 'connection_info'}; raises AttachmentNotFound."""
+        return _attachment(self._attachment(ctxt, 'GET', attachment_id))
+
+    def list_attachments(self, ctxt, instance_uuid):
+        """The server's attachments: [{'id', 'volume_id', 'status', …}]."""
+        body = self.service.get(
+            ctxt, '/attachments', params={'instance_id': instance_uuid, 'all_tenants': 1}
+        )
+        return body['attachments']
+
+    def update_attachment(self, ctxt, attachment_id, connector, *, mountpoint=None):
+        """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
+        if mountpoint is not None:
+            connector = {**connector, 'mountpoint': mountpoint}
+        return _attachment(
+            self._attachment(
+                ctxt,
+                'PUT',
+                attachment_id,
+                json={'attachment': {'connector': connector}},
+                errors=CONFLICT,
+            )
+        )
+
+    def complete_attachment(self, ctxt, attachment_id):
+        """Say that the host has the volume: it is in use from now on."""
+        self._attachment(
+            ctxt, 'POST', attachment_id, '/action', json={'os-complete': {}}, errors=CONFLICT
+        )
+
+    def delete_attachment(self, ctxt, attachment_id):
+        """End an attachment, if it exists."""
+        self._attachment(ctxt, 'DELETE', attachment_id, errors={404: None, **CONFLICT})
+
+    def _attachment(self, ctxt, method, attachment_id, part='', *, errors=None, **request):
+        missing = session.raising(exception.AttachmentNotFound, attachment_id=attachment_id)
+        return self.service.call(
+            ctxt,
+            method,
+            f'/attachments/{attachment_id}{part}',
+            errors={404: missing, **(errors or {})},
+            **request,
+        )
+
+    # ---- snapshots ----------------------------------------------------------
+
+    def get_snapshot(self, ctxt, snapshot_id):
+        """{'id', 'volume_id', 'status', 'size', 'name'}; raises SnapshotNotFound."""
+        return self._snapshot(ctxt, 'GET', snapshot_id).json()['snapshot']
+
+    def create_snapshot(self, ctxt, volume_id, name, *, description=''):
+        """Start a snapshot of the volume, in use or not; returns it."""
+        body = {'volume_id': volume_id, 'name': name, 'description': description, 'force': True}
+        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        response = self.service.call(
+            ctxt,
+            'POST',
+            '/snapshots',
+            json={'snapshot': body},
+            as_user=True,
+            errors={400: exception.Invalid, 404: missing, 413: _over_quota},
+        )
+        return response.json()['snapshot']
+
+    def delete_snapshot(self, ctxt, snapshot_id):
+        """Delete the snapshot, if it exists."""
+        self._snapshot(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})
+
+    def _snapshot(self, ctxt, method, snapshot_id, *, errors=None):
+        missing = session.raising(exception.SnapshotNotFound, snapshot_id=snapshot_id)
+        return self.service.call(
+            ctxt,
+            method,
+            f'/snapshots/{session.segment(snapshot_id, missing)}',
+            as_user=True,
+            errors={404: missing, **(errors or {})},
+        )
+
+
+def _attachment(response):
+    body = response.json()['attachment']
+    return {'id': body['id'], 'connection_info': body.get('connection_info') or {}}
+
+
+def _over_quota(reason):
+    return exception.OverQuota(reason)

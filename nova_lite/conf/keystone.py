@@ -1,0 +1,16 @@
+"""[keystone]: how we reach the identity service to ask about projects."""
+
+from nova_lite.conf import service_user
+
+GROUP = 'keystone'
+OPTS = [*service_user.neighbour('identity')]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]
