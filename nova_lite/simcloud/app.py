@@ -1,0 +1,80 @@
+"""The WSGI application: four services, one port, one database."""
+
+import logging
+
+import falcon
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database as databases
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import middleware
+from nova_lite.simcloud import options as settings_module
+from nova_lite.simcloud import seed
+from nova_lite.simcloud.identity import catalog as catalogs
+from nova_lite.simcloud.identity import routes as identity
+from nova_lite.simcloud.identity import tokens as token_store
+from nova_lite.simcloud.image import routes as image
+from nova_lite.simcloud.network import routes as network
+from nova_lite.simcloud.volume import routes as volume
+
+LOG = logging.getLogger(__name__)
+
+
+def _answer(req, resp, fault):
+    media_type, text = faults.body_of(fault, getattr(req.context, 'service', None))
+    resp.status = fault.status
+    resp.content_type = media_type
+    resp.text = text
+    for name, value in fault.headers.items():
+        resp.set_header(name, value)
+
+
+def _on_fault(req, resp, fault, _params):
+    _answer(req, resp, fault)
+
+
+def _on_bad_value(req, resp, error, _params):
+    # A value of the right type that the database cannot hold, such as NUL in a query.
+    LOG.info('%s %s: %s', req.method, req.path, error)
+    _answer(req, resp, faults.BadRequest('A value in the request cannot be stored.'))
+
+
+def _on_error(req, resp, error, _params):
+    LOG.error('%s %s failed', req.method, req.path, exc_info=error)
+    _answer(req, resp, faults.ServerFault('The server could not complete the request.'))
+
+
+def _on_http_error(req, resp, error):
+    _answer(req, resp, faults.of_status(
+        error.status_code, error.description or error.title))
+
+
+def make_app(database, public_url, *, options=None):
+    """The WSGI callable for /identity, /image, /network and /volume.
+
+    database: path of a SQLite file or an SQLAlchemy URL; tables and first
+        contents are made when they are missing
+    public_url: scheme, host and port as clients see them; the catalog names
+        the services by it
+    options: None, a dict or options.Options
+    """
+    settings = settings_module.make(options)
+    public_url = public_url.rstrip('/')
+    db = databases.Database(database)
+    db.create_tables()
+    seed.seed(db, settings)
+    catalog = catalogs.Catalog(public_url, region=settings.region, endpoints=settings.endpoints)
+    tokens = token_store.Tokens(db, catalog, lifetime_s=settings.token_lifetime_s,
+                                expired_window_s=settings.expired_window_s)
+    app = falcon.App(middleware=[
+        middleware.Identify(tokens, catalog, settings, public_url), volume.VersionHeaders()])
+    app.req_options.strip_url_path_trailing_slash = True
+    app.add_error_handler(Exception, _on_error)
+    app.add_error_handler(sa.exc.DataError, _on_bad_value)
+    app.add_error_handler(faults.Fault, _on_fault)
+    app.set_error_serializer(_on_http_error)
+    identity.add(app, db, tokens, catalog)
+    image.add(app, db)
+    network.add(app, db)
+    volume.add(app, db)
+    return app

@@ -1,0 +1,104 @@
+"""Reading request bodies: size, JSON, and a schema compiled once at import."""
+
+import json
+
+import jsonschema
+
+from nova_lite.simcloud import faults
+
+JSON_LIMIT_BYTES = 1024 * 1024
+INT_LIMIT = 2**31 - 1
+
+STRING = {'type': 'string', 'maxLength': 255}
+NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+TEXT = {'type': 'string', 'maxLength': 4096}
+ID = {'type': 'string', 'minLength': 1, 'maxLength': 64}
+BOOLEAN = {'type': 'boolean'}
+COUNT = {'type': 'integer', 'minimum': 0, 'maximum': INT_LIMIT}
+
+
+def nullable(schema):
+    """The schema that also allows null."""
+    return {'anyOf': [schema, {'type': 'null'}]}
+
+
+def compiled(schema):
+    """A validator for `schema`, an object schema in JSON Schema's words."""
+    return jsonschema.Draft202012Validator(schema)
+
+
+def wrapped(key, properties, required=(), *, extra=False):
+    """A validator for {key: {…}} whose inner object has `properties`."""
+    return compiled({
+        'type': 'object',
+        'required': [key],
+        'properties': {key: {
+            'type': 'object', 'properties': properties, 'required': list(required),
+            'additionalProperties': extra}}})
+
+
+def chunks(req, size):
+    """The body in pieces of at most `size` bytes, chunked transfer included."""
+    stream = req.bounded_stream
+    if req.content_length is None and req.get_header('Transfer-Encoding'):
+        stream = req.stream
+    while True:
+        data = stream.read(size)
+        if not data:
+            return
+        yield data
+
+
+def _raw(req):
+    if (req.content_length or 0) > JSON_LIMIT_BYTES:
+        raise faults.TooLarge(f'The body is larger than {JSON_LIMIT_BYTES} bytes.')
+    parts, total = [], 0
+    for part in chunks(req, 64 * 1024):
+        total += len(part)
+        if total > JSON_LIMIT_BYTES:
+            raise faults.TooLarge(f'The body is larger than {JSON_LIMIT_BYTES} bytes.')
+        parts.append(part)
+    return b''.join(parts)
+
+
+def _refuse_constant(name):
+    raise ValueError(f'{name} is not JSON')
+
+
+def _holds_nul(value):
+    if isinstance(value, dict):
+        return any(_holds_nul(key) or _holds_nul(item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(map(_holds_nul, value))
+    return isinstance(value, str) and '\0' in value
+
+
+def parsed(req):
+    """The JSON value of the body; 400 with the reason when it is none."""
+    raw = _raw(req)
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant)
+        # Lone surrogates and NUL are legal JSON that no database stores as text.
+        text = json.dumps(value, ensure_ascii=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:
+        raise faults.BadRequest(f'The body is not valid JSON: {error}') from error
+    if '\\u0000' in text and _holds_nul(value):
+        raise faults.BadRequest('The body holds a NUL character.')
+    return value
+
+
+def read(req, validator, key=None):
+    """The body checked by `validator`; with `key` only the object under it."""
+    value = parsed(req)
+    check(value, validator)
+    return value if key is None else value[key]
+
+
+def check(value, validator):
+    """Raise BadRequest that names the place of the first fault."""
+    if validator.is_valid(value):
+        return
+    error = jsonschema.exceptions.best_match(validator.iter_errors(value))
+    where = '.'.join(str(part) for part in error.absolute_path) or 'the body'
+    raise faults.BadRequest(f'Invalid input for {where}: {error.message[:500]}')

@@ -1,0 +1,135 @@
+"""The database under simcloud: SQLAlchemy 2 Core, one engine per URL.
+
+SQLite runs in WAL mode and takes its write lock when a change begins, so that
+two writers wait instead of failing; other servers serialise by row locks. The
+tables of all services share one MetaData and are made when they are missing.
+"""
+
+import contextlib
+import logging
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+
+from nova_lite import runtime
+
+LOG = logging.getLogger(__name__)
+
+ATTEMPTS = 8
+# Deadlocks, and tables that another process is making at the same time.
+RACE_SQLSTATES = frozenset(('40001', '40P01', '42P07'))
+RACE_ERRNOS = frozenset((1050, 1205, 1213))
+MEDIUM_BLOB_BYTES = 2**24 - 1
+
+METADATA = sa.MetaData()
+
+Id = sa.String(64)
+Name = sa.String(255)
+Text = sa.Text
+Blob = sa.LargeBinary(length=MEDIUM_BLOB_BYTES)
+Time = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), 'mysql', 'mariadb')
+
+
+def url_of(database):
+    """A SQLAlchemy URL from a URL or the path of a SQLite file."""
+    return sa.make_url(database if '://' in database else f'sqlite:///{database}')
+
+
+def _on_connect(connection, _record):
+    connection.isolation_level = None
+    for pragma in ('journal_mode=WAL', 'synchronous=NORMAL', 'busy_timeout=30000',
+                   'foreign_keys=ON', 'cache_size=-16000'):
+        connection.execute(f'PRAGMA {pragma}')
+
+
+def _on_begin(connection):
+    write = connection.get_execution_options().get('simcloud_write')
+    connection.exec_driver_sql('BEGIN IMMEDIATE' if write else 'BEGIN')
+
+
+def make_engine(database):
+    """An engine for `database`; a transaction for writing says so when it begins."""
+    url = url_of(database)
+    if url.get_backend_name() != 'sqlite':
+        return sa.create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True,
+                                isolation_level='READ COMMITTED')
+    engine = sa.create_engine(url, pool_size=10, max_overflow=30,
+                              connect_args={'check_same_thread': False, 'timeout': 30})
+    sa.event.listen(engine, 'connect', _on_connect)
+    sa.event.listen(engine, 'begin', _on_begin)
+    return engine
+
+
+def _is_lost_race(error):
+    """Whether the same change may succeed when it is made again.
+
+    A broken unique key counts: every change looks before it inserts, so the row
+    came from another writer, and the next attempt sees it and says so properly.
+    """
+    if isinstance(error, sa.exc.IntegrityError):
+        return True
+    if 'database is locked' in str(error.orig):
+        return True
+    if getattr(error.orig, 'sqlstate', None) in RACE_SQLSTATES:
+        return True
+    return bool(error.orig.args) and error.orig.args[0] in RACE_ERRNOS
+
+
+class Database:
+    """Reading and changing one simcloud's tables from many threads."""
+
+    def __init__(self, database):
+        self.engine = make_engine(database)
+        self._writers = self.engine.execution_options(simcloud_write=True)
+        # SQLite lets its waiters poll; in one process a lock is fairer and cheaper.
+        sqlite = self.engine.dialect.name == 'sqlite'
+        self._turn = runtime.RLock() if sqlite else contextlib.nullcontext()
+
+    def create_tables(self):
+        """Make the tables that do not exist yet."""
+        self.change(METADATA.create_all)
+
+    @contextlib.contextmanager
+    def read(self):
+        """A connection for queries, in one transaction that changes nothing."""
+        with self.engine.connect() as conn:
+            yield conn
+
+    def change(self, function, *args, **kwargs):
+        """Run function(conn, *args) in a write transaction and return its value.
+
+        It may run again when another writer was faster, so it must touch
+        nothing but the database.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self._turn, self._writers.begin() as conn:
+                    return function(conn, *args, **kwargs)
+            except sa.exc.DBAPIError as error:
+                if attempt == ATTEMPTS or not _is_lost_race(error):
+                    raise
+                LOG.debug('%s lost a race (%s); attempt %d', function, error.orig, attempt)
+            runtime.sleep(runtime.random().uniform(0, 0.01 * attempt))
+        raise AssertionError('unreachable')
+
+    def close(self):
+        """Close the pooled connections."""
+        self.engine.dispose()
+
+
+def one(conn, statement):
+    """The first row of `statement` as a dict, or None."""
+    row = conn.execute(statement).mappings().first()
+    return dict(row) if row is not None else None
+
+
+def rows(conn, statement):
+    """The rows of `statement` as dicts."""
+    return [dict(row) for row in conn.execute(statement).mappings()]
+
+
+def in_chunks(items, size=400):
+    """Slices of `items` that fit into one IN (...)."""
+    items = list(items)
+    for start in range(0, len(items), size):
+        yield items[start:start + size]

@@ -1,0 +1,116 @@
+"""Errors of the simulated services and how each service words them.
+
+A Fault carries the HTTP status, a message for the reader and, for the network
+service, the type name that its clients look at.
+"""
+
+import html
+import http
+import json
+
+JSON = 'application/json'
+HTML = 'text/html; charset=UTF-8'
+
+
+class Fault(Exception):
+    """An answer that is not a success."""
+
+    status = 500
+    kind = 'HTTPInternalServerError'
+
+    def __init__(self, message, kind=None, headers=None):
+        super().__init__(message)
+        self.message = message
+        self.kind = kind or self.kind
+        self.headers = headers or {}
+
+
+class BadRequest(Fault):
+    status, kind = 400, 'HTTPBadRequest'
+
+
+class Unauthorized(Fault):
+    status, kind = 401, 'HTTPUnauthorized'
+
+
+class Forbidden(Fault):
+    status, kind = 403, 'PolicyNotAuthorized'
+
+
+class NotFound(Fault):
+    status, kind = 404, 'HTTPNotFound'
+
+
+class NotAllowed(Fault):
+    status, kind = 405, 'HTTPMethodNotAllowed'
+
+
+class NotAcceptable(Fault):
+    status, kind = 406, 'HTTPNotAcceptable'
+
+
+class Conflict(Fault):
+    status, kind = 409, 'HTTPConflict'
+
+
+class TooLarge(Fault):
+    status, kind = 413, 'HTTPRequestEntityTooLarge'
+
+
+class UnsupportedMediaType(Fault):
+    status, kind = 415, 'HTTPUnsupportedMediaType'
+
+
+class Unavailable(Fault):
+    status, kind = 503, 'HTTPServiceUnavailable'
+
+
+class ServerFault(Fault):
+    pass
+
+
+def of_status(status, message):
+    """A fault for a bare status code, as the router raises them."""
+    fault = Fault(message)
+    fault.status = status
+    return fault
+
+
+def title_of(status):
+    """The reason phrase of a status code."""
+    return http.HTTPStatus(status).phrase
+
+
+def _identity(fault):
+    return JSON, json.dumps({'error': {
+        'code': fault.status, 'message': fault.message, 'title': title_of(fault.status)}})
+
+
+def _image(fault):
+    title = f'{fault.status} {title_of(fault.status)}'
+    text = html.escape(fault.message, quote=False)
+    return HTML, (f'<html>\n <head>\n  <title>{title}</title>\n </head>\n <body>\n'
+                  f'  <h1>{title}</h1>\n  {text}<br /><br />\n\n\n </body>\n</html>')
+
+
+def _network(fault):
+    return JSON, json.dumps({'NeutronError': {
+        'type': fault.kind, 'message': fault.message, 'detail': ''}})
+
+
+VOLUME_KEYS = {400: 'badRequest', 401: 'unauthorized', 403: 'forbidden', 404: 'itemNotFound',
+               405: 'badMethod', 406: 'notAcceptable', 409: 'conflictingRequest',
+               413: 'overLimit', 415: 'badMediaType', 503: 'serviceUnavailable'}
+
+
+def _volume(fault):
+    key = VOLUME_KEYS.get(fault.status, 'computeFault')
+    return JSON, json.dumps({key: {'code': fault.status, 'message': fault.message}})
+
+
+FORMATS = {'identity': _identity, 'image': _image, 'network': _network, 'volume': _volume}
+
+
+def body_of(fault, service):
+    """(media type, text) of a fault in the words of `service`."""
+    return FORMATS.get(service, _identity)(fault)

@@ -1,0 +1,1 @@
+"""Keystone v3: domains, projects, users, roles, tokens and the catalog."""

@@ -1,0 +1,172 @@
+"""Role assignments: granting, checking, revoking, listing."""
+
+import falcon
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import domains
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import projects
+from nova_lite.simcloud.identity import roles
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import users
+from nova_lite.simcloud.identity import views
+
+
+class GrantResource:
+    """/v3/{projects|domains}/{target}/users/{user}/roles[/{role}]."""
+
+    def __init__(self, db, kind):
+        self._db = db
+        self._kind = kind
+        self._field = f'{kind}_id'
+
+    def _require_target(self, conn, target_id, user_id):
+        get = projects.get if self._kind == tables.PROJECT else domains.get
+        get(conn, target_id)
+        users.get(conn, user_id)
+
+    def on_get(self, req, resp, user_id, **target):
+        req.context.caller.require_admin('listing grants')
+        target_id = target[self._field]
+        with self._db.read() as conn:
+            self._require_target(conn, target_id, user_id)
+            ids = grants.granted(conn, user_id, self._kind, target_id)
+            found = database.rows(conn, sa.select(tables.roles).where(
+                tables.roles.c.id.in_(ids)).order_by(tables.roles.c.name))
+        resp.media = roles.collection(req, found)
+
+    def _grant(self, conn, target_id, user_id, role_id):
+        self._require_target(conn, target_id, user_id)
+        roles.get(conn, role_id)
+        grants.grant(conn, user_id, self._kind, target_id, role_id)
+
+    def on_put_one(self, req, resp, user_id, role_id, **target):
+        req.context.caller.require_admin('granting a role')
+        self._db.change(self._grant, target[self._field], user_id, role_id)
+        resp.status = falcon.HTTP_204
+
+    def on_head_one(self, req, resp, user_id, role_id, **target):
+        req.context.caller.require_admin('checking a grant')
+        with self._db.read() as conn:
+            if role_id not in grants.granted(
+                    conn, user_id, self._kind, target[self._field]):
+                raise faults.NotFound('Could not find that role assignment.')
+        resp.status = falcon.HTTP_204
+
+    def on_get_one(self, req, resp, user_id, role_id, **target):
+        self.on_head_one(req, resp, user_id, role_id, **target)
+
+    def on_delete_one(self, req, resp, user_id, role_id, **target):
+        req.context.caller.require_admin('revoking a role')
+        if not self._db.change(grants.revoke, user_id=user_id, target_kind=self._kind,
+                               target_id=target[self._field], role_id=role_id):
+            raise faults.NotFound('Could not find that role assignment.')
+        resp.status = falcon.HTTP_204
+
+
+def _named(row, domain_names):
+    reference = {'id': row['id'], 'name': row['name']}
+    if 'domain_id' in row:
+        domain_id = row['domain_id']
+        reference['domain'] = {'id': domain_id, 'name': domain_names[domain_id]}
+    return reference
+
+
+class AssignmentList:
+    """/v3/role_assignments with its filters."""
+
+    FILTERS = (('user.id', 'user_id', None), ('role.id', 'role_id', None),
+               ('scope.project.id', 'target_id', tables.PROJECT),
+               ('scope.domain.id', 'target_id', tables.DOMAIN))
+
+    def __init__(self, db):
+        self._db = db
+
+    def _assigned(self, conn, req):
+        table = tables.assignments
+        query = sa.select(table)
+        for parameter, column, kind in self.FILTERS:
+            if value := req.get_param(parameter):
+                query = query.where(table.c[column] == value)
+                if kind:
+                    query = query.where(table.c.target_kind == kind)
+        return database.rows(conn, query)
+
+    def on_get(self, req, resp):
+        asks = req.context.caller
+        if req.get_param('user.id') != asks.user_id:
+            asks.require_admin('listing role assignments')
+        if req.get_param('group.id') or req.get_param('scope.system'):
+            resp.media = views.collection(req, 'role_assignments', [])
+            return
+        effective = 'effective' in req.params
+        with self._db.read() as conn:
+            found = self._assigned(conn, req)
+            if effective:
+                found = [{**row, 'role_id': role_id} for row in found
+                         for role_id in sorted(grants.expanded(conn, [row['role_id']]))]
+            known = self._references(conn, named='include_names' in req.params)
+        resp.media = views.collection(
+            req, 'role_assignments', [self._view(req, row, known) for row in found])
+
+    @staticmethod
+    def _references(conn, named):
+        """{kind: {id: how an assignment refers to it}}."""
+        sources = {'user': tables.users, 'role': tables.roles,
+                   tables.PROJECT: tables.projects, tables.DOMAIN: tables.domains}
+        found = {kind: database.rows(conn, sa.select(table)) for kind, table in sources.items()}
+        names = {row['id']: row['name'] for row in found[tables.DOMAIN]}
+        return {kind: {row['id']: _named(row, names) if named else {'id': row['id']}
+                       for row in rows} for kind, rows in found.items()}
+
+    @staticmethod
+    def _view(req, row, known):
+        kind, target_id = row['target_kind'], row['target_id']
+        path = f'{kind}s/{target_id}/users/{row["user_id"]}/roles/{row["role_id"]}'
+        return {'user': known['user'][row['user_id']], 'role': known['role'][row['role_id']],
+                'scope': {kind: known[kind][target_id]},
+                'links': {'assignment': views.links(req, path)['self']}}
+
+
+class CatalogResource:
+    """/v3/services, /v3/endpoints and /v3/regions: read only, as configured."""
+
+    def __init__(self, catalog):
+        self._catalog = catalog
+
+    @staticmethod
+    def _chosen(req, items, *names):
+        return [item for item in items
+                if all(req.get_param(name) in (None, item[name]) for name in names)]
+
+    def on_get_services(self, req, resp):
+        req.context.caller.require_admin('listing services')
+        resp.media = views.collection(req, 'services', self._chosen(
+            req, self._catalog.services(), 'name', 'type'))
+
+    def on_get_endpoints(self, req, resp):
+        req.context.caller.require_admin('listing endpoints')
+        resp.media = views.collection(req, 'endpoints', self._chosen(
+            req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id'))
+
+    def on_get_regions(self, req, resp):
+        resp.media = views.collection(req, 'regions', [
+            {'id': self._catalog.region, 'description': '', 'parent_region_id': None}])
+
+    def on_get_service(self, req, resp, service_id):
+        resp.media = {'service': self._one(req, self._catalog.services(), service_id)}
+
+    def on_get_endpoint(self, req, resp, endpoint_id):
+        resp.media = {'endpoint': self._one(req, self._catalog.endpoints(), endpoint_id)}
+
+    @staticmethod
+    def _one(req, items, wanted):
+        req.context.caller.require_admin('showing the catalog')
+        for item in items:
+            if item['id'] == wanted:
+                return item
+        raise faults.NotFound(f'Could not find {wanted[:64]}.')
+
+

@@ -1,0 +1,81 @@
+"""From an authentication request to a user and a scope."""
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import passwords
+from nova_lite.simcloud.identity import tables
+
+REFUSED = 'The request you have made requires authentication.'
+
+_DOMAIN = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME}}
+_NAMED = {'type': 'object',
+          'properties': {'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}}
+_USER = {'type': 'object', 'properties': {**_NAMED['properties'], 'password': {'type': 'string'}},
+         'required': ['password']}
+REQUEST = bodies.wrapped('auth', {
+    'identity': {
+        'type': 'object', 'required': ['methods'],
+        'properties': {
+            'methods': {'type': 'array', 'items': bodies.NAME, 'minItems': 1},
+            'password': {'type': 'object', 'properties': {'user': _USER},
+                         'required': ['user']},
+            'token': {'type': 'object', 'properties': {'id': bodies.NAME},
+                      'required': ['id']}}},
+    'scope': {'anyOf': [
+        {'type': 'string', 'enum': ['unscoped']},
+        {'type': 'object',
+         'properties': {'project': _NAMED, 'domain': _DOMAIN}}]}}, ['identity'], extra=True)
+
+
+def refused():
+    """The one answer to every failed login: it must not tell what was wrong."""
+    return faults.Unauthorized(REFUSED)
+
+
+def _domain_id(conn, reference):
+    if not reference:
+        return None
+    if 'id' in reference:
+        return reference['id']
+    domain = tables.find(conn, tables.domains, name=reference.get('name'))
+    return domain and domain['id']
+
+
+def _by_reference(conn, table, reference):
+    """The row that {id} or {name, domain} means, or None."""
+    if 'id' in reference:
+        return tables.find(conn, table, id=reference['id'])
+    domain_id = _domain_id(conn, reference.get('domain'))
+    if domain_id is None or 'name' not in reference:
+        return None
+    return tables.find(conn, table, name=reference['name'], domain_id=domain_id)
+
+
+def by_password(conn, reference):
+    """The enabled user whose password this is; Unauthorized otherwise."""
+    user = _by_reference(conn, tables.users, reference)
+    known = user['password_hash'] if user else None
+    if not passwords.matches(reference['password'], known) or not user['enabled']:
+        raise refused()
+    return user
+
+
+def scope_of(conn, auth, user):
+    """(kind, id) that the request asks for, or None for an unscoped token."""
+    scope = auth.get('scope')
+    if scope == 'unscoped':
+        return None
+    if not scope:
+        default = user['default_project_id']
+        return (tables.PROJECT, default) if default else None
+    if 'project' in scope:
+        project = _by_reference(conn, tables.projects, scope['project'])
+        if project is None:
+            raise refused()
+        return tables.PROJECT, project['id']
+    if 'domain' in scope:
+        domain_id = _domain_id(conn, scope['domain'])
+        if domain_id is None:
+            raise refused()
+        return tables.DOMAIN, domain_id
+    raise faults.BadRequest('Invalid input for auth.scope: name a project or a domain.')

@@ -1,0 +1,51 @@
+"""The service catalog: where each service of the cloud answers."""
+
+import hashlib
+
+SERVICES = (
+    ('identity', 'keystone', '/identity'),
+    ('compute', 'nova', '/compute/v2.1'),
+    ('placement', 'placement', '/placement'),
+    ('image', 'glance', '/image'),
+    ('network', 'neutron', '/network'),
+    ('volumev3', 'cinderv3', '/volume/v3/{project_id}'),
+    ('block-storage', 'cinder', '/volume/v3/{project_id}'),
+)
+INTERFACES = ('public', 'internal', 'admin')
+
+
+def _id_of(*parts):
+    return hashlib.sha256('/'.join(parts).encode()).hexdigest()[:32]
+
+
+class Catalog:
+    """Services and endpoints; their ids follow from their names."""
+
+    def __init__(self, public_url, *, region, endpoints):
+        base = public_url.rstrip('/')
+        self.region = region
+        self.identity_url = f'{base}/identity'
+        self._urls = {kind: base + path for kind, _, path in SERVICES} | dict(endpoints)
+        self._names = {kind: name for kind, name, _ in SERVICES}
+
+    def services(self):
+        """All services in the form of GET /v3/services."""
+        return [{'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind),
+                 'enabled': True, 'description': ''} for kind in self._urls]
+
+    def endpoints(self):
+        """All endpoints in the form of GET /v3/endpoints."""
+        return [{'id': _id_of(kind, interface), 'service_id': _id_of(kind),
+                 'interface': interface, 'region': self.region, 'region_id': self.region,
+                 'enabled': True, 'url': url.replace('{project_id}', '$(project_id)s')}
+                for kind, url in self._urls.items() for interface in INTERFACES]
+
+    def for_project(self, project_id):
+        """The catalog as a token scoped to `project_id` carries it."""
+        return [{'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind),
+                 'endpoints': [
+                     {'id': _id_of(kind, interface), 'interface': interface,
+                      'region': self.region, 'region_id': self.region,
+                      'url': url.replace('{project_id}', project_id or '')}
+                     for interface in INTERFACES]}
+                for kind, url in self._urls.items()]

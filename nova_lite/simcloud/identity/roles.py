@@ -1,0 +1,154 @@
+"""/v3/roles and which role implies which."""
+
+import falcon
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import views
+
+_PROPERTIES = {'name': bodies.NAME, 'description': bodies.nullable(bodies.TEXT),
+               'domain_id': {'type': 'null'}, 'options': {'type': 'object'}}
+CREATE = bodies.wrapped('role', _PROPERTIES, ['name'])
+UPDATE = bodies.wrapped('role', _PROPERTIES)
+
+
+def view(req, row):
+    """One role."""
+    return {**row, 'domain_id': None, 'options': {},
+            'links': views.links(req, f'roles/{row["id"]}')}
+
+
+def collection(req, found):
+    """A list of roles."""
+    return views.collection(req, 'roles', [view(req, row) for row in found])
+
+
+def get(conn, role_id):
+    """One row; NotFound otherwise."""
+    row = tables.find(conn, tables.roles, id=role_id)
+    if row is None:
+        raise faults.NotFound(f'Could not find role: {role_id[:64]}.')
+    return row
+
+
+def create(conn, name, description=''):
+    """Insert a role and return its row; Conflict when the name is taken."""
+    if tables.find(conn, tables.roles, name=name):
+        raise faults.Conflict(f'Conflict occurred attempting to store role - it is not '
+                              f'permitted to have two with the name {name}.')
+    row = {'id': runtime.new_uuid().replace('-', ''), 'name': name,
+           'description': description or ''}
+    conn.execute(tables.roles.insert().values(**row))
+    return row
+
+
+def update(conn, role_id, wanted):
+    """Rename or describe a role and return its row."""
+    row = get(conn, role_id)
+    name = wanted.get('name', row['name'])
+    same = tables.find(conn, tables.roles, name=name)
+    if same and same['id'] != role_id:
+        raise faults.Conflict(f'Another role has the name {name}.')
+    description = wanted.get('description', row['description']) or ''
+    conn.execute(tables.roles.update().where(tables.roles.c.id == role_id).values(
+        name=name, description=description))
+    tables.touch(conn)
+    return get(conn, role_id)
+
+
+def delete(conn, role_id):
+    """Remove a role with its assignments and implications."""
+    get(conn, role_id)
+    grants.revoke(conn, role_id=role_id)
+    implied = tables.implied_roles
+    conn.execute(implied.delete().where(sa.or_(
+        implied.c.prior_role_id == role_id, implied.c.implied_role_id == role_id)))
+    conn.execute(tables.roles.delete().where(tables.roles.c.id == role_id))
+    tables.touch(conn)
+
+
+def imply(conn, prior_id, implied_id):
+    """Make one role carry another."""
+    get(conn, prior_id), get(conn, implied_id)
+    if prior_id in grants.expanded(conn, [implied_id]):
+        raise faults.Conflict('A role cannot imply itself, not even through others.')
+    if implied_id not in grants.implications(conn).get(prior_id, ()):
+        conn.execute(tables.implied_roles.insert().values(
+            prior_role_id=prior_id, implied_role_id=implied_id))
+        tables.touch(conn)
+
+
+def stop_implying(conn, prior_id, implied_id):
+    """Undo `imply`; NotFound when there was nothing to undo."""
+    implied = tables.implied_roles
+    gone = conn.execute(implied.delete().where(
+        implied.c.prior_role_id == prior_id, implied.c.implied_role_id == implied_id))
+    if not gone.rowcount:
+        raise faults.NotFound('Could not find that implied role.')
+    tables.touch(conn)
+
+
+class RoleResource:
+    """Roles are the administrators' business."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def on_get(self, req, resp):
+        req.context.caller.require_admin('listing roles')
+        query = sa.select(tables.roles).order_by(tables.roles.c.name)
+        if name := req.get_param('name'):
+            query = query.where(tables.roles.c.name == name)
+        with self._db.read() as conn:
+            resp.media = collection(req, views.truncated(database.rows(conn, query), req))
+
+    def on_post(self, req, resp):
+        req.context.caller.require_admin('creating a role')
+        wanted = bodies.read(req, CREATE, 'role')
+        row = self._db.change(create, wanted['name'], wanted.get('description'))
+        resp.status = falcon.HTTP_201
+        resp.media = {'role': view(req, row)}
+
+    def on_get_one(self, req, resp, role_id):
+        req.context.caller.require_admin('showing a role')
+        with self._db.read() as conn:
+            resp.media = {'role': view(req, get(conn, role_id))}
+
+    def on_patch_one(self, req, resp, role_id):
+        req.context.caller.require_admin('changing a role')
+        row = self._db.change(update, role_id, bodies.read(req, UPDATE, 'role'))
+        resp.media = {'role': view(req, row)}
+
+    def on_delete_one(self, req, resp, role_id):
+        req.context.caller.require_admin('deleting a role')
+        self._db.change(delete, role_id)
+        resp.status = falcon.HTTP_204
+
+    def on_put_implies(self, req, resp, role_id, implied_id):
+        req.context.caller.require_admin('changing implied roles')
+        self._db.change(imply, role_id, implied_id)
+        with self._db.read() as conn:
+            resp.media = {'role_inference': {
+                'prior_role': view(req, get(conn, role_id)),
+                'implies': view(req, get(conn, implied_id))}}
+        resp.status = falcon.HTTP_201
+
+    def on_delete_implies(self, req, resp, role_id, implied_id):
+        req.context.caller.require_admin('changing implied roles')
+        self._db.change(stop_implying, role_id, implied_id)
+        resp.status = falcon.HTTP_204
+
+    def on_get_inferences(self, req, resp):
+        req.context.caller.require_admin('listing implied roles')
+        with self._db.read() as conn:
+            known = {row['id']: view(req, row)
+                     for row in database.rows(conn, sa.select(tables.roles))}
+            found = grants.implications(conn)
+        resp.media = {'role_inferences': [
+            {'prior_role': known[prior], 'implies': [known[one] for one in sorted(implied)]}
+            for prior, implied in found.items()]}

@@ -1,0 +1,73 @@
+"""Everything under /identity."""
+
+from nova_lite.simcloud import routing
+from nova_lite.simcloud.identity import assignments
+from nova_lite.simcloud.identity import domains
+from nova_lite.simcloud.identity import projects
+from nova_lite.simcloud.identity import roles
+from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import token_resource
+from nova_lite.simcloud.identity import users
+
+PREFIX = '/identity'
+
+
+class Versions:
+    """The version documents; no token needed."""
+
+    @staticmethod
+    def _v3(req):
+        return {'id': 'v3.14', 'status': 'stable', 'updated': '2020-04-07T00:00:00Z',
+                'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
+                'media-types': [{'base': 'application/json',
+                                 'type': 'application/vnd.openstack.identity-v3+json'}]}
+
+    def on_get(self, req, resp):
+        resp.status = 300
+        resp.media = {'versions': {'values': [self._v3(req)]}}
+
+    def on_get_v3(self, req, resp):
+        resp.media = {'version': self._v3(req)}
+
+
+class Extensions:
+    """Optional parts: there are none beyond the core."""
+
+    def on_get(self, req, resp):
+        resp.media = {'extensions': {'values': []}}
+
+
+def add(app, db, tokens, catalog):
+    """Put the identity service's routes into `app`."""
+    v3 = f'{PREFIX}/v3'
+    versions = Versions()
+    app.add_route(PREFIX, versions)
+    app.add_route(v3, versions, suffix='v3')
+    app.add_route(f'{v3}/extensions', Extensions())
+    _add_auth(app, v3, token_resource.TokenResource(db, tokens))
+    routing.add_crud(app, f'{v3}/domains', domains.DomainResource(db), 'domain_id')
+    routing.add_crud(app, f'{v3}/projects', projects.ProjectResource(db), 'project_id')
+    user = users.UserResource(db)
+    routing.add_crud(app, f'{v3}/users', user, 'user_id')
+    app.add_route(f'{v3}/users/{{user_id}}/password', user, suffix='password')
+    app.add_route(f'{v3}/users/{{user_id}}/projects', user, suffix='projects')
+    role = roles.RoleResource(db)
+    routing.add_crud(app, f'{v3}/roles', role, 'role_id')
+    app.add_route(f'{v3}/roles/{{role_id}}/implies/{{implied_id}}', role, suffix='implies')
+    app.add_route(f'{v3}/role_inferences', role, suffix='inferences')
+    for kind in (tables.PROJECT, tables.DOMAIN):
+        grant = assignments.GrantResource(db, kind)
+        path = f'{v3}/{kind}s/{{{kind}_id}}/users/{{user_id}}/roles'
+        app.add_route(path, grant)
+        app.add_route(f'{path}/{{role_id}}', grant, suffix='one')
+    app.add_route(f'{v3}/role_assignments', assignments.AssignmentList(db))
+    entries = assignments.CatalogResource(catalog)
+    for name in ('service', 'endpoint'):
+        app.add_route(f'{v3}/{name}s', entries, suffix=f'{name}s')
+        app.add_route(f'{v3}/{name}s/{{{name}_id}}', entries, suffix=name)
+    app.add_route(f'{v3}/regions', entries, suffix='regions')
+
+
+def _add_auth(app, v3, token):
+    for name in ('tokens', 'catalog', 'projects', 'domains'):
+        app.add_route(f'{v3}/auth/{name}', token, suffix=name)

@@ -1,0 +1,104 @@
+"""Tables of the identity service."""
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database
+from nova_lite.simcloud.database import Id
+from nova_lite.simcloud.database import METADATA
+from nova_lite.simcloud.database import Name
+from nova_lite.simcloud.database import Text
+from nova_lite.simcloud.database import Time
+
+PROJECT = 'project'
+DOMAIN = 'domain'
+
+domains = sa.Table(
+    'identity_domains', METADATA,
+    sa.Column('id', Id, primary_key=True),
+    sa.Column('name', Name, nullable=False, unique=True),
+    sa.Column('description', Text, nullable=False),
+    sa.Column('enabled', sa.Boolean, nullable=False),
+)
+
+projects = sa.Table(
+    'identity_projects', METADATA,
+    sa.Column('id', Id, primary_key=True),
+    sa.Column('domain_id', Id, nullable=False),
+    sa.Column('parent_id', Id, nullable=False),
+    sa.Column('name', Name, nullable=False),
+    sa.Column('description', Text, nullable=False),
+    sa.Column('enabled', sa.Boolean, nullable=False),
+    sa.Column('tags', sa.JSON, nullable=False),
+    sa.Column('extra', sa.JSON, nullable=False),
+    sa.UniqueConstraint('domain_id', 'name'),
+)
+
+users = sa.Table(
+    'identity_users', METADATA,
+    sa.Column('id', Id, primary_key=True),
+    sa.Column('domain_id', Id, nullable=False),
+    sa.Column('name', Name, nullable=False),
+    sa.Column('password_hash', Name),
+    sa.Column('password_changed_at', Time, nullable=False),
+    sa.Column('enabled', sa.Boolean, nullable=False),
+    sa.Column('default_project_id', Id),
+    sa.Column('extra', sa.JSON, nullable=False),
+    sa.UniqueConstraint('domain_id', 'name'),
+)
+
+roles = sa.Table(
+    'identity_roles', METADATA,
+    sa.Column('id', Id, primary_key=True),
+    sa.Column('name', Name, nullable=False, unique=True),
+    sa.Column('description', Text, nullable=False),
+)
+
+implied_roles = sa.Table(
+    'identity_implied_roles', METADATA,
+    sa.Column('prior_role_id', Id, primary_key=True),
+    sa.Column('implied_role_id', Id, primary_key=True),
+)
+
+assignments = sa.Table(
+    'identity_assignments', METADATA,
+    sa.Column('user_id', Id, primary_key=True),
+    sa.Column('target_kind', sa.String(16), primary_key=True),
+    sa.Column('target_id', Id, primary_key=True),
+    sa.Column('role_id', Id, primary_key=True),
+)
+
+tokens = sa.Table(
+    'identity_tokens', METADATA,
+    sa.Column('digest', sa.String(64), primary_key=True),
+    sa.Column('user_id', Id, nullable=False),
+    sa.Column('methods', sa.JSON, nullable=False),
+    sa.Column('audit_ids', sa.JSON, nullable=False),
+    sa.Column('scope_kind', sa.String(16)),
+    sa.Column('scope_id', Id),
+    sa.Column('issued_at', Time, nullable=False),
+    sa.Column('expires_at', Time, nullable=False, index=True),
+)
+
+generation = sa.Table(
+    'identity_generation', METADATA,
+    sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('value', sa.BigInteger, nullable=False),
+)
+
+
+def touch(conn):
+    """Tell every process that what tokens mean may have changed."""
+    changed = conn.execute(generation.update().values(value=generation.c.value + 1))
+    if not changed.rowcount:
+        conn.execute(generation.insert().values(id=1, value=1))
+
+
+def current_generation(conn):
+    """A number that grows whenever a cached token may have become wrong."""
+    return conn.execute(sa.select(generation.c.value)).scalar() or 0
+
+
+def find(conn, table, **values):
+    """The one row of `table` with these values, or None."""
+    return database.one(conn, sa.select(table).where(
+        *(table.c[name] == value for name, value in values.items())))

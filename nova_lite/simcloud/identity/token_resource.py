@@ -1,0 +1,96 @@
+"""/v3/auth: tokens, and what a token may be exchanged for."""
+
+import falcon
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.identity import authentication
+from nova_lite.simcloud.identity import domains
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import projects
+from nova_lite.simcloud.identity import tables
+
+
+def _body(token, req):
+    nocatalog = 'nocatalog' in req.params
+    return token.body_without_catalog if nocatalog else token.body
+
+
+class TokenResource:
+    """POST makes a token, GET validates one, DELETE revokes one."""
+
+    def __init__(self, db, tokens):
+        self._db = db
+        self._tokens = tokens
+
+    def on_post_tokens(self, req, resp):
+        auth = bodies.read(req, authentication.REQUEST, 'auth')
+        user, methods, parent = self._authenticate(auth['identity'])
+        with self._db.read() as conn:
+            scope = authentication.scope_of(conn, auth, user)
+        secret, token = self._db.change(
+            self._tokens.issue, user['id'], methods=methods, scope=scope, parent=parent)
+        if token is None:
+            raise authentication.refused()
+        resp.status = falcon.HTTP_201
+        resp.set_header('X-Subject-Token', secret)
+        resp.data = _body(token, req)
+
+    def _authenticate(self, identity):
+        """(user, methods, parent token row or None)."""
+        methods = identity['methods']
+        with self._db.read() as conn:
+            if methods == ['password'] and 'password' in identity:
+                return authentication.by_password(
+                    conn, identity['password']['user']), methods, None
+            if methods == ['token'] and 'token' in identity:
+                token = self._tokens.validate(identity['token']['id'])
+                if token is None:
+                    raise authentication.refused()
+                user = tables.find(conn, tables.users, id=token.caller.user_id)
+                return user, sorted({'token', *token.row['methods']}), token.row
+        raise authentication.refused()
+
+    def _subject(self, req):
+        """The token under X-Subject-Token, which the caller may look at."""
+        secret = req.get_header('X-Subject-Token')
+        if not secret:
+            raise faults.BadRequest('The X-Subject-Token header is missing.')
+        allow_expired = req.get_param_as_bool('allow_expired', blank_as_true=True) or False
+        token = self._tokens.validate(secret, allow_expired=allow_expired)
+        asks = req.context.caller
+        if not asks.is_privileged and secret != req.get_header('X-Auth-Token'):
+            raise faults.Forbidden(caller.NOT_ALLOWED)
+        if token is None:
+            raise faults.NotFound(f'Could not find token: {secret[:8]}….')
+        return secret, token
+
+    def on_get_tokens(self, req, resp):
+        secret, token = self._subject(req)
+        resp.set_header('X-Subject-Token', secret)
+        resp.data = _body(token, req)
+
+    def on_head_tokens(self, req, resp):
+        self.on_get_tokens(req, resp)
+
+    def on_delete_tokens(self, req, resp):
+        secret, _ = self._subject(req)
+        self._db.change(self._tokens.revoke, secret)
+        resp.status = falcon.HTTP_204
+
+    def on_get_catalog(self, req, resp):
+        resp.media = {'catalog': req.context.catalog(), 'links': {
+            'self': req.uri, 'next': None, 'previous': None}}
+
+    def on_get_projects(self, req, resp):
+        with self._db.read() as conn:
+            found = projects.enabled_for(
+                conn, grants.targets(conn, req.context.caller.user_id, tables.PROJECT))
+        resp.media = projects.collection(req, found)
+
+    def on_get_domains(self, req, resp):
+        with self._db.read() as conn:
+            found = domains.enabled_for(
+                conn, grants.targets(conn, req.context.caller.user_id, tables.DOMAIN))
+        resp.media = domains.collection(req, found)

@@ -1,0 +1,154 @@
+"""Tokens: issued, validated, revoked.
+
+A token is an opaque secret of which only the digest is stored. What it means
+(user, scope, roles, catalog) is worked out when it is first seen and kept until
+the identity tables change; the generation counter tells that to every process.
+"""
+
+import dataclasses
+import datetime
+import hashlib
+import json
+
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.simcloud import caller
+from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import tables
+
+CACHED_TOKENS = 20000
+PURGE_INTERVAL_S = 600
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Token:
+    """What a valid token stands for. body: the JSON of GET /v3/auth/tokens."""
+
+    row: dict
+    caller: caller.Caller
+    project: dict | None
+    body: bytes
+    body_without_catalog: bytes
+    expires_at: datetime.datetime
+
+
+def digest_of(secret):
+    """The stored form of a token's secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def stamp(moment):
+    """A time as Keystone writes it, with microseconds."""
+    return moment.isoformat(timespec='microseconds') + 'Z'
+
+
+class Tokens:
+    """The token store of one simcloud."""
+
+    def __init__(self, db, catalog, *, lifetime_s, expired_window_s):
+        self._db = db
+        self._catalog = catalog
+        self._lifetime = datetime.timedelta(seconds=lifetime_s)
+        self._window = datetime.timedelta(seconds=expired_window_s)
+        self._known = {}
+        self._purged_at = runtime.monotonic()
+
+    def issue(self, conn, user_id, *, methods, scope, parent=None):
+        """Store a new token and return (secret, Token).
+
+        scope: (kind, id) or None. parent: the row of the token that was
+        exchanged; the new one expires with it.
+        """
+        secret = runtime.new_secret(48)
+        now = runtime.naive_now()
+        kind, scope_id = scope or (None, None)
+        row = {
+            'digest': digest_of(secret), 'user_id': user_id, 'methods': methods,
+            'audit_ids': [runtime.new_secret(12), *(parent['audit_ids'][-1:] if parent else ())],
+            'scope_kind': kind, 'scope_id': scope_id, 'issued_at': now,
+            'expires_at': parent['expires_at'] if parent else now + self._lifetime}
+        conn.execute(tables.tokens.insert().values(**row))
+        self._purge(conn, now)
+        return secret, self._meaning(conn, row)
+
+    def _purge(self, conn, now):
+        if runtime.monotonic() - self._purged_at >= PURGE_INTERVAL_S:
+            self._purged_at = runtime.monotonic()
+            conn.execute(tables.tokens.delete().where(
+                tables.tokens.c.expires_at < now - self._window))
+
+    def validate(self, secret, *, allow_expired=False):
+        """The Token, or None when it is unknown, revoked, void or expired."""
+        digest = digest_of(secret)
+        with self._db.read() as conn:
+            generation = tables.current_generation(conn)
+            seen, token = self._known.get(digest, (None, None))
+            if token is None or seen != generation:
+                row = tables.find(conn, tables.tokens, digest=digest)
+                token = self._meaning(conn, row) if row else None
+                self._remember(digest, generation, token)
+        if token is None:
+            return None
+        late = runtime.naive_now() - token.expires_at
+        grace = self._window if allow_expired else datetime.timedelta(0)
+        return token if late < grace else None
+
+    def _remember(self, digest, generation, token):
+        if token is None:
+            self._known.pop(digest, None)
+            return
+        if len(self._known) >= CACHED_TOKENS:
+            self._known = {}
+        self._known[digest] = generation, token
+
+    def revoke(self, conn, secret):
+        """Forget a token; every process notices."""
+        conn.execute(tables.tokens.delete().where(
+            tables.tokens.c.digest == digest_of(secret)))
+        tables.touch(conn)
+
+    def _meaning(self, conn, row):
+        """The Token of a stored row, or None when the user or scope no longer allows it."""
+        user = tables.find(conn, tables.users, id=row['user_id'])
+        if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
+            return None
+        domains = {domain.id: {'id': domain.id, 'name': domain.name} for domain in conn.execute(
+            sa.select(tables.domains).where(tables.domains.c.enabled))}
+        if user['domain_id'] not in domains:
+            return None
+        body = {
+            'methods': row['methods'], 'audit_ids': row['audit_ids'],
+            'issued_at': stamp(row['issued_at']), 'expires_at': stamp(row['expires_at']),
+            'user': {'id': user['id'], 'name': user['name'], 'password_expires_at': None,
+                     'domain': domains[user['domain_id']]}}
+        project, roles = None, []
+        if row['scope_kind'] is not None:
+            scope = self._scope(conn, row, domains)
+            if scope is None:
+                return None
+            roles = grants.effective(conn, user['id'], row['scope_kind'], row['scope_id'])
+            if not roles:
+                return None
+            body |= scope | {'roles': roles}
+            project = scope.get('project')
+        plain = json.dumps({'token': body}).encode()
+        if row['scope_kind'] is not None:
+            body['catalog'] = self._catalog.for_project(project and project['id'])
+        return Token(
+            row=row, project=project, expires_at=row['expires_at'], body_without_catalog=plain,
+            body=json.dumps({'token': body}).encode(),
+            caller=caller.Caller(user_id=user['id'], project_id=project and project['id'],
+                                 roles=frozenset(role['name'] for role in roles)))
+
+    @staticmethod
+    def _scope(conn, row, domains):
+        if row['scope_kind'] == tables.DOMAIN:
+            domain = domains.get(row['scope_id'])
+            return domain and {'domain': domain}
+        project = tables.find(conn, tables.projects, id=row['scope_id'])
+        if project is None or not project['enabled'] or project['domain_id'] not in domains:
+            return None
+        return {'is_domain': False, 'project': {
+            'id': project['id'], 'name': project['name'],
+            'domain': domains[project['domain_id']]}}

@@ -1,0 +1,1 @@
+"""Glance v2: images with their data, properties, tags and members."""

@@ -1,0 +1,109 @@
+"""The data of images, kept in the database in chunks.
+
+Each upload writes under an id of its own and the image points at it once all
+is there, so a broken upload shows nothing and leaves nothing.
+"""
+
+import contextlib
+import hashlib
+
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.image import records
+from nova_lite.simcloud.image import tables
+
+CHUNK_BYTES = 1024 * 1024
+
+
+def _begin(conn, caller, image_id, upload_id):
+    row = records.get_own(conn, caller, image_id)
+    if row['status'] != 'queued':
+        raise faults.Conflict(
+            f'Image status transition from {row["status"]} to saving is not allowed')
+    if not row['disk_format'] or not row['container_format']:
+        raise faults.BadRequest('Properties disk_format, container_format must be set prior to '
+                                'saving data.')
+    return records.save(conn, row, status='saving', upload_id=upload_id)
+
+
+def _append(conn, upload_id, position, data):
+    conn.execute(tables.chunks.insert().values(
+        upload_id=upload_id, position=position, data=data))
+
+
+def _abandon(conn, upload_id):
+    conn.execute(tables.chunks.delete().where(tables.chunks.c.upload_id == upload_id))
+    conn.execute(tables.images.update().where(
+        tables.images.c.upload_id == upload_id, tables.images.c.status == 'saving').values(
+            status='queued', upload_id=None))
+
+
+def _finish(conn, upload_id, values):
+    row = database.one(conn, sa.select(tables.images).where(
+        tables.images.c.upload_id == upload_id))
+    if row is None:
+        raise faults.of_status(410, 'The image was deleted while it was uploaded.')
+    records.save(conn, row, status='active', **values)
+
+
+def pieces_of(parts, size):
+    """The same bytes in pieces of exactly `size`, the last one shorter."""
+    held = bytearray()
+    for part in parts:
+        held += part
+        while len(held) >= size:
+            yield bytes(held[:size])
+            del held[:size]
+    if held:
+        yield bytes(held)
+
+
+def store(conn, row, data):
+    """Make `data` the whole content of an image and the image active, in one transaction."""
+    upload_id = runtime.new_uuid()
+    for position, piece in enumerate(pieces_of([data], CHUNK_BYTES)):
+        _append(conn, upload_id, position, piece)
+    return records.save(
+        conn, row, status='active', upload_id=upload_id, size=len(data),
+        checksum=hashlib.md5(data, usedforsecurity=False).hexdigest(),
+        os_hash_value=hashlib.sha512(data).hexdigest())
+
+
+def upload(db, caller, image_id, parts, *, expected_bytes=None):
+    """Store the bytes of `parts` as the data of a queued image.
+
+    Raises BadRequest when fewer than `expected_bytes` came; the image is queued
+    again after any failure.
+    """
+    upload_id = runtime.new_uuid()
+    row = db.change(_begin, caller, image_id, upload_id)
+    md5, sha512, size = hashlib.md5(usedforsecurity=False), hashlib.sha512(), 0
+    with contextlib.ExitStack() as undo:
+        undo.callback(db.change, _abandon, upload_id)
+        for position, data in enumerate(pieces_of(parts, CHUNK_BYTES)):
+            md5.update(data)
+            sha512.update(data)
+            size += len(data)
+            db.change(_append, upload_id, position, data)
+        if expected_bytes is not None and size != expected_bytes:
+            raise faults.BadRequest(f'{size} of {expected_bytes} bytes were received.')
+        db.change(_finish, upload_id, {
+            'size': size, 'checksum': md5.hexdigest(), 'os_hash_value': sha512.hexdigest(),
+            'virtual_size': size if row['disk_format'] in ('raw', 'iso') else None})
+        undo.pop_all()
+
+
+def download(db, upload_id):
+    """The stored bytes, piece by piece; each is read when it is needed."""
+    position = 0
+    query = sa.select(tables.chunks.c.data).where(tables.chunks.c.upload_id == upload_id)
+    while True:
+        with db.read() as conn:
+            data = conn.execute(query.where(tables.chunks.c.position == position)).scalar()
+        if data is None:
+            return
+        yield data
+        position += 1

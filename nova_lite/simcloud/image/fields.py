@@ -1,0 +1,67 @@
+"""The attributes of an image: their schema, and who may set them."""
+
+from nova_lite.simcloud import bodies
+
+DISK_FORMATS = ('ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'ploop',
+                'iso', 'gpt')
+CONTAINER_FORMATS = ('ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed')
+VISIBILITIES = ('public', 'private', 'shared', 'community')
+STATUSES = ('queued', 'saving', 'active', 'killed', 'deleted', 'uploading', 'importing',
+            'pending_delete', 'deactivated')
+UUID_PATTERN = ('^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}'
+                '-([0-9a-fA-F]){12}$')
+
+TAGS = {'type': 'array', 'items': bodies.NAME, 'maxItems': 128}
+
+SETTABLE = {
+    'name': {'type': ['null', 'string'], 'maxLength': 255},
+    'visibility': {'type': 'string', 'enum': list(VISIBILITIES)},
+    'protected': {'type': 'boolean'},
+    'os_hidden': {'type': 'boolean'},
+    'owner': {'type': ['null', 'string'], 'maxLength': 64},
+    'disk_format': {'type': ['null', 'string'], 'enum': [None, *DISK_FORMATS]},
+    'container_format': {'type': ['null', 'string'], 'enum': [None, *CONTAINER_FORMATS]},
+    'min_disk': bodies.COUNT,
+    'min_ram': bodies.COUNT,
+    'tags': TAGS,
+}
+READ_ONLY = {
+    'status': {'type': 'string', 'enum': list(STATUSES)},
+    'size': {'type': ['null', 'integer']},
+    'virtual_size': {'type': ['null', 'integer']},
+    'checksum': {'type': ['null', 'string'], 'maxLength': 32},
+    'os_hash_algo': {'type': ['null', 'string'], 'maxLength': 64},
+    'os_hash_value': {'type': ['null', 'string'], 'maxLength': 128},
+    'created_at': {'type': 'string'},
+    'updated_at': {'type': 'string'},
+    'file': {'type': 'string'},
+    'self': {'type': 'string'},
+    'schema': {'type': 'string'},
+    'direct_url': {'type': 'string'},
+    'locations': {'type': 'array'},
+    'stores': {'type': 'string'},
+}
+ID = {'type': 'string', 'pattern': UUID_PATTERN}
+PROPERTY = {'type': 'string', 'maxLength': 65535}
+PROPERTY_QUOTA = 128
+
+CREATE = bodies.compiled({
+    'type': 'object', 'properties': {'id': ID, **SETTABLE}, 'additionalProperties': PROPERTY,
+    'propertyNames': {'minLength': 1, 'maxLength': 255}})
+VALUE = {name: bodies.compiled(schema) for name, schema in SETTABLE.items()}
+PROPERTY_VALUE = bodies.compiled(PROPERTY)
+PATCH = bodies.compiled({'type': 'array', 'items': {
+    'type': 'object', 'required': ['op', 'path'],
+    'properties': {'op': {'enum': ['add', 'replace', 'remove']},
+                   'path': {'type': 'string', 'pattern': '^/', 'maxLength': 512}}}})
+
+
+def document():
+    """The image schema as clients fetch it."""
+    properties = {'id': ID, **SETTABLE}
+    for name, schema in READ_ONLY.items():
+        properties[name] = {**schema, 'readOnly': True}
+    return {'name': 'image', 'properties': properties,
+            'additionalProperties': {'type': 'string'},
+            'links': [{'rel': 'self', 'href': '{self}'}, {'rel': 'enclosure', 'href': '{file}'},
+                      {'rel': 'describedby', 'href': '{schema}'}]}

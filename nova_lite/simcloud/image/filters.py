@@ -1,0 +1,101 @@
+"""The filters of GET /v2/images."""
+
+import datetime
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
+from nova_lite.simcloud.image import records
+from nova_lite.simcloud.image import tables
+
+IMAGES = tables.images
+
+PAGING = frozenset(('limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'visibility',
+                    'member_status'))
+IN_ABLE = frozenset(('id', 'name', 'status', 'disk_format', 'container_format'))
+EQUAL = frozenset(('owner',))
+BOOLEANS = frozenset(('protected', 'os_hidden'))
+BOUNDS = {'size_min': (IMAGES.c.size, '>='), 'size_max': (IMAGES.c.size, '<='),
+          'min_disk': (IMAGES.c.min_disk, '='), 'min_ram': (IMAGES.c.min_ram, '='),
+          'size': (IMAGES.c.size, '=')}
+TIMES = frozenset(('created_at', 'updated_at'))
+OPERATORS = {'eq': '=', 'neq': '<>', 'gt': '>', 'gte': '>=', 'lt': '<', 'lte': '<='}
+SORTABLE = frozenset(('id', 'name', 'status', 'created_at', 'updated_at', 'visibility',
+                      'owner', 'min_disk', 'min_ram'))
+LIMIT, MOST = 25, 1000
+SECOND = datetime.timedelta(seconds=1)
+
+
+def _one_of(name, value):
+    column = IMAGES.c[name]
+    if value.startswith('in:'):
+        return column.in_([part.strip('"') for part in value[3:].split(',')])
+    return column == value
+
+
+def _bounded(name, value):
+    column, operator = BOUNDS[name]
+    if not value.isascii() or not value.isdigit() or int(value) > 2**63 - 1:
+        raise faults.BadRequest(f"Unable to filter using the specified {name}: '{value[:64]}'.")
+    return column.op(operator, is_comparison=True)(int(value))
+
+
+def _timed(name, value):
+    operator, _, text = value.partition(':')
+    if operator not in OPERATORS:
+        operator, text = 'eq', value
+    moment = listing.parse_time(text, name)
+    column = IMAGES.c[name]
+    # Stored times are finer than shown ones, so one second is a range of them.
+    start, end = moment.replace(microsecond=0), moment.replace(microsecond=0) + SECOND
+    return {'eq': sa.and_(column >= start, column < end),
+            'neq': sa.or_(column < start, column >= end),
+            'gt': column >= end, 'gte': column >= start,
+            'lt': column < start, 'lte': column < end}[operator]
+
+
+def _property(name, value):
+    if '"' in name or '\\' in name:
+        raise faults.BadRequest(f"'{name[:64]}' cannot be the name of a property.")
+    return IMAGES.c.properties[name].as_string() == value
+
+
+def _condition(name, value):
+    if name in IN_ABLE:
+        return _one_of(name, value)
+    if name in EQUAL:
+        return IMAGES.c[name] == value
+    if name in BOOLEANS:
+        return IMAGES.c[name] == listing.boolean(value, name)
+    if name in BOUNDS:
+        return _bounded(name, value)
+    if name in TIMES:
+        return _timed(name, value)
+    if name == 'tag':
+        return listing.has_tag(IMAGES.c.tags, value)
+    return _property(name, value)
+
+
+def query(req):
+    """The images that the request chooses among those its caller may list."""
+    member_status = req.get_param('member_status') or 'accepted'
+    if member_status not in ('accepted', 'pending', 'rejected', 'all'):
+        raise faults.BadRequest(f'Invalid status: {member_status[:64]}')
+    statement = sa.select(IMAGES).where(records.visible(
+        req.context.caller, visibility=req.get_param('visibility'),
+        member_status=member_status))
+    if 'os_hidden' not in req.params:
+        statement = statement.where(IMAGES.c.os_hidden == sa.false())
+    for name in req.params:
+        if name not in PAGING:
+            for value in req.get_param_as_list(name):
+                statement = statement.where(_condition(name, value))
+    return statement
+
+
+def page(req):
+    """The page that the request asks for; newest first unless told otherwise."""
+    return listing.Page(
+        sort=listing.sort_of(req, SORTABLE, (('created_at', True),)),
+        limit=listing.limit_of(req, default=LIMIT, most=MOST), marker=req.get_param('marker'))

@@ -1,0 +1,69 @@
+"""JSON patches on images: what PATCH /v2/images/{id} may change."""
+
+from urllib import parse
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.image import fields
+from nova_lite.simcloud.image import records
+
+MEDIA_TYPES = ('application/openstack-images-v2.1-json-patch',
+               'application/openstack-images-v2.0-json-patch')
+
+
+def _target(change):
+    """The attribute's name; only the top level can be patched."""
+    parts = change['path'][1:].split('/')
+    if len(parts) != 1 or not parts[0]:
+        raise faults.BadRequest(f"Invalid JSON pointer for this resource: '{change['path']}'")
+    name = parse.unquote(parts[0]).replace('~1', '/').replace('~0', '~')
+    if len(name) > 255:
+        raise faults.BadRequest('The name of a property has at most 255 characters.')
+    return name
+
+
+def _set_known(changed, name, change, caller):
+    if change['op'] == 'remove':
+        raise faults.Forbidden(f'Property {name} may not be removed.')
+    value = change['value']
+    bodies.check(value, fields.VALUE[name])
+    if name == 'visibility':
+        records.require_may_publish(caller, value)
+    if name == 'owner':
+        caller.require_admin('changing the owner of an image')
+    if name in ('name', 'owner'):
+        value = value or ''
+    if name == 'tags':
+        value = list(dict.fromkeys(value))
+    changed[name] = value
+
+
+def _set_property(properties, name, change):
+    if change['op'] in ('replace', 'remove') and name not in properties:
+        raise faults.Conflict(f'Property {name} does not exist.')
+    if change['op'] == 'remove':
+        del properties[name]
+        return
+    bodies.check(change['value'], fields.PROPERTY_VALUE)
+    properties[name] = change['value']
+
+
+def apply(conn, caller, image_id, changes):
+    """Make the changes of a checked patch and return the new row."""
+    row = records.get_own(conn, caller, image_id)
+    changed, properties = {}, dict(row['properties'])
+    for change in changes:
+        name = _target(change)
+        if change['op'] != 'remove' and 'value' not in change:
+            raise faults.BadRequest(f"Operation '{change['op']}' needs a value.")
+        if name == 'id' or name in fields.READ_ONLY:
+            raise faults.Forbidden(f"Attribute '{name}' is read-only.")
+        if name in fields.SETTABLE:
+            _set_known(changed, name, change, caller)
+        else:
+            _set_property(properties, name, change)
+    formats = {'disk_format', 'container_format'} & set(changed)
+    if row['status'] != 'queued' and any(changed[name] != row[name] for name in formats):
+        raise faults.Forbidden('The formats of an image can only be changed while it is queued.')
+    records.require_quota(properties, changed.get('tags', row['tags']))
+    return records.save(conn, row, properties=properties, **changed)

@@ -1,0 +1,29 @@
+"""An empty disk in the qcow2 format: what the first images hold.
+
+Four clusters: header, refcount table, refcount block, L1 table (all zero, so
+every guest cluster reads as zeros). Follows the format's interoperability
+document, version 3.
+"""
+
+import struct
+
+CLUSTER_BITS = 16
+CLUSTER = 1 << CLUSTER_BITS
+CLUSTERS = 4
+HEADER_BYTES = 104
+
+
+def _padded(data):
+    return data.ljust(CLUSTER, b'\0')
+
+
+def empty_disk(virtual_bytes):
+    """The bytes of an image whose disk has `virtual_bytes` of zeros."""
+    per_l1_entry = CLUSTER * (CLUSTER // 8)
+    l1_size = -(-virtual_bytes // per_l1_entry)
+    header = struct.pack(
+        '>4sIQIIQIIQQIIQQQQII', b'QFI\xfb', 3, 0, 0, CLUSTER_BITS, virtual_bytes, 0, l1_size,
+        3 * CLUSTER, CLUSTER, 1, 0, 0, 0, 0, 0, 4, HEADER_BYTES)
+    refcount_table = struct.pack('>Q', 2 * CLUSTER)
+    refcounts = struct.pack(f'>{CLUSTERS}H', *([1] * CLUSTERS))
+    return b''.join(map(_padded, (header, refcount_table, refcounts, b'')))

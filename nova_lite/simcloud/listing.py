@@ -1,0 +1,134 @@
+"""Paging and sorting of lists, the same for every service.
+
+A page starts after a marker in the order of the sort keys (the id settles
+ties), so rows that come and go between two pages are neither doubled nor lost.
+"""
+
+import dataclasses
+import datetime
+import json
+from urllib import parse
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+
+LIMIT = 2**31 - 1
+TRUE = frozenset(('1', 't', 'true', 'y', 'yes', 'on'))
+FALSE = frozenset(('0', 'f', 'false', 'n', 'no', 'off', ''))
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """One page of a list. sort: ((column name, descending), …); limit None: all."""
+
+    sort: tuple
+    limit: int | None = None
+    marker: str | None = None
+    reverse: bool = False
+
+
+def boolean(text, name):
+    """The truth of a query parameter; 400 when it has none."""
+    lowered = text.strip().lower()
+    if lowered in TRUE:
+        return True
+    if lowered in FALSE:
+        return False
+    raise faults.BadRequest(f"Invalid input for {name}: '{text}' is not a boolean.")
+
+
+def limit_of(req, *, default=None, most=None):
+    """The `limit` parameter within bounds, or the default."""
+    text = req.get_param('limit')
+    if text is None:
+        return default
+    try:
+        limit = int(text)
+    except ValueError as error:
+        raise faults.BadRequest(f"limit must be an integer, not '{text}'.") from error
+    if limit < 0:
+        raise faults.BadRequest('limit must not be negative.')
+    return min(limit, most or LIMIT)
+
+
+def sort_of(req, sortable, default):
+    """((column, descending), …) from sort=k:dir,… or from sort_key and sort_dir."""
+    given = req.get_param_as_list('sort') or []
+    pairs = [tuple(item.partition(':')[::2]) for part in given for item in part.split(',')]
+    if not pairs:
+        keys = req.get_param_as_list('sort_key') or []
+        directions = req.get_param_as_list('sort_dir') or []
+        fill = directions[-1] if directions else ''
+        directions += [fill] * (len(keys) - len(directions))
+        pairs = list(zip(keys, directions, strict=False))
+    if not pairs:
+        return default
+    for key, direction in pairs:
+        if key not in sortable:
+            raise faults.BadRequest(f"'{key[:255]}' is not a sort key; use one of: "
+                                    f'{", ".join(sorted(sortable))}.')
+        if direction not in ('', 'asc', 'desc'):
+            raise faults.BadRequest(f"Sort direction '{direction[:255]}' is not asc or desc.")
+    fallback = any(descending for _, descending in default)
+    return tuple((key, direction == 'desc' if direction else fallback)
+                 for key, direction in pairs)
+
+
+def _after(table, order, marker):
+    """The rows that follow the marker row in `order`."""
+    branches, equal = [], []
+    for column, descending in order:
+        value = marker[column.name]
+        branches.append(sa.and_(*equal, column < value if descending else column > value))
+        equal.append(column == value)
+    return sa.or_(*branches)
+
+
+def paged(conn, statement, table, page):
+    """`statement` with the order, start and length of `page`; 400 for a bad marker."""
+    sort = page.sort
+    if 'id' not in [name for name, _ in sort]:
+        sort = (*sort, ('id', sort[-1][1] if sort else False))
+    order = [(table.c[name], descending != page.reverse) for name, descending in sort]
+    if page.marker is not None:
+        marker = database.one(conn, sa.select(table).where(table.c.id == page.marker))
+        if marker is None:
+            raise faults.BadRequest(f"marker '{page.marker[:255]}' was not found.")
+        statement = statement.where(_after(table, order, marker))
+    statement = statement.order_by(
+        *(column.desc() if descending else column.asc() for column, descending in order))
+    if page.limit is not None:
+        statement = statement.limit(page.limit)
+    return statement
+
+
+def next_query(req, marker):
+    """The query string of the following page."""
+    params = [(name, value) for name in req.params if name not in ('marker', 'page_reverse')
+              for value in req.get_param_as_list(name)]
+    return parse.urlencode([*params, ('marker', marker)])
+
+
+def stamp(moment, *, zone='Z'):
+    """A stored time in the form of an API, or None."""
+    if moment is None:
+        return None
+    return moment.replace(microsecond=0).isoformat() + zone
+
+
+def parse_time(text, name):
+    """A naive UTC time from ISO 8601."""
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise faults.BadRequest(f"Invalid time for {name}: '{text[:64]}'.") from error
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return moment
+
+
+def has_tag(column, tag):
+    """The condition that the JSON list in `column` holds `tag`."""
+    return sa.cast(column, sa.Text).contains(json.dumps(tag), autoescape=True)

@@ -1,0 +1,67 @@
+"""What every request passes: its id, its service, and who asks.
+
+Requests carry a token of our own identity service. With auth 'noauth' the
+headers that keystonemiddleware would set are believed as well.
+"""
+
+import re
+
+from nova_lite import runtime
+from nova_lite.simcloud import caller
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import options
+
+# What a client may ask before it has a token: version documents and logins.
+PUBLIC = re.compile(
+    r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?)/?')
+LOGIN = '/identity/v3/auth/tokens'
+REFUSED = 'The request you have made requires authentication.'
+
+
+class Identify:
+    """Sets req.context: request_id, service, public_url, caller and catalog."""
+
+    def __init__(self, tokens, catalog, settings, public_url):
+        self._tokens = tokens
+        self._catalog = catalog
+        self._noauth = settings.auth == options.NOAUTH
+        self._public_url = public_url
+
+    def process_request(self, req, resp):
+        context = req.context
+        context.request_id = runtime.new_request_id()
+        context.service = req.path.split('/', 2)[1]
+        context.public_url = self._public_url
+        resp.set_header('X-Openstack-Request-Id', context.request_id)
+        if self._is_public(req):
+            return
+        context.caller = self._caller_of(req)
+        context.catalog = lambda: self._catalog.for_project(context.caller.project_id)
+
+    @staticmethod
+    def _is_public(req):
+        if req.path == LOGIN and req.method == 'POST':
+            return True
+        return PUBLIC.fullmatch(req.path) is not None and req.method in ('GET', 'HEAD')
+
+    def _caller_of(self, req):
+        user_id = req.get_header('X-User-Id') if self._noauth else None
+        if user_id:
+            roles = (req.get_header('X-Roles') or '').split(',')
+            return caller.Caller(
+                user_id=user_id,
+                project_id=req.get_header('X-Project-Id') or req.get_header('X-Tenant-Id'),
+                roles=frozenset(role.strip().lower() for role in roles if role.strip()))
+        secret = req.get_header('X-Auth-Token')
+        token = secret and self._tokens.validate(
+            secret, allow_expired=self._is_from_service(req))
+        if not token:
+            raise faults.Unauthorized(REFUSED, headers={
+                'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'})
+        return token.caller
+
+    def _is_from_service(self, req):
+        """A service that works on for a user may show the user's expired token."""
+        secret = req.get_header('X-Service-Token')
+        token = secret and self._tokens.validate(secret)
+        return bool(token) and caller.SERVICE in token.caller.roles

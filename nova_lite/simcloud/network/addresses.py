@@ -1,0 +1,199 @@
+"""Giving out IP addresses: which subnet, which address, never one twice."""
+
+import ipaddress
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import tables
+
+ALLOCATIONS = tables.allocations
+SUBNETS = tables.subnets
+FIRST_LOOK, LONGEST_LOOK = 16, 400
+
+
+def parse(text):
+    """An IPv4Address or IPv6Address; 400 when it is none."""
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError as error:
+        raise standard.invalid(f"'{text[:64]}' is not a valid IP address") from error
+
+
+def pools_of(subnet):
+    """[(first, last)] of a subnet's allocation pools as integers."""
+    return [(int(ipaddress.ip_address(pool['start'])), int(ipaddress.ip_address(pool['end'])))
+            for pool in subnet['allocation_pools']]
+
+
+def _candidates(pools, start):
+    """Every address of the pools once, those from `start` on first."""
+    for first, last in pools:
+        yield from range(max(first, start), last + 1)
+    for first, last in pools:
+        yield from range(first, min(last, start - 1) + 1)
+
+
+def _free(conn, subnet):
+    """The next free address of a subnet, or None when all are taken."""
+    family = ipaddress.IPv4Address if subnet['ip_version'] == 4 else ipaddress.IPv6Address
+    source = _candidates(pools_of(subnet), int(ipaddress.ip_address(subnet['next_address'])))
+    look = FIRST_LOOK
+    while True:
+        some = [str(family(number)) for number, _ in zip(source, range(look), strict=False)]
+        if not some:
+            return None
+        taken = set(conn.execute(sa.select(ALLOCATIONS.c.ip_address).where(
+            ALLOCATIONS.c.subnet_id == subnet['id'],
+            ALLOCATIONS.c.ip_address.in_(some))).scalars())
+        for address in some:
+            if address not in taken:
+                return address
+        look = min(look * 2, LONGEST_LOOK)
+
+
+def _following(address, subnet):
+    """Where the next search starts."""
+    number = int(ipaddress.ip_address(address)) + 1
+    first, last = pools_of(subnet)[0][0], pools_of(subnet)[-1][1]
+    return str(ipaddress.ip_address(number if number <= last else first))
+
+
+def take_any(conn, subnet):
+    """A free address of the subnet, its row kept locked; None when there is none."""
+    subnet = standard.find(conn, SUBNETS, subnet['id'], lock=True)
+    if not subnet['allocation_pools']:
+        return None
+    address = _free(conn, subnet)
+    if address is not None:
+        conn.execute(SUBNETS.update().where(SUBNETS.c.id == subnet['id']).values(
+            next_address=_following(address, subnet)))
+    return address
+
+
+def is_taken(conn, subnet_id, address):
+    """Whether a port has the address."""
+    return conn.execute(sa.select(ALLOCATIONS.c.port_id).where(
+        ALLOCATIONS.c.subnet_id == subnet_id,
+        ALLOCATIONS.c.ip_address == address)).first() is not None
+
+
+def subnets_of(conn, network_id):
+    """The subnets of a network, oldest first."""
+    return database.rows(conn, sa.select(SUBNETS).where(
+        SUBNETS.c.network_id == network_id).order_by(SUBNETS.c.created_at, SUBNETS.c.id))
+
+
+def _exhausted(network_id):
+    return faults.Conflict(f'No more IP addresses available on network {network_id}.',
+                           'IpAddressGenerationFailure')
+
+
+def _named(subnets, subnet_id, network_id):
+    for subnet in subnets:
+        if subnet['id'] == subnet_id:
+            return subnet
+    raise standard.invalid(f'Failed to create port on network {network_id}, because fixed_ips '
+                           f'included invalid subnet {subnet_id}')
+
+
+def _holding(subnets, address):
+    for subnet in subnets:
+        if address in ipaddress.ip_network(subnet['cidr']):
+            return subnet
+    raise faults.BadRequest(f'IP address {address} is not a valid IP for any of the subnets on '
+                            f'the specified network.', 'InvalidIpForNetwork')
+
+
+def _take_named(conn, network_id, subnets, wanted, keep):
+    """One (subnet id, address) for one entry of fixed_ips."""
+    subnet = None
+    if wanted.get('subnet_id'):
+        subnet = _named(subnets, wanted['subnet_id'], network_id)
+    if not wanted.get('ip_address'):
+        if subnet is None:
+            raise standard.invalid('IP allocation requires subnet_id or ip_address')
+        address = take_any(conn, subnet)
+        if address is None:
+            raise _exhausted(network_id)
+        return subnet['id'], address
+    address = parse(wanted['ip_address'])
+    subnet = subnet or _holding(subnets, address)
+    network = ipaddress.ip_network(subnet['cidr'])
+    edges = (network.network_address, network.broadcast_address)
+    if address not in network or (network.version == 4 and network.prefixlen < 31
+                                  and address in edges):
+        raise faults.BadRequest(
+            f'IP address {address} is not a valid IP for the specified subnet.',
+            'InvalidIpForSubnet')
+    pair = subnet['id'], str(address)
+    if pair not in keep and is_taken(conn, *pair):
+        raise faults.Conflict(
+            f'Unable to complete operation for network {network_id}. The IP address {address} '
+            f'is in use.', 'IpAddressInUse')
+    return pair
+
+
+def _take_default(conn, network_id, subnets):
+    """One address per IP version, from the first subnet that has one free."""
+    pairs = []
+    for version in sorted({subnet['ip_version'] for subnet in subnets}):
+        for subnet in (one for one in subnets if one['ip_version'] == version):
+            address = take_any(conn, subnet)
+            if address is not None:
+                pairs.append((subnet['id'], address))
+                break
+        else:
+            raise _exhausted(network_id)
+    return pairs
+
+
+def assign(conn, network_id, port_id, wanted):
+    """Give a port the addresses of `wanted` (entries of fixed_ips) in place of its own.
+
+    None means one of each IP version that the network has. An entry that names
+    an address which the port has keeps it.
+    """
+    subnets = subnets_of(conn, network_id)
+    had = {(row['subnet_id'], row['ip_address']) for row in database.rows(
+        conn, sa.select(ALLOCATIONS).where(ALLOCATIONS.c.port_id == port_id))}
+    if wanted is None:
+        pairs = _take_default(conn, network_id, subnets)
+    else:
+        pairs = _take_all(conn, network_id, subnets, wanted, had)
+    if had:
+        release(conn, port_id)
+    if pairs:
+        conn.execute(ALLOCATIONS.insert(), [
+            {'subnet_id': subnet_id, 'ip_address': address, 'port_id': port_id,
+             'position': position} for position, (subnet_id, address) in enumerate(pairs)])
+
+
+def _take_all(conn, network_id, subnets, wanted, had):
+    """The pairs for all entries, in their order; named addresses are served first."""
+    taken, free = {}, set(had)
+    order = sorted(range(len(wanted)), key=lambda place: 'ip_address' not in wanted[place])
+    for place in order:
+        entry = wanted[place]
+        pair = _kept(entry, free) or _take_named(conn, network_id, subnets, entry, had)
+        while pair in taken.values():
+            if entry.get('ip_address'):
+                raise standard.invalid(f'the address {pair[1]} is named twice')
+            pair = _take_named(conn, network_id, subnets, entry, had)
+        free.discard(pair)
+        taken[place] = pair
+    return [taken[place] for place in range(len(wanted))]
+
+
+def _kept(entry, free):
+    """The pair among the port's own that an entry with only a subnet can keep."""
+    if entry.get('ip_address') or not entry.get('subnet_id'):
+        return None
+    return next((pair for pair in sorted(free) if pair[0] == entry['subnet_id']), None)
+
+
+def release(conn, port_id):
+    """Free all addresses of a port."""
+    conn.execute(ALLOCATIONS.delete().where(ALLOCATIONS.c.port_id == port_id))

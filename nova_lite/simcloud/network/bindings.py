@@ -1,0 +1,194 @@
+"""Port bindings: on which host a port is, or may soon be, plugged.
+
+A port has one ACTIVE binding (to host '' while nobody asked for a host) and any
+number of INACTIVE ones, made for a move. Activating one deactivates the other.
+Every named host can bind: there are no agents here that could be missing.
+"""
+
+import falcon
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import tables
+
+BINDINGS = tables.bindings
+ACTIVE, INACTIVE = 'ACTIVE', 'INACTIVE'
+UNBOUND = 'unbound'
+VNIC_TYPES = ('normal', 'direct', 'macvtap', 'baremetal', 'direct-physical',
+              'virtio-forwarder', 'smart-nic', 'vdpa', 'accelerator-direct',
+              'accelerator-direct-physical', 'remote-managed')
+VNIC_TYPE = {'enum': VNIC_TYPES}
+HOST = {'type': 'string', 'maxLength': 255}
+PROFILE = {'type': 'object'}
+CREATE = bodies.wrapped('binding', {
+    'host': {**HOST, 'minLength': 1}, 'vnic_type': VNIC_TYPE,
+    'profile': bodies.nullable(PROFILE)}, ['host'])
+UPDATE = bodies.wrapped('binding', {
+    'host': HOST, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)})
+
+
+def vif_of(host, vnic_type):
+    """(vif_type, vif_details) of a binding to `host`."""
+    if not host:
+        return UNBOUND, {}
+    if vnic_type in ('direct', 'direct-physical', 'accelerator-direct'):
+        return 'hw_veb', {'connectivity': 'l2', 'port_filter': False, 'vlan': '0'}
+    return 'ovs', {'port_filter': True, 'connectivity': 'l2', 'bound_drivers': {'0': 'sim'},
+                   'bridge_name': 'br-int', 'datapath_type': 'system', 'ovs_hybrid_plug': False}
+
+
+def new(port_id, host, *, status=ACTIVE, vnic_type='normal', profile=None):
+    """A binding's row."""
+    vif_type, vif_details = vif_of(host, vnic_type)
+    return {'port_id': port_id, 'host': host, 'status': status, 'vnic_type': vnic_type,
+            'vif_type': vif_type, 'vif_details': vif_details, 'profile': profile or {}}
+
+
+def view(row):
+    """One binding."""
+    return {name: row[name] for name in (
+        'host', 'status', 'vnic_type', 'vif_type', 'vif_details', 'profile')}
+
+
+def of_port(conn, port_id):
+    """All bindings of a port, by host."""
+    return database.rows(conn, sa.select(BINDINGS).where(
+        BINDINGS.c.port_id == port_id).order_by(BINDINGS.c.host))
+
+
+def active_of(rows):
+    """The ACTIVE one among a port's bindings, or None."""
+    return next((row for row in rows if row['status'] == ACTIVE), None)
+
+
+def _where(row):
+    return sa.and_(BINDINGS.c.port_id == row['port_id'], BINDINGS.c.host == row['host'])
+
+
+def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
+    """Change the ACTIVE binding; what is None stays. True when the host changed.
+
+    Moving to a host that has an INACTIVE binding takes that binding's place.
+    """
+    row = active_of(of_port(conn, port_id))
+    old = row or new(port_id, '')
+    changed = new(port_id, old['host'] if host is None else host,
+                  vnic_type=vnic_type or old['vnic_type'],
+                  profile=old['profile'] if profile is None else profile)
+    if row is not None:
+        conn.execute(BINDINGS.delete().where(_where(row)))
+    conn.execute(BINDINGS.delete().where(_where(changed)))
+    conn.execute(BINDINGS.insert().values(**changed))
+    return changed['host'] != old['host']
+
+
+def _compute_port(conn, port_id, *, lock=True):
+    port = standard.find(conn, tables.ports, port_id, lock=lock)
+    if port is None:
+        raise standard.not_found('Port', port_id)
+    if not port['device_owner'].startswith('compute:'):
+        raise faults.BadRequest(f'Bad port request: Invalid port {port_id}. Operation only '
+                                f'valid on compute ports.', 'BadRequest')
+    return port
+
+
+def _get(conn, port_id, host):
+    row = database.one(conn, sa.select(BINDINGS).where(
+        BINDINGS.c.port_id == port_id, BINDINGS.c.host == host))
+    if row is None:
+        raise faults.NotFound(f'Binding for port {port_id} for host {host} could not be found.',
+                              'PortBindingNotFound')
+    return row
+
+
+def create(conn, port_id, wanted):
+    """Add a binding; it is INACTIVE when the port has an active one."""
+    _compute_port(conn, port_id)
+    rows = of_port(conn, port_id)
+    if any(row['host'] == wanted['host'] for row in rows):
+        raise faults.Conflict(f'Binding for port {port_id} on host {wanted["host"]} already '
+                              f'exists.', 'PortBindingAlreadyExists')
+    row = new(port_id, wanted['host'], status=INACTIVE if active_of(rows) else ACTIVE,
+              vnic_type=wanted.get('vnic_type', 'normal'), profile=wanted.get('profile'))
+    conn.execute(BINDINGS.insert().values(**row))
+    return row
+
+
+def update(conn, port_id, host, wanted):
+    """Change vNIC type or profile of a binding."""
+    _compute_port(conn, port_id)
+    row = _get(conn, port_id, host)
+    changed = new(port_id, host, status=row['status'],
+                  vnic_type=wanted.get('vnic_type', row['vnic_type']),
+                  profile=wanted.get('profile', row['profile']))
+    conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
+    return changed
+
+
+def activate(conn, port_id, host):
+    """Make a binding the ACTIVE one and the former one INACTIVE and unplugged."""
+    port = _compute_port(conn, port_id)
+    row = _get(conn, port_id, host)
+    if row['status'] == ACTIVE:
+        raise faults.Conflict(f'Binding for port {port_id} on host {host} is already active.',
+                              'PortBindingAlreadyActive')
+    conn.execute(BINDINGS.update().where(
+        BINDINGS.c.port_id == port_id, BINDINGS.c.status == ACTIVE).values(
+            status=INACTIVE, vif_type=UNBOUND, vif_details={}))
+    changed = new(port_id, host, vnic_type=row['vnic_type'], profile=row['profile'])
+    conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
+    standard.save(conn, tables.ports, port)
+    return changed
+
+
+def delete(conn, port_id, host):
+    """Remove a binding; without the active one the port is unbound."""
+    _compute_port(conn, port_id)
+    conn.execute(BINDINGS.delete().where(_where(_get(conn, port_id, host))))
+
+
+class BindingResource:
+    """/v2.0/ports/{id}/bindings: for services and administrators."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def on_get(self, req, resp, port_id):
+        req.context.caller.require_privileged('listing port bindings')
+        with self._db.read() as conn:
+            _compute_port(conn, port_id, lock=False)
+            found = of_port(conn, port_id)
+        for name in ('host', 'status', 'vif_type', 'vnic_type'):
+            values = req.get_param_as_list(name)
+            found = [row for row in found if not values or row[name] in values]
+        resp.media = {'bindings': [standard.only_fields(req, view(row)) for row in found]}
+
+    def on_post(self, req, resp, port_id):
+        req.context.caller.require_privileged('creating a port binding')
+        wanted = bodies.read(req, CREATE, 'binding')
+        resp.media = {'binding': view(self._db.change(create, port_id, wanted))}
+        resp.status = falcon.HTTP_201
+
+    def on_get_one(self, req, resp, port_id, host):
+        req.context.caller.require_privileged('showing a port binding')
+        with self._db.read() as conn:
+            _compute_port(conn, port_id, lock=False)
+            row = _get(conn, port_id, host)
+        resp.media = {'binding': standard.only_fields(req, view(row))}
+
+    def on_put_one(self, req, resp, port_id, host):
+        req.context.caller.require_privileged('changing a port binding')
+        wanted = bodies.read(req, UPDATE, 'binding')
+        resp.media = {'binding': view(self._db.change(update, port_id, host, wanted))}
+
+    def on_put_activate(self, req, resp, port_id, host):
+        req.context.caller.require_privileged('activating a port binding')
+        resp.media = {'binding': view(self._db.change(activate, port_id, host))}
+
+    def on_delete_one(self, req, resp, port_id, host):
+        req.context.caller.require_privileged('deleting a port binding')
+        self._db.change(delete, port_id, host)
+        resp.status = falcon.HTTP_204

@@ -1,0 +1,131 @@
+"""Everything under /network."""
+
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import routing
+from nova_lite.simcloud.network import auto_topology
+from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud.network import floating_ips
+from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import ports
+from nova_lite.simcloud.network import qos
+from nova_lite.simcloud.network import quotas
+from nova_lite.simcloud.network import routers
+from nova_lite.simcloud.network import security_groups
+from nova_lite.simcloud.network import security_rules
+from nova_lite.simcloud.network import subnets
+from nova_lite.simcloud.network import tags
+
+PREFIX = '/network'
+# alias: name of what is really here; clients decide by the alias what they may ask for.
+EXTENSIONS = {
+    'allowed-address-pairs': 'Allowed Address Pairs',
+    'auto-allocated-topology': 'Auto Allocated Topology Services',
+    'availability_zone': 'Availability Zone',
+    'binding': 'Port Binding',
+    'binding-extended': 'Port Bindings Extended',
+    'external-net': 'Neutron external network',
+    'extra_dhcp_opt': 'Neutron Extra DHCP options',
+    'fip-port-details': 'Floating IP Port Details Extension',
+    'net-mtu': 'Network MTU',
+    'net-mtu-writable': 'Network MTU (writable)',
+    'pagination': 'Pagination support',
+    'port-resource-request': 'Port Resource Request',
+    'port-security': 'Port Security',
+    'project-id': 'project_id field enabled',
+    'provider': 'Provider Network',
+    'qos': 'Quality of Service',
+    'qos-bw-minimum-ingress': 'Ingress direction for QoS minimum bandwidth rule',
+    'quota_details': 'Quota details management support',
+    'quotas': 'Quota management support',
+    'router': 'Neutron L3 Router',
+    'security-group': 'security-group',
+    'sorting': 'Sorting support',
+    'standard-attr-description': 'standard-attr-description',
+    'standard-attr-revisions': 'Resource revision numbers',
+    'standard-attr-tag': 'Tag support for resources with standard attribute',
+    'standard-attr-timestamp': 'Resource timestamps',
+    'stateful-security-group': 'Stateful security group',
+}
+
+
+class Versions:
+    """The version documents; no token needed."""
+
+    def on_get(self, req, resp):
+        resp.media = {'versions': [{'id': 'v2.0', 'status': 'CURRENT', 'links': [
+            {'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}]}]}
+
+    def on_get_v2(self, req, resp):
+        base = f'{req.context.public_url}{PREFIX}/v2.0'
+        resp.media = {'resources': [
+            {'name': name.removesuffix('s'), 'collection': name,
+             'links': [{'rel': 'self', 'href': f'{base}/{name}'}]}
+            for name in ('networks', 'subnets', 'ports', 'routers')]}
+
+
+class Extensions:
+    """What of Neutron's options is here."""
+
+    @staticmethod
+    def _view(alias):
+        return {'alias': alias, 'name': EXTENSIONS[alias], 'description': EXTENSIONS[alias],
+                'links': [], 'updated': '2020-01-01T00:00:00-00:00'}
+
+    def on_get(self, req, resp):
+        resp.media = {'extensions': [self._view(alias) for alias in EXTENSIONS]}
+
+    def on_get_one(self, req, resp, alias):
+        if alias not in EXTENSIONS:
+            raise faults.NotFound(f'Extension with alias {alias[:64]} does not exist',
+                                  'ExtensionNotFound')
+        resp.media = {'extension': self._view(alias)}
+
+
+class Zones:
+    """One availability zone for networks and one for routers."""
+
+    def on_get(self, req, resp):
+        resp.media = {'availability_zones': [
+            {'name': 'nova', 'resource': resource, 'state': 'available'}
+            for resource in ('network', 'router')]}
+
+
+def add(app, db):
+    """Put the network service's routes into `app`."""
+    v2 = f'{PREFIX}/v2.0'
+    versions = Versions()
+    app.add_route(PREFIX, versions)
+    app.add_route(v2, versions, suffix='v2')
+    routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
+    app.add_route(f'{v2}/availability_zones', Zones())
+    for path, resource, field in (
+            ('networks', networks.NetworkResource(db), 'network_id'),
+            ('subnets', subnets.SubnetResource(db), 'subnet_id'),
+            ('ports', ports.PortResource(db), 'port_id'),
+            ('security-groups', security_groups.GroupResource(db), 'group_id'),
+            ('security-group-rules', security_rules.RuleResource(db), 'rule_id'),
+            ('routers', routers.RouterResource(db), 'router_id'),
+            ('floatingips', floating_ips.FloatingResource(db), 'floating_id'),
+            ('qos/policies', qos.PolicyResource(db), 'policy_id')):
+        routing.add_crud(app, f'{v2}/{path}', resource, field)
+        if path in tags.TAGGED:
+            tag = tags.TagResource(db, path)
+            app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
+            app.add_route(f'{v2}/{path}/{{{field}}}/tags/{{tag}}', tag, suffix='one')
+        if path == 'routers':
+            one = f'{v2}/routers/{{router_id}}'
+            app.add_route(f'{one}/add_router_interface', resource, suffix='add')
+            app.add_route(f'{one}/remove_router_interface', resource, suffix='remove')
+    binding = bindings.BindingResource(db)
+    routing.add_crud(app, f'{v2}/ports/{{port_id}}/bindings', binding, 'host')
+    app.add_route(f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', binding,
+                  suffix='activate')
+    routing.add_crud(app, f'{v2}/qos/policies/{{policy_id}}/minimum_bandwidth_rules',
+                     qos.RuleResource(db), 'rule_id')
+    quota = quotas.QuotaResource(db)
+    routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
+    app.add_route(f'{v2}/quotas/{{project_id}}/default', quota, suffix='default')
+    app.add_route(f'{v2}/quotas/{{project_id}}/details', quota, suffix='details')
+    app.add_route(f'{v2}/quotas/{{project_id}}/details.json', quota, suffix='details')
+    app.add_route(f'{v2}/auto-allocated-topology/{{project_id}}',
+                  auto_topology.TopologyResource(db))

@@ -1,0 +1,172 @@
+"""What all Neutron resources have in common: attributes, lists, quotas' names."""
+
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import listing
+
+PROPERTIES = {
+    'name': bodies.STRING, 'description': {'type': 'string', 'maxLength': 255},
+    'project_id': bodies.ID, 'tenant_id': bodies.ID,
+}
+COLUMNS = ('id', 'project_id', 'name', 'description', 'revision_number')
+SORTABLE = frozenset(('id', 'name', 'project_id', 'tenant_id', 'created_at', 'updated_at'))
+
+
+def new(caller, wanted):
+    """The standard columns of a new row, from a request's values."""
+    now = runtime.naive_now()
+    project_id = caller.owner_for(wanted.get('project_id') or wanted.get('tenant_id'))
+    return {'id': runtime.new_uuid(), 'project_id': project_id,
+            'name': wanted.get('name', ''), 'description': wanted.get('description', ''),
+            'tags': [], 'revision_number': 0, 'created_at': now, 'updated_at': now}
+
+
+def view(row):
+    """The standard attributes of a row."""
+    return {'id': row['id'], 'project_id': row['project_id'], 'tenant_id': row['project_id'],
+            'name': row['name'], 'description': row['description'], 'tags': row['tags'],
+            'revision_number': row['revision_number'],
+            'created_at': listing.stamp(row['created_at']),
+            'updated_at': listing.stamp(row['updated_at'])}
+
+
+def save(conn, table, row, **values):
+    """Write columns of a row as its next revision. Returns the new row."""
+    values |= {'revision_number': row['revision_number'] + 1,
+               'updated_at': runtime.naive_now()}
+    conn.execute(table.update().where(table.c.id == row['id']).values(**values))
+    return {**row, **values}
+
+
+def changes(wanted, names):
+    """The values of `wanted` whose names are columns of the same name."""
+    return {name: wanted[name] for name in names if name in wanted}
+
+
+def find(conn, table, row_id, *, lock=False):
+    """One row by id, or None; with `lock` others wait until the transaction ends."""
+    query = sa.select(table).where(table.c.id == row_id)
+    return database.one(conn, query.with_for_update() if lock else query)
+
+
+def not_found(kind, row_id):
+    """The answer for a resource that does not exist for this caller."""
+    words = ''.join(f' {c.lower()}' if c.isupper() else c for c in kind).strip().capitalize()
+    return faults.NotFound(f'{words} {row_id[:255]} could not be found.', f'{kind}NotFound')
+
+
+def invalid(message, kind='InvalidInput'):
+    """The answer to values that contradict each other or the network."""
+    return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
+
+
+def get(conn, caller, table, kind, row_id):
+    """One row that the caller's project owns; NotFound otherwise."""
+    row = find(conn, table, row_id)
+    if row is None or not caller.sees(row['project_id']):
+        raise not_found(kind, row_id)
+    return row
+
+
+def own(caller, table):
+    """The condition that the caller's project owns a row."""
+    return sa.true() if caller.is_privileged else table.c.project_id == caller.project_id
+
+
+def _values(column, name, texts):
+    """Query parameters as values of the column's type."""
+    if isinstance(column.type, sa.Boolean):
+        return [listing.boolean(text, name) for text in texts]
+    if isinstance(column.type, sa.Integer):
+        numbers = [text for text in texts if text.isascii() and text.isdigit()]
+        return [int(text) for text in numbers if int(text) <= bodies.INT_LIMIT]
+    return texts
+
+
+def filtered(statement, req, table, filters):
+    """`statement` narrowed by the query; a repeated parameter means any of its values.
+
+    filters: {parameter: column name or function(values) -> condition}
+    """
+    known = {name: name for name in COLUMNS} | {'tenant_id': 'project_id'} | filters
+    for name, target in known.items():
+        texts = req.get_param_as_list(name)
+        if not texts:
+            continue
+        if callable(target):
+            statement = statement.where(target(texts))
+            continue
+        column = table.c[target]
+        values = _values(column, name, texts)
+        condition = column.in_(values)
+        if '' in texts and column.nullable:
+            condition = sa.or_(condition, column.is_(None))
+        statement = statement.where(condition)
+    return _by_tags(statement, req, table)
+
+
+def _by_tags(statement, req, table):
+    joins = {'tags': sa.and_, 'tags-any': sa.or_,
+             'not-tags': lambda *c: sa.not_(sa.and_(*c)),
+             'not-tags-any': lambda *c: sa.not_(sa.or_(*c))}
+    for name, join in joins.items():
+        tags = [tag for text in req.get_param_as_list(name) or () for tag in text.split(',')]
+        if tags:
+            statement = statement.where(
+                join(*(listing.has_tag(table.c.tags, tag) for tag in tags)))
+    return statement
+
+
+def listed(conn, req, table, statement, *, filters, sortable=frozenset()):
+    """The rows of one page of a list."""
+    sort = tuple(('project_id' if name == 'tenant_id' else name, descending)
+                 for name, descending in listing.sort_of(
+                     req, SORTABLE | sortable, (('created_at', False),)))
+    page = listing.Page(
+        sort=sort, limit=listing.limit_of(req) or None, marker=req.get_param('marker'),
+        reverse=listing.boolean(req.get_param('page_reverse') or 'false', 'page_reverse'))
+    statement = filtered(statement, req, table, filters)
+    found = database.rows(conn, listing.paged(conn, statement, table, page))
+    return found[::-1] if page.reverse else found
+
+
+def only_fields(req, item):
+    """The view without what `fields` does not name."""
+    wanted = req.get_param_as_list('fields')
+    if not wanted:
+        return item
+    return {name: value for name, value in item.items() if name in wanted}
+
+
+def collection(req, key, items):
+    """The answer to a list request, with a link to the next page when there is one."""
+    answer = {key: [only_fields(req, item) for item in items]}
+    limit = listing.limit_of(req)
+    if limit and len(items) == limit:
+        query = listing.next_query(req, items[-1]['id'])
+        answer[f'{key}_links'] = [
+            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}]
+    return answer
+
+
+def count_by(conn, column, ids):
+    """{id: how many rows} for those that have any."""
+    counts = {}
+    for some in database.in_chunks(ids):
+        query = sa.select(column, sa.func.count()).where(column.in_(some)).group_by(column)
+        counts.update(conn.execute(query).all())
+    return counts
+
+
+def grouped(conn, table, column, ids, *order):
+    """{id: [rows whose `column` is the id]} in the given order."""
+    found = {}
+    for some in database.in_chunks(ids):
+        query = sa.select(table).where(column.in_(some)).order_by(*order)
+        for row in database.rows(conn, query):
+            found.setdefault(row[column.name], []).append(row)
+    return found

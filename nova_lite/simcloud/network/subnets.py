@@ -1,0 +1,222 @@
+"""/v2.0/subnets."""
+
+import ipaddress
+
+import falcon
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
+from nova_lite.simcloud.network import addresses
+from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import quotas
+from nova_lite.simcloud.network import standard
+from nova_lite.simcloud.network import tables
+
+SUBNETS = tables.subnets
+ADDRESS = {'type': 'string', 'maxLength': 64}
+IPV6_MODE = bodies.nullable({'enum': ['slaac', 'dhcpv6-stateful', 'dhcpv6-stateless']})
+
+_UPDATABLE = {
+    **standard.PROPERTIES,
+    'gateway_ip': bodies.nullable(ADDRESS), 'enable_dhcp': bodies.BOOLEAN,
+    'dns_nameservers': {'type': 'array', 'items': ADDRESS, 'maxItems': 5},
+    'host_routes': {'type': 'array', 'maxItems': 20, 'items': {
+        'type': 'object', 'required': ['destination', 'nexthop'],
+        'properties': {'destination': ADDRESS, 'nexthop': ADDRESS}}},
+    'allocation_pools': {'type': 'array', 'maxItems': 64, 'items': {
+        'type': 'object', 'required': ['start', 'end'],
+        'properties': {'start': ADDRESS, 'end': ADDRESS}, 'additionalProperties': False}},
+    'service_types': {'type': 'array', 'maxItems': 0},
+    'dns_publish_fixed_ip': {'const': False}}
+CREATE = bodies.wrapped('subnet', {
+    **_UPDATABLE, 'network_id': bodies.ID, 'ip_version': {'enum': [4, 6]}, 'cidr': ADDRESS,
+    'ipv6_address_mode': IPV6_MODE, 'ipv6_ra_mode': IPV6_MODE,
+    'subnetpool_id': {'type': 'null'}, 'segment_id': {'type': 'null'}},
+    ['network_id', 'cidr', 'ip_version'])
+UPDATE = bodies.wrapped('subnet', _UPDATABLE)
+FILTERS = {name: name for name in (
+    'network_id', 'ip_version', 'cidr', 'gateway_ip', 'enable_dhcp', 'ipv6_address_mode',
+    'ipv6_ra_mode')}
+SHOWN = (*FILTERS, 'dns_nameservers', 'host_routes', 'allocation_pools')
+
+
+def view(row):
+    """One subnet."""
+    return {**standard.view(row), **{name: row[name] for name in SHOWN},
+            'service_types': [], 'subnetpool_id': None, 'segment_id': None,
+            'dns_publish_fixed_ip': False}
+
+
+def visible(caller):
+    """The condition that the subnet's network is the caller's to see."""
+    return SUBNETS.c.network_id.in_(
+        sa.select(tables.networks.c.id).where(networks.visible(caller)))
+
+
+def get(conn, caller, subnet_id):
+    """One visible row; NotFound otherwise."""
+    row = database.one(conn, sa.select(SUBNETS).where(
+        SUBNETS.c.id == subnet_id, visible(caller)))
+    if row is None:
+        raise standard.not_found('Subnet', subnet_id)
+    return row
+
+
+def _network_of(cidr, ip_version):
+    try:
+        network = ipaddress.ip_network(cidr, strict=False)
+    except ValueError as error:
+        raise standard.invalid(f"'{cidr}' is not a valid IP subnet") from error
+    if network.version != ip_version:
+        raise standard.invalid(f'ip_version {ip_version} does not match cidr {cidr}')
+    return network
+
+
+def _all_but(network, gateway):
+    """The pools that hold every host address except the gateway's."""
+    first, last = int(network.network_address), int(network.broadcast_address)
+    if network.num_addresses > 2:
+        first, last = first + 1, last - (1 if network.version == 4 else 0)
+    ranges = [(first, last)]
+    if gateway is not None and first <= int(gateway) <= last:
+        ranges = [(first, int(gateway) - 1), (int(gateway) + 1, last)]
+    family = type(network.network_address)
+    return [{'start': str(family(start)), 'end': str(family(end))}
+            for start, end in ranges if start <= end]
+
+
+def _checked_pools(network, gateway, wanted):
+    """The requested pools in order, inside the network and apart from each other."""
+    pairs = sorted((addresses.parse(pool['start']), addresses.parse(pool['end']))
+                   for pool in wanted if _same_family(network, pool))
+    for start, end in pairs:
+        if start > end:
+            raise faults.BadRequest(f'The allocation pool {start}-{end} is not valid.',
+                                    'InvalidAllocationPool')
+        if start not in network or end not in network:
+            raise faults.BadRequest(f'The allocation pool {start}-{end} spans beyond the subnet '
+                                    f'cidr {network}.', 'OutOfBoundsAllocationPool')
+        if gateway is not None and start <= gateway <= end:
+            raise faults.Conflict(f'Gateway ip {gateway} conflicts with allocation pool '
+                                  f'{start}-{end}.', 'GatewayConflictWithAllocationPools')
+    for (_, end), (start, _) in zip(pairs, pairs[1:], strict=False):
+        if start <= end:
+            raise faults.Conflict(f'Found overlapping allocation pools for subnet {network}.',
+                                  'OverlappingAllocationPools')
+    return [{'start': str(start), 'end': str(end)} for start, end in pairs]
+
+
+def _same_family(network, pool):
+    for name in ('start', 'end'):
+        if addresses.parse(pool[name]).version != network.version:
+            raise standard.invalid(f'{pool[name]} is not an IPv{network.version} address')
+    return True
+
+
+def _gateway_of(network, wanted):
+    """The gateway's address: the first host unless another or none is asked for."""
+    if 'gateway_ip' not in wanted:
+        return network.network_address + (1 if network.num_addresses > 1 else 0)
+    if wanted['gateway_ip'] in (None, ''):
+        return None
+    gateway = addresses.parse(wanted['gateway_ip'])
+    if gateway.version != network.version:
+        raise standard.invalid(f'gateway_ip {gateway} does not match ip_version')
+    return gateway
+
+
+def _require_no_overlap(conn, network_id, network):
+    for other in addresses.subnets_of(conn, network_id):
+        known = ipaddress.ip_network(other['cidr'])
+        if known.version == network.version and known.overlaps(network):
+            raise standard.invalid(f'Requested subnet with cidr: {network} for network: '
+                                   f'{network_id} overlaps with another subnet')
+
+
+def create(conn, caller, wanted):
+    """Insert a subnet from a request's values and return its row."""
+    caller.require_writer()
+    owner = networks.get_own(conn, caller, wanted['network_id'])
+    row = standard.new(caller, {**wanted, 'project_id': owner['project_id']})
+    quotas.require(conn, 'subnet', row['project_id'])
+    network = _network_of(wanted['cidr'], wanted['ip_version'])
+    _require_no_overlap(conn, owner['id'], network)
+    gateway = _gateway_of(network, wanted)
+    pools = wanted.get('allocation_pools')
+    pools = (_all_but(network, gateway) if pools is None
+             else _checked_pools(network, gateway, pools))
+    row |= {
+        'network_id': owner['id'], 'ip_version': network.version, 'cidr': str(network),
+        'gateway_ip': str(gateway) if gateway is not None else None,
+        'enable_dhcp': wanted.get('enable_dhcp', True),
+        'dns_nameservers': wanted.get('dns_nameservers', []),
+        'host_routes': wanted.get('host_routes', []), 'allocation_pools': pools,
+        'ipv6_address_mode': wanted.get('ipv6_address_mode'),
+        'ipv6_ra_mode': wanted.get('ipv6_ra_mode'),
+        'next_address': pools[0]['start'] if pools else str(network.network_address)}
+    conn.execute(SUBNETS.insert().values(**row))
+    return row
+
+
+def update(conn, caller, subnet_id, wanted):
+    """Change a subnet and return its row."""
+    row = get(conn, caller, subnet_id)
+    networks.get_own(conn, caller, row['network_id'])
+    values = {name: value for name, value in wanted.items() if name in SHOWN}
+    values |= standard.changes(wanted, ('name', 'description'))
+    network = ipaddress.ip_network(row['cidr'])
+    gateway = _gateway_of(network, {'gateway_ip': row['gateway_ip'], **wanted})
+    values['gateway_ip'] = str(gateway) if gateway is not None else None
+    if 'gateway_ip' in wanted or 'allocation_pools' in wanted:
+        pools = _checked_pools(network, gateway,
+                               wanted.get('allocation_pools', row['allocation_pools']))
+        values |= {'allocation_pools': pools,
+                   'next_address': pools[0]['start'] if pools else row['next_address']}
+    return standard.save(conn, SUBNETS, row, **values)
+
+
+def delete(conn, caller, subnet_id):
+    """Remove a subnet of which no port has an address."""
+    row = get(conn, caller, subnet_id)
+    networks.get_own(conn, caller, row['network_id'])
+    if conn.execute(sa.select(tables.allocations.c.port_id).where(
+            tables.allocations.c.subnet_id == subnet_id).limit(1)).first():
+        raise faults.Conflict(
+            f'Unable to complete operation on subnet {subnet_id}: One or more ports have an IP '
+            f'allocation from this subnet.', 'SubnetInUse')
+    conn.execute(SUBNETS.delete().where(SUBNETS.c.id == subnet_id))
+
+
+class SubnetResource:
+    """List, create, show, update and delete."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def on_get(self, req, resp):
+        with self._db.read() as conn:
+            found = standard.listed(
+                conn, req, SUBNETS, sa.select(SUBNETS).where(visible(req.context.caller)),
+                filters=FILTERS, sortable=frozenset(('cidr', 'ip_version')))
+        resp.media = standard.collection(req, 'subnets', [view(row) for row in found])
+
+    def on_post(self, req, resp):
+        wanted = bodies.read(req, CREATE, 'subnet')
+        resp.media = {'subnet': view(self._db.change(create, req.context.caller, wanted))}
+        resp.status = falcon.HTTP_201
+
+    def on_get_one(self, req, resp, subnet_id):
+        with self._db.read() as conn:
+            row = get(conn, req.context.caller, subnet_id)
+        resp.media = {'subnet': standard.only_fields(req, view(row))}
+
+    def on_put_one(self, req, resp, subnet_id):
+        wanted = bodies.read(req, UPDATE, 'subnet')
+        resp.media = {'subnet': view(self._db.change(
+            update, req.context.caller, subnet_id, wanted))}
+
+    def on_delete_one(self, req, resp, subnet_id):
+        self._db.change(delete, req.context.caller, subnet_id)
+        resp.status = falcon.HTTP_204

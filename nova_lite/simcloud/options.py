@@ -1,0 +1,42 @@
+"""What an operator may set on the simulated neighbours."""
+
+import dataclasses
+
+KEYSTONE = 'keystone'
+NOAUTH = 'noauth'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Options:
+    """Settings of one simcloud; unknown names are refused by the constructor.
+
+    admin_password, demo_password, service_password: used once, when the users
+        are first made; a database that has the users needs none
+    auth: 'noauth' also believes X-User-Id, X-Project-Id and X-Roles as sent
+        (benchmarks on loopback only)
+    endpoints: {service type: URL} for services that live elsewhere; a URL may
+        hold {project_id}
+    """
+
+    admin_password: str | None = None
+    demo_password: str | None = None
+    service_password: str | None = None
+    auth: str = KEYSTONE
+    region: str = 'RegionOne'
+    token_lifetime_s: int = 6 * 3600
+    expired_window_s: int = 48 * 3600
+    endpoints: dict = dataclasses.field(default_factory=dict)
+    private_cidr: str = '10.0.0.0/16'
+    shared_cidr: str = '10.1.0.0/16'
+    public_cidr: str = '172.24.0.0/16'
+
+    def __post_init__(self):
+        if self.auth not in (KEYSTONE, NOAUTH):
+            raise ValueError(f"auth must be '{KEYSTONE}' or '{NOAUTH}', not {self.auth!r}")
+
+
+def make(options):
+    """Options from None, a dict or Options."""
+    if isinstance(options, Options):
+        return options
+    return Options(**(options or {}))

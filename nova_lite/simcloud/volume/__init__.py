@@ -1,0 +1,1 @@
+"""Cinder v3: volumes, attachments, snapshots, types and quotas."""
