@@ -1,0 +1,64 @@
+"""What hosts of a cell hold, as the scheduler wants to know it: by query, never counted up."""
+
+import collections
+
+import sqlalchemy as sa
+
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import models
+
+INSTANCES = models.Instance.__table__
+MIGRATIONS = models.Migration.__table__
+
+
+def moving(connection):
+    """[(server uuid, host, node, flavor)] of what moves in progress hold besides the servers.
+
+    That is the other end of each: the destination with the flavor to be until the
+    server is there, the source with the former flavor from then on. flavor: JSON
+    """
+    query = (
+        sa.select(
+            MIGRATIONS.c.source_compute,
+            MIGRATIONS.c.source_node,
+            MIGRATIONS.c.dest_compute,
+            MIGRATIONS.c.dest_node,
+            INSTANCES.c.uuid,
+            INSTANCES.c.host,
+            INSTANCES.c.flavor,
+            INSTANCES.c.old_flavor,
+            INSTANCES.c.new_flavor,
+        )
+        .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
+        .where(MIGRATIONS.c.status.not_in(migrations.OVER), INSTANCES.c.deleted.is_(False))
+    )
+    held = []
+    for row in connection.execute(query):
+        if row.host == row.dest_compute:
+            end = (row.source_compute, row.source_node, row.old_flavor or row.flavor)
+        else:
+            end = (row.dest_compute, row.dest_node, row.new_flavor or row.flavor)
+        if end[0] is not None:
+            held.append((row.uuid, *end))
+    return held
+
+
+def hosts_of(connection, uuids):
+    """{server uuid: host} of servers that are there; None for one that is on no host."""
+    if not uuids:
+        return {}
+    query = sa.select(INSTANCES.c.uuid, INSTANCES.c.host).where(
+        INSTANCES.c.uuid.in_(list(uuids)), INSTANCES.c.deleted.is_(False)
+    )
+    return dict(connection.execute(query).all())
+
+
+def image_properties(connection):
+    """{(host, node): Counter of (property, value)} over the images of the servers there."""
+    query = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
+        INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
+    )
+    counted = collections.defaultdict(collections.Counter)
+    for host, node, properties in connection.execute(query):
+        counted[host, node].update((properties or {}).items())
+    return dict(counted)

@@ -1,0 +1,33 @@
+"""The scheduler: which host a server goes to; on the top bus."""
+
+from nova_lite import rpc
+from nova_lite.rpc import interface
+
+
+class SchedulerAPI(rpc.Interface):
+    """Any number of schedulers; each keeps what it reads for a second at most."""
+
+    topic, version = 'scheduler', '1.0'
+
+    @rpc.call(since='1.0', timeout=interface.LONG)
+    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
+        """Choose and claim a host for each server, all of them or none.
+
+        spec: RequestSpec of the first, for all; spec.current_host is set for a
+        server that is on a host
+        Returns [[Selection, ...], ...] in the order of instance_uuids: the host that
+        was claimed, then alternates in its cell, not claimed. Raises NoValidHost.
+        """
+
+    @rpc.call(since='1.0')
+    def why(self, ctxt, instance_uuid, host=None):
+        """What the scheduler remembers of the last decision about a server.
+
+        host: only what became of this one, with what keeps it from fulfilling the
+        request now if placement did not offer it
+        Returns {'instance_uuid', 'request_id', 'at', 'chosen', 'alternates', 'error',
+        'request_filters': [[name, what it did]], 'queries': [text],
+        'hosts': [{'host', 'stage', 'reason'}], 'more': hosts left out}.
+        stage: 'chosen', 'alternate', 'passed', 'placement', 'claim', a filter's name, ...
+        Raises DecisionNotFound: it was long ago, or another scheduler's.
+        """

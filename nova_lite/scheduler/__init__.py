@@ -1,0 +1,7 @@
+"""The scheduler: which host a server goes to.
+
+`manager` answers the calls and holds what has effects: `candidates` (what
+placement offers), `snapshot` (what the cells say of their hosts), `claims`.
+`select` decides, as a pure function, with `filters` and `weighers`.
+Source: reference/scheduling.
+"""

@@ -1,0 +1,81 @@
+"""Claims in placement for the servers of one request: all of them or none.
+
+Source: reference/scheduling 7. A server that is on a host keeps what it holds
+there and gets the claim besides; any other holds nothing yet.
+"""
+
+import json
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.clients import placement as client
+
+LOG = log.getLogger(__name__)
+
+# Consumers of one POST /allocations: a long one would meet more changes of others.
+TOGETHER = 20
+
+
+class Claims:
+    """What was claimed for one request so far."""
+
+    def __init__(self, placement, ctxt, spec, candidates):
+        self.placement, self.ctxt, self.spec = placement, ctxt, spec
+        self.candidates = candidates
+        self._held = {}
+        self._planned = {}
+
+    def claim(self, uuid, host, wanted):
+        """Claim for one server; False when there is no room on the host (any more).
+
+        A claim that was refused stays noted as taken: others use what we know not of.
+        """
+        if not self.candidates.take(wanted):
+            return False
+        had = self.placement.claim(
+            self.ctxt, self._consumer(uuid), wanted, new=self.spec.current_host is None
+        )
+        if had:
+            self._held[uuid] = wanted
+        return had
+
+    def plan(self, uuid, host, wanted):
+        """As `claim`, by what the answer of placement says alone; `carry_out` follows."""
+        if not self.candidates.take(wanted):
+            return False
+        self._planned[uuid] = wanted
+        return True
+
+    def carry_out(self):
+        """Claim what was planned, many servers at a time; False when one is refused."""
+        uuids = list(self._planned)
+        for start in range(0, len(uuids), TOGETHER):
+            together = {uuid: self._planned[uuid] for uuid in uuids[start : start + TOGETHER]}
+            if not self.placement.claim_all(
+                self.ctxt, [(self._consumer(uuid), wanted) for uuid, wanted in together.items()]
+            ):
+                return False
+            self._held.update(together)
+            for uuid in together:
+                del self._planned[uuid]
+        return True
+
+    def give_back(self):
+        """Give up all that was claimed here. An error is logged: the audit finds the rest."""
+        for uuid, wanted in self._held.items():
+            try:
+                self.placement.release(self.ctxt, uuid, set(wanted['allocations']))
+            except exception.NovaLiteError as error:
+                LOG.warning('Server %s keeps a claim that is not needed: %s', uuid, error)
+        for wanted in (*self._held.values(), *self._planned.values()):
+            self.candidates.give_back(wanted)
+        self._held, self._planned = {}, {}
+
+    def _consumer(self, uuid):
+        return client.Consumer(uuid, self.spec.project_id, self.spec.user_id)
+
+
+def as_text(wanted):
+    """An allocation request as it travels in a Selection."""
+    return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

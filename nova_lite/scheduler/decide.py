@@ -1,0 +1,253 @@
+"""One scheduling request from start to end: ask, select, claim, remember.
+
+Source: reference/scheduling 1.
+"""
+
+import typing
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import placement as client
+from nova_lite.objects import selection
+from nova_lite.scheduler import claims
+from nova_lite.scheduler import features
+from nova_lite.scheduler import groups
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import memory
+from nova_lite.scheduler import query
+from nova_lite.scheduler import request
+from nova_lite.scheduler import request_filters
+from nova_lite.scheduler import select
+
+LOG = log.getLogger(__name__)
+
+NOT_ENOUGH = 'There are not enough hosts available.'
+
+
+class World(typing.NamedTuple):
+    """What decisions work with; made once by the manager.
+
+    states: snapshot.HostStates; source: candidates.Source
+    segment_aggregates: see request_filters.World
+    """
+
+    conf: typing.Any
+    cells: typing.Any
+    placement: typing.Any
+    states: typing.Any
+    source: typing.Any
+    rules: select.Rules
+    segment_aggregates: typing.Any
+
+
+class Decision:
+    """A decision about a batch of like servers. `record` tells of it afterwards."""
+
+    def __init__(self, world, ctxt, spec, instance_uuids):
+        self.world, self.ctxt, self.spec = world, ctxt, spec
+        self.uuids = list(instance_uuids)
+        self.record = memory.Record(ctxt.request_id, tuple(self.uuids))
+        self.group, self.hosts_of = None, {}
+        self.snapshot = self.request = None
+
+    def run(self, *, alternates=True):
+        """Decide and claim; returns a list of Selections for each server, in their order."""
+        try:
+            outcome = self._rebuild() if self._is_rebuild() else self._decide()
+        except exception.NovaLiteError as error:
+            self.record.error = error.message
+            raise
+        self.record.chosen = {uuid: choice.host.host for uuid, choice in outcome.chosen.items()}
+        self.record.alternates = {
+            uuid: [choice.host.host for choice in found]
+            for uuid, found in outcome.alternates.items()
+        }
+        return [
+            [
+                self._selection(choice)
+                for choice in (
+                    outcome.chosen[uuid],
+                    *(outcome.alternates.get(uuid, ()) if alternates else ()),
+                )
+            ]
+            for uuid in self.uuids
+        ]
+
+    def _decide(self):
+        """Try with what is known; if that will not do, read and ask anew and try again."""
+        started = runtime.monotonic()
+        version = self.world.states.version()
+        self._read(version)
+        for since in (None, started):
+            outcome = self._attempt(version, since)
+            if len(outcome.chosen) == len(self.uuids):
+                for uuid, choice in outcome.chosen.items():
+                    self.world.states.place(uuid, choice.host, self.request)
+                return outcome
+        raise exception.NoValidHost(reason=self._explain())
+
+    def _read(self, version):
+        """Add to the spec what request filters say, and read where its neighbours are."""
+        self.snapshot = self.world.states.get(version)
+        self.record.notes = request_filters.apply(
+            self.spec,
+            request_filters.World(
+                self.world.conf.scheduler,
+                aggregates=self.snapshot.aggregates,
+                oldest_compute=self.snapshot.minimum_version,
+                segment_aggregates=lambda *asked: self.world.segment_aggregates(self.ctxt, *asked),
+            ),
+        )
+        known = {rule.name for rule in (*self.world.rules.filters, *self.world.rules.weighers)}
+        self.group, self.hosts_of = groups.read(
+            self.world.cells, self.world.states, self.spec, known
+        )
+
+    def _make_request(self):
+        group = self.group.copy() if self.group else None
+        return request.Request(self.spec, self.uuids, group=group, hosts_of=self.hosts_of)
+
+    def _attempt(self, version, since):
+        self.snapshot = self.world.states.get(version, since=since)
+        self.request = self._make_request()
+        wanted = self._query()
+        if wanted is None:
+            return select.Outcome()
+        answer = self._ask(wanted, version, since)
+        held = claims.Claims(self.world.placement, self.ctxt, self.spec, answer)
+        together = len(self.uuids) > 1 and self.spec.current_host is None and since is None
+        return self._claim(answer, held, together=together)
+
+    def _claim(self, answer, held, *, together):
+        """Select, and claim one by one or all together; what is not enough is given back."""
+        complete = False
+        try:
+            outcome = self._select(answer, held.plan if together else held.claim)
+            complete = len(outcome.chosen) == len(self.uuids)
+            if complete and together and not held.carry_out():
+                LOG.info('Placement refused a batch of claims; trying them one by one')
+                complete = False
+        finally:
+            if not complete:
+                held.give_back()
+        return outcome if complete else select.Outcome(refusals=outcome.refusals)
+
+    def _select(self, answer, claim):
+        states = self.snapshot.hosts.values()
+        if self._is_rebuild():
+            states = self.snapshot.named(self.spec.current_host)
+        outcome = select.select(
+            self.request,
+            list(states),
+            answer,
+            self.world.rules,
+            claim=claim,
+            rng=runtime.seeded_random(self.ctxt.request_id),
+        )
+        self.record.refusals = outcome.refusals
+        return outcome
+
+    # ---- placement ----
+
+    def _query(self):
+        """The resource request; None when the host asked for is not known."""
+        limit = self.world.conf.scheduler.max_placement_results
+        named = self._named()
+        if named is None:
+            return query.build(self.spec, limit=limit)
+        if not named:
+            return None
+        if len(named) > 1:
+            return query.build(self.spec)
+        destination = self.spec.requested_destination
+        if destination is not None and (destination.host or destination.node):
+            destination.host, destination.node = named[0].host, named[0].node
+        return query.build(self.spec, limit=limit, in_tree=named[0].uuid)
+
+    def _named(self):
+        """Nodes of the host that was asked for by name; None when none was."""
+        spec, destination = self.spec, self.spec.requested_destination
+        if destination is not None and (destination.host or destination.node):
+            cell = None if destination.allow_cross_cell_move else destination.cell
+            return self.snapshot.named(destination.host, destination.node, cell)
+        if len(spec.force_hosts) > 1 or len(spec.force_nodes) > 1:
+            return None
+        if spec.force_hosts or spec.force_nodes:
+            wanted = self.request
+            return [
+                host
+                for host in self.snapshot.hosts.values()
+                if (not wanted.force_hosts or host.host.lower() in wanted.force_hosts)
+                and (not wanted.force_nodes or host.node in wanted.force_nodes)
+            ]
+        return None
+
+    def _ask(self, wanted, version, since):
+        queries = [wanted.pairs()]
+        if features.is_pinned(self.spec) and not (
+            self.world.conf.workarounds.disable_fallback_pcpu_query
+        ):
+            unpinned = query.build(
+                self.spec, limit=wanted.limit, in_tree=wanted.group().in_tree, pinned=False
+            )
+            queries.append(unpinned.pairs())
+        self.record.queries, self.record.wanted = tuple(queries), wanted
+        try:
+            answer = self.world.source.get(self.ctxt, tuple(queries), version=version, since=since)
+        except exception.Invalid as error:
+            raise exception.NoValidHost(
+                reason=f'Placement cannot answer: {error.message}'
+            ) from error
+        self.record.offered = answer.offered
+        LOG.debug('Placement offers %s providers for %s', len(answer.offered), queries)
+        return answer
+
+    # ---- rebuild with another image: may the server stay where it is? ----
+
+    def _is_rebuild(self):
+        return self.spec.check_type == 'rebuild'
+
+    def _rebuild(self):
+        self.snapshot = self.world.states.get(self.world.states.version())
+        self.request = self._make_request()
+        outcome = self._select(None, lambda *_: True)
+        if len(outcome.chosen) < len(self.uuids):
+            raise exception.NoValidHost(reason=f'{NOT_ENOUGH} {self._first_refusal()}')
+        return outcome
+
+    # ---- what is said of it ----
+
+    def _selection(self, choice):
+        host = choice.host
+        return selection.Selection(
+            service_host=host.host,
+            nodename=host.node,
+            compute_node_uuid=host.uuid,
+            cell_uuid=host.cell_uuid,
+            availability_zone=hosts.zone_of(host, self.world.conf.default_availability_zone),
+            allocation_request=claims.as_text(choice.request),
+            allocation_request_version=client.CANDIDATES_VERSION if choice.request else None,
+        )
+
+    def _explain(self):
+        """The reason of a NoValidHost, for the server's fault."""
+        destination = self.spec.requested_destination
+        if self.record.wanted is None and self._named() == []:
+            names = [destination.host, destination.node] if destination else []
+            names = names or [*self.spec.force_hosts, *self.spec.force_nodes]
+            return f'No such host - {", ".join(str(name) for name in names if name)}'
+        known = self.snapshot.hosts
+        offered = sum(1 for uuid in self.record.offered if uuid in known)
+        parts = [NOT_ENOUGH, self.record.refusals.summary(len(known), offered)]
+        if len(self.record.refusals.of_host) == 1:
+            parts.append(self._first_refusal())
+        if self.snapshot.missing:
+            parts.append(f'No answer from {", ".join(self.snapshot.missing)}.')
+        return ' '.join(part for part in parts if part)
+
+    def _first_refusal(self):
+        for host, (stage, reason) in self.record.refusals.of_host.items():
+            return f'{host}: {stage}: {reason}.'
+        return ''

@@ -1,0 +1,69 @@
+"""Which condition of a query a provider does not meet, asked of placement afterwards.
+
+Placement answers with who fits, never with why another does not. This looks at
+a node's provider as it is now; devices below it are not looked at.
+"""
+
+from nova_lite import exception
+
+
+def explain(ctxt, providers, uuid, wanted, names=None):
+    """What keeps the provider from fulfilling a ResourceRequest: a list of sentences.
+
+    providers: clients.providers.Providers; names: {aggregate uuid: name}
+    """
+    group = wanted.group()
+    try:
+        inventories, _generation = providers.inventories(ctxt, uuid)
+        usages = providers.usages(ctxt, uuid)
+        traits, _generation = providers.traits(ctxt, uuid)
+        member_of, _generation = providers.aggregates(ctxt, uuid)
+    except exception.ResourceProviderNotFound:
+        return ['placement has no provider for it']
+    return [
+        *_amounts(group, inventories, usages),
+        *_traits(group, wanted, traits),
+        *_aggregates(group, member_of, names or {}),
+        *_tree(group, uuid),
+    ]
+
+
+def _amounts(group, inventories, usages):
+    for resource, amount in sorted(group.resources.items()):
+        inventory = inventories.get(resource)
+        if not amount:
+            continue
+        if inventory is None:
+            yield f'has no {resource}'
+            continue
+        capacity = (inventory['total'] - inventory['reserved']) * inventory['allocation_ratio']
+        left = int(capacity) - usages.get(resource, 0)
+        if amount > left:
+            yield f'has {left} {resource} left, {amount} are asked for'
+        elif not inventory['min_unit'] <= amount <= inventory['max_unit']:
+            yield (
+                f'gives from {inventory["min_unit"]} to {inventory["max_unit"]} {resource} to '
+                f'one server, {amount} are asked for'
+            )
+        elif amount % inventory['step_size']:
+            yield f'gives {resource} in steps of {inventory["step_size"]}'
+
+
+def _traits(group, wanted, traits):
+    for name in sorted({*group.required_traits, *wanted.root_required} - traits):
+        yield f'has not the trait {name}'
+    for name in sorted({*group.forbidden_traits, *wanted.root_forbidden} & traits):
+        yield f'has the trait {name}, which is not wanted'
+
+
+def _aggregates(group, member_of, names):
+    for uuids in group.member_of:
+        if not member_of & set(uuids.split(',')):
+            yield f'is not in {" or ".join(names.get(one, one) for one in uuids.split(","))}'
+    for uuid in sorted(member_of & set(group.forbidden_aggregates)):
+        yield f'is in {names.get(uuid, uuid)}, which the server must keep out of'
+
+
+def _tree(group, uuid):
+    if group.in_tree and group.in_tree != uuid:
+        yield 'another host was asked for'

@@ -1,0 +1,144 @@
+"""What flavor extra specs and image properties ask of a host besides sizes.
+
+Each feature is one function that adds resources and traits to what is asked
+for. A flavor says `hw:name`, an image `hw_name`; the flavor goes first.
+Source: reference/scheduling 3.1.
+"""
+
+import dataclasses
+
+import os_resource_classes
+from oslo_utils import strutils
+
+
+@dataclasses.dataclass
+class Asked:
+    """What the features of one spec add. resources: {class: amount}"""
+
+    resources: dict = dataclasses.field(default_factory=dict)
+    required: set = dataclasses.field(default_factory=set)
+    forbidden: set = dataclasses.field(default_factory=set)
+
+
+def wish(spec, name, namespace='hw'):
+    """What flavor or image says of a feature, or None."""
+    value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
+    if value is None and spec.image is not None:
+        value = spec.image.properties.get(f'{namespace}_{name}')
+    return value
+
+
+def wishes(spec, name, namespace='hw'):
+    """Whether flavor or image asks for a feature that is on or off."""
+    value = wish(spec, name, namespace)
+    return value is not None and strutils.bool_from_string(value)
+
+
+def of(spec, *, pinned=True):
+    """What the spec's features add to its group without a suffix.
+
+    pinned: dedicated CPUs are asked for as PCPU; False leaves them VCPU
+    """
+    asked = Asked()
+    if pinned and is_pinned(spec):
+        _dedicated_cpus(spec, asked)
+    for feature in FEATURES:
+        feature(spec, asked)
+    return asked
+
+
+def is_pinned(spec):
+    """Whether the spec asks for CPUs of its own."""
+    return wish(spec, 'cpu_policy') in ('dedicated', 'mixed')
+
+
+def _dedicated_cpus(spec, asked):
+    vcpus = spec.flavor.vcpus
+    dedicated = vcpus
+    if wish(spec, 'cpu_policy') == 'mixed':
+        dedicated = len(_cpus(wish(spec, 'cpu_dedicated_mask') or '', vcpus))
+    asked.resources['VCPU'] = vcpus - dedicated
+    if wish(spec, 'emulator_threads_policy') == 'isolate':
+        dedicated += 1
+    asked.resources['PCPU'] = dedicated
+
+
+def _cpus(mask, count):
+    """The CPU numbers below `count` that a mask such as `0-3,^2` names."""
+    named, refused = set(), set()
+    for part in filter(None, (part.strip() for part in mask.split(','))):
+        chosen = refused if part.startswith('^') else named
+        first, _dash, last = part.removeprefix('^').partition('-')
+        chosen.update(range(int(first), int(last or first) + 1))
+    return {cpu for cpu in (named or range(count)) if cpu < count} - refused
+
+
+def _threads(spec, asked):
+    policy = wish(spec, 'cpu_thread_policy')
+    if policy == 'require':
+        asked.required.add('HW_CPU_HYPERTHREADING')
+    elif policy == 'isolate':
+        asked.forbidden.add('HW_CPU_HYPERTHREADING')
+
+
+def _memory_encryption(spec, asked):
+    if not wishes(spec, 'mem_encryption'):
+        return
+    asked.resources['MEM_ENCRYPTION_CONTEXT'] = 1
+    if wish(spec, 'mem_encryption_model') == 'amd-sev-es':
+        asked.required.add('HW_CPU_X86_AMD_SEV_ES')
+    else:
+        asked.required.add('HW_CPU_X86_AMD_SEV')
+
+
+def _persistent_memory(spec, asked):
+    for label in (wish(spec, 'pmem') or '').split(','):
+        if label.strip():
+            name = os_resource_classes.normalize_name(f'PMEM_NAMESPACE_{label.strip()}')
+            asked.resources[name] = asked.resources.get(name, 0) + 1
+
+
+def _virtual_tpm(spec, asked):
+    version = wish(spec, 'tpm_version')
+    if version is None:
+        return
+    asked.required.add('COMPUTE_SECURITY_TPM_' + version.replace('.', '_'))
+    if wish(spec, 'tpm_model') == 'tpm-crb':
+        asked.required.add('COMPUTE_SECURITY_TPM_CRB')
+    else:
+        asked.required.add('COMPUTE_SECURITY_TPM_TIS')
+
+
+def _socket_affinity(spec, asked):
+    if wish(spec, 'pci_numa_affinity_policy') == 'socket':
+        asked.required.add('COMPUTE_SOCKET_PCI_NUMA_AFFINITY')
+
+
+def _secure_boot(spec, asked):
+    if wish(spec, 'secure_boot', 'os') == 'required':
+        asked.required.add('COMPUTE_SECURITY_UEFI_SECURE_BOOT')
+
+
+def _address_space(spec, asked):
+    mode = wish(spec, 'maxphysaddr_mode')
+    if mode == 'passthrough':
+        asked.required.add('COMPUTE_ADDRESS_SPACE_PASSTHROUGH')
+    elif mode == 'emulate':
+        asked.required.add('COMPUTE_ADDRESS_SPACE_EMULATED')
+
+
+def _stateless_firmware(spec, asked):
+    if wishes(spec, 'firmware_stateless'):
+        asked.required.add('COMPUTE_SECURITY_STATELESS_FIRMWARE')
+
+
+FEATURES = (
+    _threads,
+    _memory_encryption,
+    _persistent_memory,
+    _virtual_tpm,
+    _socket_affinity,
+    _secure_boot,
+    _address_space,
+    _stateless_firmware,
+)

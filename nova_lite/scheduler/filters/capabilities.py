@@ -1,0 +1,170 @@
+"""Filters that compare a host's facts with flavor and image."""
+
+import json
+
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import operators
+from nova_lite.scheduler.filters import base
+
+CAPABILITIES = 'capabilities'
+AGGREGATE = 'aggregate_instance_extra_specs'
+
+
+class ComputeCapabilitiesFilter(base.Filter):
+    """Extra specs `capabilities:path:to:fact`, or a fact's bare name, match the host.
+
+    A bare name that is no fact of the host belongs to someone else and passes.
+    """
+
+    once = True
+
+    def rule(self, request):
+        wanted = []
+        for key, requirement in request.extra_specs.items():
+            scope, *path = key.split(':')
+            if not path:
+                wanted.append((key, [scope], True, requirement or ''))
+            elif scope == CAPABILITIES:
+                wanted.append((key, path, False, requirement or ''))
+
+        def refuse(host):
+            for key, path, bare, requirement in wanted:
+                found = _fact(host, path)
+                if found is None:
+                    if bare and not _knows(host, path[0]):
+                        continue
+                    return f'says nothing of {key}'
+                if not operators.matches(found, requirement):
+                    return f'{key} is {found}, not {requirement}'
+            return None
+
+        return refuse if wanted else None
+
+
+def _knows(host, name):
+    return name in hosts.FACTS or name in host.stats
+
+
+def _fact(host, path):
+    """What a host says under a path such as cpu_info, topology, cores; None for nothing."""
+    name, *inner = path
+    found = getattr(host, name) if name in hosts.FACTS else None
+    if found is None:
+        found = host.stats.get(name)
+    for name in inner:
+        found = _decoded(found)
+        if not isinstance(found, dict):
+            return None
+        found = found.get(name)
+    return found
+
+
+def _decoded(value):
+    """A fact that is itself JSON text is looked into."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+class ImagePropertiesFilter(base.Filter):
+    """The host can run guests of the image's architecture, hypervisor and mode."""
+
+    once = True
+    on_rebuild = True
+
+    def rule(self, request):
+        properties = request.image_properties
+        wanted = [
+            properties.get('hw_architecture'),
+            properties.get('img_hv_type'),
+            properties.get('hw_vm_mode'),
+        ]
+        version = properties.get('img_hv_requested_version')
+        address_bits = _number(properties.get('hw_maxphysaddr_bits'))
+        if not any(wanted) and version is None and address_bits is None:
+            return None
+
+        def refuse(host):
+            if not any(_supports(found, wanted) for found in host.supported_instances):
+                kind = ', '.join(value for value in wanted if value)
+                return f'does not support guests of {kind or "any kind"}'
+            if version is not None and not _satisfies(host.hypervisor_version, version):
+                return f'hypervisor version {host.hypervisor_version} is not {version}'
+            if address_bits is not None and address_bits > _number(
+                host.cpu_info.get('maxphysaddr_bits'), address_bits
+            ):
+                return f'has fewer than {address_bits} address bits'
+            return None
+
+        return refuse
+
+
+def _supports(found, wanted):
+    return all(
+        value is None or value.lower() == str(has).lower()
+        for value, has in zip(wanted, found, strict=False)
+    )
+
+
+def _number(value, default=None):
+    text = str(value) if value is not None else ''
+    return int(text) if text.isdecimal() else default
+
+
+COMPARISONS = {
+    '==': lambda has, wanted: has == wanted,
+    '!=': lambda has, wanted: has != wanted,
+    '>=': lambda has, wanted: has >= wanted,
+    '<=': lambda has, wanted: has <= wanted,
+    '>': lambda has, wanted: has > wanted,
+    '<': lambda has, wanted: has < wanted,
+}
+
+
+def _satisfies(version, predicate):
+    """Whether a version such as 8002002 fulfils all of '>=6.0, <9.0'."""
+    for part in predicate.split(','):
+        sign = next((sign for sign in COMPARISONS if part.strip().startswith(sign)), None)
+        wanted = _version(part.strip().removeprefix(sign or ''))
+        if wanted is None or not COMPARISONS[sign or '=='](_version(version), wanted):
+            return False
+    return True
+
+
+def _version(value):
+    """(major, minor, micro) of '8.2.2' or of the number 8002002."""
+    parts = str(value).strip().split('.')
+    if not all(part.isdecimal() for part in parts):
+        return None
+    if len(parts) == 1 and int(parts[0]) >= 1000:
+        number = int(parts[0])
+        return number // 1_000_000, number // 1000 % 1000, number % 1000
+    numbers = [int(part) for part in parts[:3]]
+    return tuple(numbers + [0] * (3 - len(numbers)))
+
+
+class AggregateInstanceExtraSpecsFilter(base.Filter):
+    """Every extra spec, bare or of the filter's scope, matches what an aggregate says."""
+
+    once = True
+
+    def rule(self, request):
+        wanted = []
+        for key, requirement in request.extra_specs.items():
+            scope, separator, name = key.partition(':')
+            if not separator:
+                wanted.append((key, requirement or ''))
+            elif scope == AGGREGATE:
+                wanted.append((name, requirement or ''))
+
+        def refuse(host):
+            for key, requirement in wanted:
+                values = base.aggregate_values(host, key)
+                if not any(operators.matches(value, requirement) for value in values):
+                    return f'no aggregate has {key} {requirement}'
+            return None
+
+        return refuse if wanted else None

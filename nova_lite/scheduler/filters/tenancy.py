@@ -1,0 +1,90 @@
+"""Filters that keep projects, flavors and images to certain hosts."""
+
+from nova_lite.scheduler.filters import base
+
+PROJECT_KEY = 'filter_tenant_id'
+
+
+class AggregateMultiTenancyIsolation(base.Filter):
+    """Hosts whose aggregates name projects are for these; all others are open."""
+
+    once = True
+
+    def rule(self, request):
+        def refuse(host):
+            projects = {
+                project
+                for key in host.metadata
+                if key.startswith(PROJECT_KEY)
+                for project in base.aggregate_values(host, key)
+            }
+            if projects and request.project_id not in projects:
+                return 'its aggregates are for other projects'
+            return None
+
+        return refuse
+
+
+class AggregateTypeAffinityFilter(base.Filter):
+    """Hosts whose aggregates name flavors (`instance_type`) take only these."""
+
+    once = True
+
+    def rule(self, request):
+        def refuse(host):
+            flavors = base.aggregate_values(host, 'instance_type')
+            if flavors and request.flavor_name not in flavors:
+                return f'its aggregates are for the flavors {", ".join(sorted(flavors))}'
+            return None
+
+        return refuse
+
+
+class AggregateImagePropertiesIsolation(base.Filter):
+    """What an aggregate says under an image property's name, the image must say too.
+
+    An image without that property passes.
+    """
+
+    once = True
+    on_rebuild = True
+
+    def rule(self, request):
+        namespace = self.options.aggregate_image_properties_isolation_namespace
+        separator = self.options.aggregate_image_properties_isolation_separator
+        prefix = namespace + separator if namespace else ''
+        properties = {
+            key: value for key, value in request.image_properties.items() if key.startswith(prefix)
+        }
+
+        def refuse(host):
+            for key, value in properties.items():
+                allowed = base.aggregate_values(host, key)
+                if allowed and str(value) not in allowed:
+                    return f'its aggregates want {key} to be {", ".join(sorted(allowed))}'
+            return None
+
+        return refuse if properties else None
+
+
+class IsolatedHostsFilter(base.Filter):
+    """Isolated images go to isolated hosts; these take nothing else if so restricted."""
+
+    once = True
+    on_rebuild = True
+
+    def rule(self, request):
+        hosts = set(self.options.isolated_hosts)
+        images = set(self.options.isolated_images)
+        restrict = self.options.restrict_isolated_hosts_to_isolated_images
+        image_isolated = request.image_id in images
+
+        def refuse(host):
+            host_isolated = host.host in hosts
+            if image_isolated and not host_isolated:
+                return 'the image is for isolated hosts only'
+            if restrict and host_isolated and not image_isolated:
+                return 'the host is for isolated images only'
+            return None
+
+        return refuse if hosts or images else None

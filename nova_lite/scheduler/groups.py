@@ -1,0 +1,84 @@
+"""Where the servers are that a request refers to: its group's members, those named in hints.
+
+Read anew for every request from the API database and the cells: hosts of
+servers are nowhere kept up to date by messages. Source: reference/scheduling 6, 12.
+"""
+
+import collections
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import host_usage
+from nova_lite.scheduler import request
+
+LOG = log.getLogger(__name__)
+
+HINTS = ('same_host', 'different_host')
+NEEDED = {
+    'affinity': 'ServerGroupAffinityFilter',
+    'anti-affinity': 'ServerGroupAntiAffinityFilter',
+    'soft-affinity': 'ServerGroupSoftAffinityWeigher',
+    'soft-anti-affinity': 'ServerGroupSoftAntiAffinityWeigher',
+}
+
+
+def read(cells, states, spec, known):
+    """(Group or None, {server uuid: {host, ...}}) of a spec.
+
+    known: names of the filters and weighers in use
+    Raises NoValidHost when the group's policy has none that heeds it.
+    """
+    named = {uuid for hint in HINTS for uuid in spec.scheduler_hints.get(hint, ())}
+    row, members = _members(cells.api_db, spec.group_uuid) if spec.group_uuid else (None, [])
+    hosts_of = locate(cells, states, named | set(members))
+    if row is None:
+        return None, hosts_of
+    if NEEDED[row.policy] not in known:
+        raise exception.NoValidHost(
+            reason=f'ServerGroup policy is not supported: {NEEDED[row.policy]} not configured'
+        )
+    members_on = collections.Counter(host for uuid in members for host in hosts_of.get(uuid, ()))
+    limit = int((row.rules or {}).get('max_server_per_host', 1))
+    return request.Group(row.uuid, row.policy, members_on, limit), hosts_of
+
+
+def _members(api_db, group_uuid):
+    """(row, uuids of the members); (None, []) for a group that was deleted."""
+    try:
+        return api_db.read(_read_members, group_uuid)
+    except exception.ServerGroupNotFound:
+        LOG.info('Server group %s is gone; its policy no longer counts', group_uuid)
+        return None, []
+
+
+def _read_members(connection, group_uuid):
+    row = server_groups.get(connection, group_uuid)
+    return row, server_groups.members(connection, [row.id]).get(row.id, [])
+
+
+def locate(cells, states, uuids):
+    """{server uuid: {host, ...}}: two hosts for one that is about to move.
+
+    A server that was placed a moment ago counts, though no record tells of it yet.
+    """
+    if not uuids:
+        return {}
+    found = collections.defaultdict(set)
+    mappings = cells.api_db.read(instance_mappings.of, uuids)
+    wanted = {row.cell_id for row in mappings if row.cell_id is not None}
+    for cell, hosts in cells.scatter(
+        host_usage.hosts_of, list(uuids), cells=[cells.by_id(one) for one in wanted]
+    ).items():
+        if not isinstance(hosts, dict):
+            LOG.warning('Cell %s does not say where its servers are', cell.name)
+            continue
+        for uuid, host in hosts.items():
+            if host is not None:
+                found[uuid].add(host)
+    for uuid, placed in states.pending(uuids).items():
+        if placed.moving or not found[uuid]:
+            found[uuid].add(placed.host)
+    return {uuid: hosts for uuid, hosts in found.items() if hosts}

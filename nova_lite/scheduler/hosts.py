@@ -1,0 +1,239 @@
+"""What the scheduler knows of a host at one moment.
+
+A HostState is not changed once it is in a snapshot: a decision that puts a
+server on a host continues with a copy (`with_server`). Memory is in MiB, disk
+in GiB. Source: reference/scheduling 5.
+"""
+
+import copy
+import dataclasses
+import functools
+import math
+
+ZONE_KEY = 'availability_zone'
+# What extra specs and hints may look at by name.
+FACTS = frozenset(
+    (
+        'host',
+        'node',
+        'nodename',
+        'hypervisor_hostname',
+        'host_ip',
+        'architecture',
+        'hypervisor_type',
+        'hypervisor_version',
+        'cpu_info',
+        'supported_instances',
+        'stats',
+        'metrics',
+        'vcpus_total',
+        'vcpus_used',
+        'total_usable_ram_mb',
+        'free_ram_mb',
+        'total_usable_disk_gb',
+        'disk_mb_used',
+        'free_disk_mb',
+        'num_instances',
+        'num_io_ops',
+        'failed_builds',
+        'cpu_allocation_ratio',
+        'ram_allocation_ratio',
+        'disk_allocation_ratio',
+    )
+)
+
+
+class Aggregates:
+    """All aggregates (rows of db.api.aggregates), and for each host what they say of it.
+
+    `metadata_of(host)` is {key: frozenset of the values its aggregates have};
+    hosts of the same aggregates share one.
+    """
+
+    def __init__(self, aggregates=()):
+        self.all = tuple(aggregates)
+        of_host = {}
+        for aggregate in self.all:
+            for host in aggregate.hosts:
+                of_host.setdefault(host, []).append(aggregate)
+        self._of_host = {host: tuple(found) for host, found in of_host.items()}
+        self._metadata = {}
+
+    def of_host(self, host):
+        """The aggregates a host is in."""
+        return self._of_host.get(host, ())
+
+    def metadata_of(self, host):
+        """What the aggregates of a host say, by key."""
+        aggregates = self.of_host(host)
+        key = tuple(aggregate.uuid for aggregate in aggregates)
+        if key not in self._metadata:
+            values = {}
+            for aggregate in aggregates:
+                for name, value in aggregate.metadata.items():
+                    values.setdefault(name, set()).add(value)
+            self._metadata[key] = {name: frozenset(found) for name, found in values.items()}
+        return self._metadata[key]
+
+    def with_metadata(self, key, value):
+        """Aggregates whose metadata say exactly this."""
+        return [aggregate for aggregate in self.all if aggregate.metadata.get(key) == value]
+
+
+@dataclasses.dataclass(slots=True)
+class HostState:
+    """One hypervisor node of one service host.
+
+    host, node: names; uuid: the compute node's and its resource provider's
+    up, disabled, version: of the compute service; mapped: the host was discovered
+    metadata: {key: frozenset of values} of the host's aggregates
+    stats, cpu_info, metrics: as the node reports them
+    image_properties: {(name, value): servers on the host}, None when not read
+    """
+
+    host: str
+    node: str
+    uuid: str
+    cell_uuid: str
+    host_ip: str | None = None
+    vcpus_total: int = 0
+    memory_mb: int = 0
+    local_gb: int = 0
+    cpu_allocation_ratio: float = 1.0
+    ram_allocation_ratio: float = 1.0
+    disk_allocation_ratio: float = 1.0
+    reserved_memory_mb: int = 0
+    vcpus_used: int = 0
+    memory_mb_used: int = 0
+    local_gb_used: int = 0
+    num_instances: int = 0
+    num_io_ops: int = 0
+    failed_builds: int = 0
+    hypervisor_type: str = ''
+    hypervisor_version: int = 0
+    cpu_info: dict = dataclasses.field(default_factory=dict)
+    supported_instances: tuple = ()
+    stats: dict = dataclasses.field(default_factory=dict)
+    metrics: dict = dataclasses.field(default_factory=dict)
+    up: bool = True
+    disabled: bool = False
+    disabled_reason: str | None = None
+    version: int = 0
+    mapped: bool = True
+    aggregates: tuple = ()
+    metadata: dict = dataclasses.field(default_factory=dict)
+    image_properties: dict | None = None
+
+    @property
+    def free_ram_mb(self):
+        """Memory left of what is really there."""
+        return self.memory_mb - self.reserved_memory_mb - self.memory_mb_used
+
+    @property
+    def free_disk_mb(self):
+        """Disk left of what is really there."""
+        return (self.local_gb - self.local_gb_used) * 1024
+
+    @property
+    def free_vcpus(self):
+        """vCPUs left with the allocation ratio applied."""
+        return self.vcpus_total * self.cpu_allocation_ratio - self.vcpus_used
+
+    # What expressions of users and operators call them.
+    @property
+    def total_usable_ram_mb(self):
+        return self.memory_mb
+
+    @property
+    def total_usable_disk_gb(self):
+        return self.local_gb
+
+    @property
+    def disk_mb_used(self):
+        return self.local_gb_used * 1024
+
+    @property
+    def nodename(self):
+        return self.node
+
+    @property
+    def hypervisor_hostname(self):
+        return self.node
+
+    @property
+    def architecture(self):
+        return self.cpu_info.get('arch')
+
+    def __str__(self):
+        return self.host if self.host == self.node else f'{self.host}/{self.node}'
+
+    def with_server(self, size, image_properties=None):
+        """A copy that holds one more server, which is being built."""
+        after = copy.copy(self)
+        after.vcpus_used += size.vcpus
+        after.memory_mb_used += size.memory_mb
+        after.local_gb_used += size.disk_gb
+        after.num_instances += 1
+        after.num_io_ops += 1
+        if self.image_properties is not None and image_properties:
+            after.image_properties = dict(self.image_properties)
+            for item in image_properties.items():
+                after.image_properties[item] = after.image_properties.get(item, 0) + 1
+        return after
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """What one server takes of its host."""
+
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+
+    @classmethod
+    def of(cls, flavor, *, volume_backed=False):
+        """The size of a server of this flavor."""
+        disk_gb = flavor.ephemeral_gb + math.ceil(flavor.swap / 1024)
+        if not volume_backed:
+            disk_gb += flavor.root_gb
+        return cls(flavor.vcpus, flavor.memory_mb, disk_gb)
+
+
+class Snapshot:
+    """The hosts of all cells that answered, as they were read.
+
+    hosts: {node uuid: HostState}; taken: monotonic seconds; version: of what it
+    was read at (see snapshot.py); missing: names of cells that did not answer
+    """
+
+    def __init__(self, hosts, aggregates=None, *, taken=0.0, version=None, missing=()):
+        self.hosts = {host.uuid: host for host in hosts}
+        self.aggregates = aggregates or Aggregates()
+        self.taken = taken
+        self.version = version
+        self.missing = tuple(missing)
+
+    @functools.cached_property
+    def minimum_version(self):
+        """The oldest compute service's version; 0 when there is no host."""
+        return min((host.version for host in self.hosts.values()), default=0)
+
+    def named(self, host=None, node=None, cell_uuid=None):
+        """Nodes of exactly these names (None: any), in that cell if one is given."""
+        return [
+            state
+            for state in self.hosts.values()
+            if (host is None or state.host == host)
+            and (node is None or state.node == node)
+            and (cell_uuid is None or state.cell_uuid == cell_uuid)
+        ]
+
+    def replace(self, host):
+        """Take a newer state of one host."""
+        if host.uuid in self.hosts:
+            self.hosts[host.uuid] = host
+
+
+def zone_of(host, default=None):
+    """The availability zone of a host, or `default` where no aggregate names one."""
+    return min(host.metadata.get(ZONE_KEY, ()), default=default)

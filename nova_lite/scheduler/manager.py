@@ -1,0 +1,79 @@
+"""The scheduler daemon's answers. Only delegation: `decide` holds the work."""
+
+import contextlib
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.scheduler import candidates
+from nova_lite.scheduler import decide
+from nova_lite.scheduler import filters
+from nova_lite.scheduler import memory
+from nova_lite.scheduler import report
+from nova_lite.scheduler import segments
+from nova_lite.scheduler import select
+from nova_lite.scheduler import snapshot
+from nova_lite.scheduler import weighers
+
+# Decisions about one server group follow each other: so many groups at a time do not.
+GROUP_LOCKS = 64
+
+
+class SchedulerManager:
+    """Implements SchedulerAPI.
+
+    cells: cells.Cells; placement: clients.placement.Placement
+    network: the network service's client, for routed networks alone
+    """
+
+    def __init__(self, conf, cells, placement, network=None):
+        self.world = decide.World(
+            conf=conf,
+            cells=cells,
+            placement=placement,
+            states=snapshot.HostStates(conf, cells),
+            source=candidates.Source(placement, conf.scheduler.candidates_reuse_s),
+            rules=rules(conf),
+            segment_aggregates=segments.Segments(network, placement),
+        )
+        self.memory = memory.Memory(conf.scheduler.remembered_decisions)
+        self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
+
+    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
+        """Choose and claim a host for each server; see SchedulerAPI."""
+        decision = decide.Decision(self.world, ctxt, spec, instance_uuids)
+        try:
+            with self._one_at_a_time(spec.group_uuid):
+                return decision.run(alternates=alternates)
+        finally:
+            self.memory.add(decision.record)
+
+    def why(self, ctxt, instance_uuid, host=None):
+        """What became of hosts in the last decision about a server; see SchedulerAPI."""
+        record = self.memory.get(instance_uuid)
+        return report.describe(self.world, ctxt, record, instance_uuid, host)
+
+    def invalidate(self):
+        """Forget what was read of hosts and placement (SIGHUP, tests)."""
+        self.world.source.invalidate()
+        self.world.states.invalidate()
+
+    def _one_at_a_time(self, group_uuid):
+        """Where one group's members are must not change while another is decided."""
+        if group_uuid is None:
+            return contextlib.nullcontext()
+        return self._group_locks[hash(group_uuid) % GROUP_LOCKS]
+
+
+def rules(conf):
+    """The Rules that a configuration names; raises Invalid for names that are none."""
+    options = conf.filter_scheduler
+    try:
+        return select.Rules(
+            filters=tuple(filters.load(conf)),
+            weighers=tuple(weighers.load(conf)),
+            alternates=conf.scheduler.max_attempts - 1,
+            subset=options.host_subset_size,
+            shuffle=options.shuffle_best_same_weighed_hosts,
+        )
+    except ValueError as error:
+        raise exception.Invalid(reason=error) from error

@@ -1,0 +1,99 @@
+"""Why a host was not taken: kept of each decision, for logs, faults and `nova-lite why`."""
+
+import collections
+import dataclasses
+
+from nova_lite import exception
+from nova_lite import runtime
+
+PLACEMENT = 'placement'
+CLAIM = 'claim'
+
+
+class Refusals:
+    """What refused hosts that placement offered, in the order it happened.
+
+    of_host: {host: (stage, reason)}; a stage is a filter's name, 'claim' or one of
+    those `select` rules hosts out by. A later refusal replaces an earlier one.
+    """
+
+    def __init__(self):
+        self.of_host = {}
+
+    def add(self, stage, host, reason):
+        """A stage refuses a host (its name)."""
+        self.of_host[host] = (stage, reason)
+
+    def clear(self, hosts):
+        """These hosts are looked at anew."""
+        if self.of_host:
+            for host in hosts:
+                self.of_host.pop(host, None)
+
+    def summary(self, total, offered):
+        """One line for people: 'Of 4 hosts, refused by: placement 3, ComputeFilter 1.'"""
+        if not total:
+            return 'No host is known.'
+        counts = collections.Counter({PLACEMENT: total - offered})
+        counts.update(stage for stage, _reason in self.of_host.values())
+        parts = [f'{stage} {count}' for stage, count in counts.items() if count]
+        return f'Of {total} host{"s" if total != 1 else ""}, refused by: {", ".join(parts)}.'
+
+
+@dataclasses.dataclass
+class Record:
+    """One decision about a batch of like servers, as it is remembered.
+
+    notes: [(request filter, what it did)]; queries: what placement was asked
+    wanted: the ResourceRequest; offered: uuids of the providers placement offered
+    chosen: {server uuid: host}; error: why there is none
+    """
+
+    request_id: str
+    instance_uuids: tuple
+    at: object = dataclasses.field(default_factory=runtime.now)
+    notes: list = dataclasses.field(default_factory=list)
+    queries: tuple = ()
+    wanted: object = None
+    offered: frozenset = frozenset()
+    refusals: Refusals = dataclasses.field(default_factory=Refusals)
+    chosen: dict = dataclasses.field(default_factory=dict)
+    alternates: dict = dataclasses.field(default_factory=dict)
+    error: str | None = None
+
+
+class Memory:
+    """The last decisions, newest for each server; bounded in servers and in refusals."""
+
+    REFUSALS_PER_SERVER = 100
+
+    def __init__(self, servers):
+        self._servers = servers
+        self._lock = runtime.Lock()
+        self._records = collections.OrderedDict()
+        self._refusals = 0
+
+    def add(self, record):
+        """Remember a decision in place of earlier ones about its servers."""
+        with self._lock:
+            for uuid in record.instance_uuids:
+                self._drop(uuid)
+                self._records[uuid] = record
+                self._refusals += len(record.refusals.of_host)
+            while self._records and (
+                len(self._records) > self._servers
+                or self._refusals > self._servers * self.REFUSALS_PER_SERVER
+            ):
+                self._drop(next(iter(self._records)))
+
+    def _drop(self, uuid):
+        record = self._records.pop(uuid, None)
+        if record is not None:
+            self._refusals -= len(record.refusals.of_host)
+
+    def get(self, uuid):
+        """The last decision about a server; raises DecisionNotFound."""
+        with self._lock:
+            if uuid not in self._records:
+                raise exception.DecisionNotFound(uuid=uuid)
+            return self._records[uuid]

@@ -1,0 +1,53 @@
+"""The little language of flavor extra specs that are compared with a host's values.
+
+Source: reference/scheduling 6, "Operators of extra specs".
+"""
+
+import operator
+
+NUMERIC = {
+    '=': operator.ge,
+    '==': operator.eq,
+    '!=': operator.ne,
+    '>=': operator.ge,
+    '<=': operator.le,
+}
+TEXT = {
+    's==': operator.eq,
+    's!=': operator.ne,
+    's<': operator.lt,
+    's<=': operator.le,
+    's>': operator.gt,
+    's>=': operator.ge,
+}
+OR, IN, ALL_IN = '<or>', '<in>', '<all-in>'
+
+
+def matches(value, requirement):
+    """Whether a host's `value` fulfils `requirement`, such as '>= 8' or '<or> a <or> b'.
+
+    value: text, a number, a list or None; <in> and <all-in> look for their words
+    anywhere in its text. Without an operator both must be the same text. What
+    should be a number and is none fulfils nothing.
+    """
+    words = requirement.split()
+    name, wanted = (words[0], words[1:]) if words else (None, [])
+    if name not in (OR, IN, ALL_IN) and name not in NUMERIC and name not in TEXT:
+        return str(value) == requirement
+    if value is None or not wanted:
+        return False
+    if name == OR:
+        return str(value) in wanted[::2]
+    if name in (IN, ALL_IN):
+        searched = wanted if name == ALL_IN else wanted[:1]
+        return all(word in str(value) for word in searched)
+    if name in TEXT:
+        return TEXT[name](str(value), wanted[0])
+    return _compare(NUMERIC[name], value, wanted[0])
+
+
+def _compare(function, value, wanted):
+    try:
+        return function(float(value), float(wanted))
+    except (TypeError, ValueError):
+        return False

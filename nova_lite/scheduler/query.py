@@ -1,0 +1,191 @@
+"""What is asked of placement: from a request spec to GET /allocation_candidates.
+
+Source: reference/scheduling 3.1 (sources) and 3.2 (query string).
+"""
+
+import re
+
+import os_resource_classes
+from oslo_log import log
+
+from nova_lite.objects import request_spec
+from nova_lite.scheduler import features
+from nova_lite.scheduler import hosts
+
+LOG = log.getLogger(__name__)
+
+KEY = re.compile(r'(resources|trait)([a-zA-Z0-9_-]{1,64})?:(.+)')
+POLICIES = ('none', 'isolate')
+# With these hints the right host may be beyond the first candidates.
+UNLIMITED_HINTS = ('group', 'same_host', 'different_host')
+
+
+class ResourceRequest:
+    """Resources and conditions, by group.
+
+    groups: {suffix: RequestGroup}; '' is the group that may spread over a tree
+    limit: most candidates wanted, None for all
+    """
+
+    def __init__(self, limit=None):
+        self.groups = {'': request_spec.RequestGroup()}
+        self.group_policy = None
+        self.root_required = set()
+        self.root_forbidden = set()
+        self.same_subtree = []
+        self.limit = limit
+
+    def group(self, suffix=''):
+        """The group of that suffix, made when there is none."""
+        if suffix not in self.groups:
+            self.groups[suffix] = request_spec.RequestGroup(suffix=suffix)
+        return self.groups[suffix]
+
+    @property
+    def required_traits(self):
+        """Traits that any group requires; those of the root alone are not among them."""
+        return {trait for group in self.groups.values() for trait in group.required_traits}
+
+    @property
+    def forbidden_traits(self):
+        """Traits that any group forbids."""
+        return {trait for group in self.groups.values() for trait in group.forbidden_traits}
+
+    def pairs(self):
+        """The query as (key, value) pairs in order of keys; equal requests give equal pairs."""
+        pairs = []
+        for suffix, group in self.groups.items():
+            pairs.extend(_group_pairs(suffix, group))
+        pairs.extend(('same_subtree', ','.join(sorted(one))) for one in self.same_subtree)
+        root = _traits(self.root_required, self.root_forbidden)
+        if root:
+            pairs.append(('root_required', root))
+        if self.group_policy is not None:
+            pairs.append(('group_policy', self.group_policy))
+        if self.limit is not None:
+            pairs.append(('limit', str(self.limit)))
+        return tuple(sorted(pairs))
+
+
+def _group_pairs(suffix, group):
+    amounts = ','.join(
+        f'{name}:{amount}' for name, amount in sorted(group.resources.items()) if amount
+    )
+    if amounts:
+        yield f'resources{suffix}', amounts
+    traits = _traits(group.required_traits, group.forbidden_traits)
+    if traits:
+        yield f'required{suffix}', traits
+    for uuids in group.member_of:
+        yield f'member_of{suffix}', 'in:' + ','.join(sorted(uuids.split(',')))
+    if group.forbidden_aggregates:
+        yield f'member_of{suffix}', '!in:' + ','.join(sorted(set(group.forbidden_aggregates)))
+    if group.in_tree:
+        yield f'in_tree{suffix}', group.in_tree
+
+
+def _traits(required, forbidden):
+    return ','.join([*sorted(set(required)), *(f'!{name}' for name in sorted(set(forbidden)))])
+
+
+# ---- from a request spec ----------------------------------------------------
+
+
+def build(spec, *, limit=None, in_tree=None, pinned=True):
+    """The ResourceRequest of a spec.
+
+    in_tree: uuid of the only provider tree allowed
+    pinned: ask for dedicated CPUs as PCPU; False asks old hosts, which have VCPU only
+    """
+    wanted = ResourceRequest(limit=_limit(spec, limit))
+    unsuffixed = wanted.group()
+    asked = features.of(spec, pinned=pinned)
+    unsuffixed.resources = {
+        **flavor_resources(spec.flavor, volume_backed=spec.is_bfv),
+        **asked.resources,
+    }
+    unsuffixed.required_traits.extend(asked.required)
+    unsuffixed.forbidden_traits.extend(asked.forbidden)
+    _read_extra_specs(wanted, spec.flavor.extra_specs)
+    _read_image_traits(unsuffixed, spec.image)
+    _read_groups(wanted, spec)
+    wanted.root_required.update(spec.root_required)
+    wanted.root_forbidden.update(spec.root_forbidden)
+    wanted.same_subtree.extend(names.split(',') for names in spec.same_subtree)
+    destination = spec.requested_destination
+    if destination is not None:
+        unsuffixed.member_of = [*unsuffixed.member_of, *destination.aggregates]
+        unsuffixed.forbidden_aggregates = [
+            *unsuffixed.forbidden_aggregates,
+            *destination.forbidden_aggregates,
+        ]
+    unsuffixed.in_tree = in_tree
+    return wanted
+
+
+def flavor_resources(flavor, *, volume_backed=False):
+    """{resource class: amount} of a flavor's sizes; nothing is asked for an amount of zero."""
+    size = hosts.Size.of(flavor, volume_backed=volume_backed)
+    amounts = {'VCPU': size.vcpus, 'MEMORY_MB': size.memory_mb, 'DISK_GB': size.disk_gb}
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def _limit(spec, limit):
+    if spec.group_uuid or any(spec.scheduler_hints.get(name) for name in UNLIMITED_HINTS):
+        return None
+    return limit
+
+
+def _read_extra_specs(wanted, extra_specs):
+    for key, value in extra_specs.items():
+        if key == 'group_policy':
+            if value in POLICIES:
+                wanted.group_policy = value
+            else:
+                LOG.warning('Flavor extra spec group_policy=%s is neither none nor isolate', value)
+            continue
+        found = KEY.fullmatch(key)
+        if found is None:
+            continue
+        kind, suffix, name = found.groups()
+        if kind == 'resources':
+            _read_amount(wanted.group(suffix or ''), key, name, value)
+        else:
+            _read_trait(wanted.group(suffix or ''), key, name, value)
+
+
+def _read_amount(group, key, name, value):
+    if not (name in os_resource_classes.STANDARDS or os_resource_classes.is_custom(name)):
+        LOG.warning('Flavor extra spec %s names no resource class', key)
+        return
+    if value is None or not value.isdecimal():
+        LOG.warning('Flavor extra spec %s=%s is not a number from 0 up', key, value)
+        return
+    group.resources[name] = int(value)
+
+
+def _read_trait(group, key, name, value):
+    if value == 'required':
+        group.required_traits.append(name)
+    elif value == 'forbidden':
+        group.forbidden_traits.append(name)
+    else:
+        LOG.warning('Flavor extra spec %s=%s is neither required nor forbidden', key, value)
+
+
+def _read_image_traits(group, image):
+    """Of an image only `trait:NAME=required` is understood."""
+    if image is None:
+        return
+    for key, value in image.properties.items():
+        if key.startswith('trait:') and value == 'required':
+            group.required_traits.append(key.removeprefix('trait:'))
+
+
+def _read_groups(wanted, spec):
+    """Ports and devices ask in groups of their own; two groups need a group policy."""
+    for group in spec.requested_resources:
+        wanted.groups[group.suffix] = group
+    if spec.requested_resources and wanted.group_policy is None and len(wanted.groups) > 2:
+        LOG.debug('No group_policy in flavor %s; none is taken', spec.flavor.name)
+        wanted.group_policy = 'none'

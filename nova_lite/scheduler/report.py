@@ -1,0 +1,56 @@
+"""The answer to "why not this host?", from what is remembered and what placement says now."""
+
+from nova_lite import exception
+from nova_lite.scheduler import explain
+from nova_lite.scheduler import memory
+
+# Hosts for which placement is asked when no single one was named.
+EXPLAINED = 20
+# Hosts in one answer.
+SHOWN = 1000
+
+
+def describe(world, ctxt, record, uuid, host=None):
+    """What SchedulerAPI.why returns; raises ComputeHostNotFound for an unknown `host`."""
+    snapshot = world.states.get(world.states.version())
+    states = sorted(snapshot.hosts.values(), key=lambda state: state.host)
+    if host is not None:
+        states = [state for state in states if state.host == host]
+        if not states:
+            raise exception.ComputeHostNotFound(host=host)
+    shown = [_fate(record, uuid, state) for state in states[:SHOWN]]
+    unexplained = [
+        (entry, state)
+        for entry, state in zip(shown, states, strict=False)
+        if entry['stage'] == memory.PLACEMENT and record.wanted is not None
+    ]
+    names = {aggregate.uuid: aggregate.name for aggregate in snapshot.aggregates.all}
+    for entry, state in unexplained[:EXPLAINED]:
+        found = explain.explain(ctxt, world.placement.providers, state.uuid, record.wanted, names)
+        entry['reason'] = '; '.join(found) or 'it was not offered, but would be now'
+    return {
+        'instance_uuid': uuid,
+        'request_id': record.request_id,
+        'at': record.at.isoformat(),
+        'chosen': record.chosen.get(uuid),
+        'alternates': record.alternates.get(uuid, []),
+        'error': record.error,
+        'request_filters': [list(note) for note in record.notes],
+        'queries': ['&'.join(f'{key}={value}' for key, value in one) for one in record.queries],
+        'hosts': shown,
+        'more': max(0, len(states) - SHOWN),
+    }
+
+
+def _fate(record, uuid, state):
+    """What became of one host."""
+    stage, reason = 'passed', 'others were better'
+    if record.chosen.get(uuid) == state.host:
+        stage, reason = 'chosen', ''
+    elif state.host in record.alternates.get(uuid, ()):
+        stage, reason = 'alternate', ''
+    elif state.host in record.refusals.of_host:
+        stage, reason = record.refusals.of_host[state.host]
+    elif state.uuid not in record.offered:
+        stage, reason = memory.PLACEMENT, 'not among the allocation candidates'
+    return {'host': state.host, 'stage': stage, 'reason': reason}

@@ -1,0 +1,70 @@
+"""One scheduling request, as filters and weighers see it.
+
+The spec's nested objects are taken apart once, since their fields are slow to
+reach and are looked at for every host.
+"""
+
+import collections
+import dataclasses
+
+from nova_lite.scheduler import hosts
+
+
+@dataclasses.dataclass
+class Group:
+    """The server group of a request.
+
+    members_on: {host: how many members}; it grows with each choice of a batch
+    """
+
+    uuid: str
+    policy: str
+    members_on: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    max_per_host: int = 1
+
+    def copy(self):
+        """One whose count may grow without the other's."""
+        return dataclasses.replace(self, members_on=collections.Counter(self.members_on))
+
+
+class Request:
+    """A spec and what was looked up for it.
+
+    instance_uuids: the servers to place, all alike
+    group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
+    """
+
+    def __init__(self, spec, instance_uuids, *, group=None, hosts_of=None):
+        self.spec = spec
+        self.instance_uuids = list(instance_uuids)
+        self.group = group
+        self.hosts_of = hosts_of or {}
+        self.flavor_name = spec.flavor.name
+        self.extra_specs = dict(spec.flavor.extra_specs)
+        self.size = hosts.Size.of(spec.flavor, volume_backed=spec.is_bfv)
+        self.image = spec.image
+        self.image_id = spec.image.id if spec.image else None
+        self.image_properties = dict(spec.image.properties) if spec.image else {}
+        self.hints = dict(spec.scheduler_hints)
+        self.project_id = spec.project_id
+        self.current_host = spec.current_host
+        self.destination = spec.requested_destination
+        self.is_rebuild = spec.check_type == 'rebuild'
+        self.force_hosts = {name.lower() for name in spec.force_hosts}
+        self.force_nodes = set(spec.force_nodes)
+        self.ignore_hosts = {name.lower() for name in spec.ignore_hosts}
+
+    @property
+    def is_forced(self):
+        """Whether filters are not asked: an administrator has said where to go."""
+        return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
+
+    def hint(self, name, default=None):
+        """The first value of a scheduler hint."""
+        values = self.hints.get(name)
+        return values[0] if values else default
+
+    def neighbours(self, hint):
+        """Hosts of the servers that a hint names."""
+        named = self.hints.get(hint, ())
+        return {host for uuid in named for host in self.hosts_of.get(uuid, ())}

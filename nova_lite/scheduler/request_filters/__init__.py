@@ -1,0 +1,63 @@
+"""Request filters: what is added to a spec before placement is asked.
+
+Each is a function (spec, world) that adds conditions to the spec and returns
+what it did as text, or None when the request does not concern it. They run on
+every request, for moves and forced hosts too. Source: reference/scheduling 2.
+"""
+
+import dataclasses
+import typing
+
+from oslo_log import log
+
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler.request_filters import aggregates
+from nova_lite.scheduler.request_filters import traits
+
+LOG = log.getLogger(__name__)
+
+ORDER = (
+    aggregates.require_tenant_aggregate,
+    aggregates.map_az_to_placement_aggregate,
+    traits.require_image_type_support,
+    traits.compute_status_filter,
+    aggregates.isolate_aggregates,
+    traits.transform_image_metadata,
+    traits.accelerators_filter,
+    traits.packed_virtqueue_filter,
+    aggregates.routed_networks_filter,
+    traits.remote_managed_ports_filter,
+    traits.ephemeral_encryption_filter,
+    traits.virtio_sound_filter,
+    traits.tpm_secret_security_filter,
+    traits.owner_nova_filter,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """What request filters may look at.
+
+    options: [scheduler]; oldest_compute: lowest version of a compute service
+    segment_aggregates: function (network id or None, port id or None) -> uuids of
+        the aggregates of that network's segments, or None for one that is not routed
+    """
+
+    options: typing.Any
+    aggregates: hosts.Aggregates = dataclasses.field(default_factory=hosts.Aggregates)
+    oldest_compute: int = 0
+    segment_aggregates: typing.Any = None
+
+
+def apply(spec, world):
+    """Run all request filters; returns [(name, what it did), ...].
+
+    Raises RequestFilterFailed when no host can do.
+    """
+    notes = []
+    for request_filter in ORDER:
+        note = request_filter(spec, world)
+        if note is not None:
+            notes.append((request_filter.__name__, note))
+    LOG.debug('Request filters: %s', notes)
+    return notes

@@ -1,0 +1,103 @@
+"""Request filters that keep a request to aggregates, or out of them.
+
+Source: reference/scheduling 2 and 2.1.
+"""
+
+from nova_lite import exception
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import query
+
+PROJECT_KEY = 'filter_tenant_id'
+TRAIT_KEY = 'trait:'
+REQUIRED = 'required'
+
+
+def require_tenant_aggregate(spec, world):
+    """A project that aggregates name stays in these."""
+    if not world.options.limit_tenants_to_placement_aggregate:
+        return None
+    found = [
+        aggregate
+        for aggregate in world.aggregates.all
+        if any(
+            key.startswith(PROJECT_KEY) and value == spec.project_id
+            for key, value in aggregate.metadata.items()
+        )
+    ]
+    if found:
+        return f'project {spec.project_id} stays in {_require(spec, found)}'
+    if world.options.placement_aggregate_required_for_tenants:
+        raise exception.RequestFilterFailed(reason='No hosts available for tenant')
+    return None
+
+
+def map_az_to_placement_aggregate(spec, world):
+    """A zone stands for its aggregates; a zone that none names restricts nothing."""
+    zone = spec.availability_zone
+    if not zone:
+        return None
+    found = world.aggregates.with_metadata(hosts.ZONE_KEY, zone)
+    if not found:
+        return None
+    return f'zone {zone} is {_require(spec, found)}'
+
+
+def isolate_aggregates(spec, world):
+    """Keep out of aggregates that require a trait which is not asked for."""
+    if not world.options.enable_isolated_aggregate_filtering:
+        return None
+    asked = query.build(spec).required_traits
+    found = isolated(world.aggregates.all, asked)
+    if not found:
+        return None
+    spec.destination().forbid_aggregates(aggregate.uuid for aggregate in found)
+    return f'keeps out of {_names(found)}'
+
+
+def isolated(aggregates, asked):
+    """Those aggregates that a request for the traits `asked` must keep out of.
+
+    An aggregate says `trait:NAME` = `required`; each such trait must be asked for.
+    """
+    return [
+        aggregate
+        for aggregate in aggregates
+        if not required_traits(aggregate.metadata) <= set(asked)
+    ]
+
+
+def required_traits(metadata):
+    """Traits that an aggregate's metadata require of who wants in."""
+    return {
+        key.removeprefix(TRAIT_KEY)
+        for key, value in metadata.items()
+        if key.startswith(TRAIT_KEY) and value == REQUIRED
+    }
+
+
+def routed_networks_filter(spec, world):
+    """Stay with the hosts that reach a segment of each network asked for."""
+    if not world.options.query_placement_for_routed_network_aggregates:
+        return None
+    done = []
+    for asked in spec.requested_networks:
+        uuids = world.segment_aggregates(asked.get('network_id'), asked.get('port_id'))
+        if uuids is None:
+            continue
+        what = asked.get('port_id') or asked.get('network_id')
+        if not uuids:
+            raise exception.RequestFilterFailed(
+                reason=f'No aggregates found for the segments of {what}'
+            )
+        spec.destination().require_aggregates(sorted(uuids))
+        done.append(f'{what} is in {", ".join(sorted(uuids))}')
+    return '; '.join(done) or None
+
+
+def _require(spec, found):
+    spec.destination().require_aggregates([aggregate.uuid for aggregate in found])
+    return _names(found)
+
+
+def _names(found):
+    return ', '.join(f'{aggregate.name} ({aggregate.uuid})' for aggregate in found)

@@ -1,0 +1,141 @@
+"""Request filters that require or forbid traits of a host's root provider.
+
+Source: reference/scheduling 2.
+"""
+
+import functools
+
+import os_traits
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import versions
+from nova_lite.scheduler import features
+
+LOG = log.getLogger(__name__)
+
+# As nova has it. No trait begins with COMPUTE_VIOMMU_ and then a model's name (they
+# begin with COMPUTE_VIOMMU_MODEL_), so an image that names one adds nothing at all.
+IMAGE_TRAITS = {
+    'hw_cdrom_bus': 'COMPUTE_STORAGE_BUS_',
+    'hw_disk_bus': 'COMPUTE_STORAGE_BUS_',
+    'hw_video_model': 'COMPUTE_GRAPHICS_MODEL_',
+    'hw_vif_model': 'COMPUTE_NET_VIF_MODEL_',
+    'hw_architecture': 'HW_ARCH_',
+    'hw_emulation_architecture': 'COMPUTE_ARCH_',
+    'hw_viommu_model': 'COMPUTE_VIOMMU_',
+}
+REMOTE_MANAGED = 'remote-managed'
+TPM_SECURITY = ('user', 'host', 'deployment')
+
+
+def require_image_type_support(spec, world):
+    """The host can read the image's disk format; a volume has none."""
+    if not world.options.query_placement_for_image_type_support:
+        return None
+    if spec.is_bfv or spec.image is None or not spec.image.disk_format:
+        return None
+    return _require_known(spec, [f'COMPUTE_IMAGE_TYPE_{spec.image.disk_format.upper()}'])
+
+
+def compute_status_filter(spec, world):
+    """Not a host whose service is disabled."""
+    return _forbid(spec, os_traits.COMPUTE_STATUS_DISABLED)
+
+
+def transform_image_metadata(spec, world):
+    """The host has what the image's properties want of buses, models, architecture."""
+    if not world.options.image_metadata_prefilter or spec.image is None:
+        return None
+    properties = spec.image.properties
+    names = [
+        prefix + properties[key].replace('-', '_').upper()
+        for key, prefix in IMAGE_TRAITS.items()
+        if properties.get(key)
+    ]
+    return _require_known(spec, names)
+
+
+def accelerators_filter(spec, world):
+    """The host handles accelerators."""
+    if not spec.flavor.extra_specs.get('accel:device_profile'):
+        return None
+    return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
+
+
+def packed_virtqueue_filter(spec, world):
+    """The host offers packed virtqueues."""
+    if not features.wishes(spec, 'virtio_packed_ring'):
+        return None
+    return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
+
+
+def remote_managed_ports_filter(spec, world):
+    """The host handles ports that are managed remotely."""
+    if not any(asked.get('vnic_type') == REMOTE_MANAGED for asked in spec.requested_networks):
+        return None
+    return _require(spec, [os_traits.COMPUTE_REMOTE_MANAGED_PORTS])
+
+
+def ephemeral_encryption_filter(spec, world):
+    """The host encrypts ephemeral disks, in the format asked for."""
+    if not features.wishes(spec, 'ephemeral_encryption'):
+        return None
+    names = ['COMPUTE_EPHEMERAL_ENCRYPTION']
+    wanted = features.wish(spec, 'ephemeral_encryption_format')
+    if wanted:
+        names.append(f'COMPUTE_EPHEMERAL_ENCRYPTION_{wanted.upper()}')
+    return _require(spec, names)
+
+
+def virtio_sound_filter(spec, world):
+    """The host has virtio sound devices."""
+    if features.wish(spec, 'sound_model') != 'virtio':
+        return None
+    return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
+
+
+def tpm_secret_security_filter(spec, world):
+    """The host keeps the secret of a virtual TPM as asked for."""
+    if features.wish(spec, 'tpm_version') is None:
+        return None
+    security = spec.flavor.extra_specs.get('hw:tpm_secret_security') or TPM_SECURITY[0]
+    if security not in TPM_SECURITY:
+        raise exception.RequestFilterFailed(
+            reason=f"TPM secret security '{security}' is not supported."
+        )
+    return _require(spec, [f'COMPUTE_SECURITY_TPM_SECRET_SECURITY_{security.upper()}'])
+
+
+def owner_nova_filter(spec, world):
+    """The provider is a compute's, once every compute says so of its own."""
+    if world.oldest_compute < versions.OWNER_TRAIT_SINCE:
+        LOG.debug(
+            'OWNER_NOVA is not required: a compute service is at version %s', world.oldest_compute
+        )
+        return None
+    return _require(spec, [os_traits.OWNER_NOVA])
+
+
+def _require(spec, names):
+    spec.root_required = sorted({*spec.root_required, *names})
+    return f'requires {", ".join(names)}'
+
+
+def _forbid(spec, name):
+    spec.root_forbidden = sorted({*spec.root_forbidden, name})
+    return f'forbids {name}'
+
+
+def _require_known(spec, names):
+    """Require traits made from what users wrote: all of them, or none if one is no trait."""
+    unknown = [name for name in names if name not in _standard_traits()]
+    if unknown:
+        LOG.error('No such trait as %s; none of %s is required', unknown, names)
+        return None
+    return _require(spec, names) if names else None
+
+
+@functools.cache
+def _standard_traits():
+    return frozenset(os_traits.get_traits())

@@ -1,0 +1,41 @@
+"""Aggregates of routed networks: which hosts reach the segments of a network.
+
+The network service makes a provider of each segment, with the segment's uuid, in
+an aggregate with the hosts that reach it. Source: reference/scheduling 2, no. 9.
+"""
+
+from nova_lite import exception
+
+
+class Segments:
+    """Finds the aggregates of what a request wants to be plugged to."""
+
+    def __init__(self, network, placement):
+        self.network, self.placement = network, placement
+
+    def __call__(self, ctxt, network_id, port_id):
+        """Uuids of aggregates; empty when one segment has none, None if nothing is routed."""
+        segments = self._segments(ctxt, network_id, port_id)
+        if not segments:
+            return None
+        found = [self._aggregates(ctxt, segment) for segment in segments]
+        return set().union(*found) if all(found) else set()
+
+    def _segments(self, ctxt, network_id, port_id):
+        """Segments that will do: that of the port's address, else any of the network's."""
+        if port_id is not None:
+            port = self.network.get_port(ctxt, port_id)
+            if port['fixed_ips']:
+                subnet = self.network.get_subnet(ctxt, port['fixed_ips'][0]['subnet_id'])
+                return {subnet.get('segment_id')} - {None}
+            network_id = port['network_id']
+        if network_id is None:
+            return set()
+        subnets = self.network.list_subnets(ctxt, network_id=network_id)
+        return {subnet.get('segment_id') for subnet in subnets} - {None}
+
+    def _aggregates(self, ctxt, segment):
+        try:
+            return self.placement.providers.aggregates(ctxt, segment)[0]
+        except exception.ResourceProviderNotFound:
+            return set()

@@ -1,0 +1,206 @@
+"""The decision: which host for which server, as a function of what is handed in.
+
+Nothing here reads or writes anything but its arguments; the one effect, the
+claim, is a callable. The same arguments and generator give the same decision.
+Source: reference/scheduling 1, 5 to 8.
+"""
+
+import dataclasses
+import logging
+
+from oslo_log import log
+
+from nova_lite.scheduler import memory
+from nova_lite.scheduler import weighers as weighing
+
+LOG = log.getLogger(__name__)
+
+# How many of the best hosts a DEBUG line shows.
+LOGGED = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """What an operator configured.
+
+    alternates: how many per server; subset: choose among that many of the best
+    shuffle: put hosts of equal weight in random order
+    """
+
+    filters: tuple
+    weighers: tuple
+    alternates: int = 2
+    subset: int = 1
+    shuffle: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A host for one server; request: the allocation request that was or would be claimed."""
+
+    host: object
+    request: dict | None
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What was decided.
+
+    chosen: {server uuid: Choice}, fewer than asked for when hosts ran out
+    alternates: {server uuid: [Choice, ...]}
+    """
+
+    chosen: dict = dataclasses.field(default_factory=dict)
+    alternates: dict = dataclasses.field(default_factory=dict)
+    refusals: memory.Refusals = dataclasses.field(default_factory=memory.Refusals)
+
+
+def select(request, hosts, candidates, rules, *, claim, rng):
+    """Choose a host, and alternates, for each server of a request.
+
+    hosts: [HostState, ...]; candidates: Candidates, or None to do without placement
+    claim: function (server uuid, HostState, allocation request) -> whether it was had
+    rng: random.Random
+    Returns an Outcome; it is for the caller to give back claims of an incomplete one.
+    """
+    return _Selection(request, candidates, rules, claim, rng).run(hosts)
+
+
+class _Selection:
+    """One run of `select`."""
+
+    def __init__(self, request, candidates, rules, claim, rng):
+        self.request, self.candidates, self.rules = request, candidates, rules
+        self.claim, self.rng = claim, rng
+        self.outcome = Outcome()
+        self.refusals = self.outcome.refusals
+
+    def run(self, hosts):
+        hosts = self._admit(hosts)
+        if not self.request.is_forced:
+            hosts = self._filter(hosts, once=True)
+        ranked = []
+        for uuid in self.request.instance_uuids:
+            ranked = self._rank(hosts)
+            choice = self._take(uuid, ranked)
+            if choice is None:
+                return self.outcome
+            self.outcome.chosen[uuid] = choice
+            after = self._consume(choice.host)
+            hosts = [after if host.uuid == after.uuid else host for host in hosts]
+        self._choose_alternates(ranked)
+        return self.outcome
+
+    # ---- which hosts come into question at all ----
+
+    def _admit(self, hosts):
+        """Hosts that placement offers and the request does not rule out by name."""
+        admitted = []
+        for host in hosts:
+            if self.candidates is not None and not self.candidates.of(host.uuid):
+                continue
+            refusal = self._rule_out(host)
+            if refusal is None:
+                admitted.append(host)
+            else:
+                self.refusals.add(*refusal)
+        return admitted
+
+    def _rule_out(self, host):
+        request, wanted = self.request, self.request.destination
+        if not host.mapped:
+            return 'discovery', host.host, 'not in the host mappings yet: discover_hosts'
+        if host.host.lower() in request.ignore_hosts:
+            return 'ignore_hosts', host.host, 'to be left out'
+        if request.force_hosts and host.host.lower() not in request.force_hosts:
+            return 'forced host', host.host, 'another host was asked for'
+        if request.force_nodes and host.node not in request.force_nodes:
+            return 'forced host', host.host, 'another node was asked for'
+        if wanted is None:
+            return None
+        if wanted.host is not None and host.host != wanted.host:
+            return 'requested host', host.host, f'{wanted.host} was asked for'
+        if wanted.node is not None and host.node != wanted.node:
+            return 'requested host', host.host, f'node {wanted.node} was asked for'
+        if wanted.cell and not wanted.allow_cross_cell_move and host.cell_uuid != wanted.cell:
+            return 'cell', host.host, 'in another cell than the server'
+        return None
+
+    def _filter(self, hosts, *, once):
+        """Hosts that pass every filter whose answers last for the batch, or those that do not."""
+        for rule_filter in self.rules.filters:
+            if rule_filter.once is not once:
+                continue
+            if self.request.is_rebuild and not rule_filter.on_rebuild:
+                continue
+            refuse = rule_filter.rule(self.request)
+            if refuse is not None and hosts:
+                hosts = self._apply(rule_filter.name, refuse, hosts)
+        return hosts
+
+    def _apply(self, name, refuse, hosts):
+        passed, refused = [], {}
+        for host in hosts:
+            reason = refuse(host)
+            if reason is None:
+                passed.append(host)
+            else:
+                refused[host.host] = reason
+                self.refusals.add(name, host.host, reason)
+        LOG.debug('%s passes %s of %s hosts, refuses %s', name, len(passed), len(hosts), refused)
+        return passed
+
+    # ---- which of them is best ----
+
+    def _rank(self, hosts):
+        """Hosts for the next server, best first."""
+        self.refusals.clear(host.host for host in hosts)
+        if not self.request.is_forced:
+            hosts = self._filter(hosts, once=False)
+        weights = weighing.weigh(hosts, self.rules.weighers, self.request)
+        order = list(range(len(hosts)))
+        if self.rules.shuffle:
+            self.rng.shuffle(order)
+        order.sort(key=weights.__getitem__, reverse=True)
+        if LOG.isEnabledFor(logging.DEBUG):
+            best = [f'{hosts[index]} {weights[index]:.3f}' for index in order[:LOGGED]]
+            LOG.debug('The best of %s hosts: %s', len(hosts), ', '.join(best))
+        return self._draw([hosts[index] for index in order])
+
+    def _draw(self, ranked):
+        """Put one of the best few first, by chance."""
+        if self.rules.subset < 2 or len(ranked) < 2:
+            return ranked
+        index = self.rng.randrange(min(self.rules.subset, len(ranked)))
+        return [ranked[index], *ranked[:index], *ranked[index + 1 :]]
+
+    def _take(self, uuid, ranked):
+        """Claim the best host that lets itself be claimed; None when none does."""
+        for host in ranked:
+            wanted = None
+            if self.candidates is not None:
+                wanted = self.candidates.of(host.uuid)[0]
+            if self.claim(uuid, host, wanted):
+                LOG.debug('Server %s goes to %s', uuid, host)
+                return Choice(host, wanted)
+            self.refusals.add('claim', host.host, 'no room is left')
+        return None
+
+    def _consume(self, host):
+        """The host with the server on it; the server's group learns of it too."""
+        if self.request.group is not None:
+            self.request.group.members_on[host.host] += 1
+        return host.with_server(self.request.size, self.request.image_properties)
+
+    # ---- what else would do ----
+
+    def _choose_alternates(self, ranked):
+        """Other hosts of the chosen host's cell, best first; they are not claimed."""
+        taken = {choice.host.uuid for choice in self.outcome.chosen.values()}
+        free = [host for host in ranked if host.uuid not in taken]
+        for uuid, choice in self.outcome.chosen.items():
+            same_cell = [host for host in free if host.cell_uuid == choice.host.cell_uuid]
+            self.outcome.alternates[uuid] = [
+                Choice(host, self.candidates.of(host.uuid)[0] if self.candidates else None)
+                for host in same_cell[: self.rules.alternates]
+            ]

@@ -1,0 +1,263 @@
+"""Host states: what all enabled cells say of their hosts, read together and kept briefly.
+
+Servers that were placed but are not in their cell's records yet are counted as
+well, so that a fresh reading does not forget them. Source: reference/scheduling 5.
+"""
+
+import dataclasses
+import math
+
+from oslo_log import log
+
+from nova_lite import runtime
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+from nova_lite.scheduler import hosts
+
+LOG = log.getLogger(__name__)
+
+STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
+# How long a server that was placed may take to appear in its cell's records.
+PENDING_S = 60
+# A reading that took long is kept for at least this many times as long.
+EFFORT = 5
+IMAGE_OPTION = 'image_props_weight_multiplier'
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """A server that was given a host, until the cell's records tell of it."""
+
+    host_uuid: str
+    host: str
+    size: hosts.Size
+    image_properties: dict
+    moving: bool
+    at: float
+
+
+class HostStates:
+    """Keeps the newest snapshot. Safe to use from several threads."""
+
+    def __init__(self, conf, cells):
+        self.conf = conf
+        self.cells = cells
+        self._lock = runtime.Lock()
+        self._reading = runtime.Lock()
+        self._snapshot = None
+        self._keep_s = 0.0
+        self._aggregates = (None, hosts.Aggregates())
+        self._pending = {}
+
+    def version(self):
+        """What changes whenever aggregates, cells or the state of hosts are changed by us."""
+        found = self.cells.api_db.read(stamps.every)
+        return tuple(found.get(name, 0) for name in STAMPS)
+
+    def get(self, version, *, since=None):
+        """A snapshot of this version, or a newer one.
+
+        since: monotonic seconds; it must have been read after that
+        """
+        current = self._usable(version, since)
+        if current is not None:
+            return current
+        old = self._snapshot
+        stale_will_do = since is None and old is not None and old.version == version
+        if not self._reading.acquire(blocking=not stale_will_do):
+            return old  # another thread reads: a slow cell holds up that one alone
+        try:
+            return self._usable(version, since) or self._read(version)
+        finally:
+            self._reading.release()
+
+    def _usable(self, version, since):
+        current = self._snapshot
+        if current is None or current.version != version:
+            return None
+        if since is not None:
+            return current if current.taken >= since else None
+        return current if runtime.monotonic() - current.taken < self._keep_s else None
+
+    def invalidate(self):
+        """Read again before the next decision."""
+        self._snapshot = None
+
+    # ---- servers placed but not yet on record ----
+
+    def place(self, server_uuid, host, request):
+        """Count a server that was just given a host."""
+        placed = Placed(
+            host.uuid,
+            host.host,
+            request.size,
+            request.image_properties,
+            request.current_host is not None,
+            runtime.monotonic(),
+        )
+        with self._lock:
+            self._pending[server_uuid] = placed
+            if self._snapshot is not None:
+                _add(self._snapshot, placed)
+
+    def pending(self, uuids):
+        """{server uuid: Placed} of those that no record tells of yet, as far as we know."""
+        with self._lock:
+            return {uuid: self._pending[uuid] for uuid in uuids if uuid in self._pending}
+
+    # ---- reading ----
+
+    def _read(self, version):
+        taken = runtime.monotonic()
+        known = self._read_aggregates(version)
+        with self._lock:
+            pending = list(self._pending)
+        options = {
+            'pending': pending,
+            'image_properties': self._wants_image_properties(known),
+        }
+        cells = self.cells.every(cell0=False, disabled=False)
+        found, missing = [], []
+        on_record = {}
+        for cell, reading in self.cells.scatter(read_cell, cells=cells, **options).items():
+            if not isinstance(reading, Reading):
+                missing.append(cell.name)
+                continue
+            found.extend(_states(self.conf, cell.uuid, reading, known))
+            on_record.update(reading.on_record)
+        snapshot = hosts.Snapshot(found, known, taken=taken, version=version, missing=missing)
+        with self._lock:
+            self._settle(on_record, taken)
+            for placed in self._pending.values():
+                _add(snapshot, placed)
+            self._keep_s = max(
+                self.conf.scheduler.host_state_reuse_s, EFFORT * (runtime.monotonic() - taken)
+            )
+            self._snapshot = snapshot
+        return snapshot
+
+    def _read_aggregates(self, version):
+        """Aggregates change with the version alone."""
+        if self._aggregates[0] != version:
+            found = self.cells.api_db.read(aggregates.every)
+            self._aggregates = (version, hosts.Aggregates(found))
+        return self._aggregates[1]
+
+    def _wants_image_properties(self, known):
+        return bool(self.conf.filter_scheduler[IMAGE_OPTION]) or any(
+            IMAGE_OPTION in aggregate.metadata for aggregate in known.all
+        )
+
+    def _settle(self, on_record, now):
+        """Stop counting what the records tell of by now, and what never came about."""
+        for uuid, placed in list(self._pending.items()):
+            recorded = on_record.get(uuid, ())
+            arrived = placed.host in recorded if placed.moving else bool(recorded)
+            if arrived or now - placed.at > PENDING_S:
+                del self._pending[uuid]
+
+
+def _add(snapshot, placed):
+    host = snapshot.hosts.get(placed.host_uuid)
+    if host is not None:
+        snapshot.replace(host.with_server(placed.size, placed.image_properties))
+
+
+# ---- one cell ----------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """What one cell's records say, read in one transaction.
+
+    used: {(host, node): [servers, vcpus, MiB, GiB]}; busy: {host: count}
+    on_record: {server uuid: {host, ...}} of the pending ones that have a host
+    """
+
+    nodes: list
+    services: dict
+    used: dict
+    busy: dict
+    images: dict | None
+    on_record: dict
+
+
+def read_cell(connection, *, pending=(), image_properties=False):
+    """Read all that is to be known of a cell's hosts.
+
+    pending: uuids of servers to look for; image_properties: whether to count them
+    """
+    used = {key: list(value) for key, value in instances.usage_by_node(connection).items()}
+    on_record = {
+        uuid: {host} for uuid, host in host_usage.hosts_of(connection, pending).items() if host
+    }
+    for uuid, host, node, flavor in host_usage.moving(connection):
+        if uuid in on_record:
+            on_record[uuid].add(host)
+        amounts = (1, flavor['vcpus'], flavor['memory_mb'], _disk_gb(flavor))
+        total = used.setdefault((host, node), [0, 0, 0, 0])
+        used[host, node] = [a + b for a, b in zip(total, amounts, strict=True)]
+    return Reading(
+        nodes=compute_nodes.every(connection),
+        services={row.host: row for row in services.every(connection, binary=services.COMPUTE)},
+        used=used,
+        busy=instances.busy_by_host(connection),
+        images=host_usage.image_properties(connection) if image_properties else None,
+        on_record=on_record,
+    )
+
+
+def _disk_gb(flavor):
+    return flavor['root_gb'] + flavor['ephemeral_gb'] + math.ceil(flavor['swap'] / 1024)
+
+
+def _states(conf, cell_uuid, reading, known):
+    """A HostState for every node of a cell whose service ever reported."""
+    for node in reading.nodes:
+        service = reading.services.get(node.host)
+        if service is None:
+            continue
+        count, vcpus, memory_mb, disk_gb = reading.used.get(
+            (node.host, node.hypervisor_hostname), (0, 0, 0, 0)
+        )
+        images = None
+        if reading.images is not None:
+            images = reading.images.get((node.host, node.hypervisor_hostname), {})
+        yield hosts.HostState(
+            host=node.host,
+            node=node.hypervisor_hostname,
+            uuid=node.uuid,
+            cell_uuid=cell_uuid,
+            host_ip=node.host_ip,
+            vcpus_total=node.vcpus,
+            memory_mb=node.memory_mb,
+            local_gb=node.local_gb,
+            cpu_allocation_ratio=node.cpu_allocation_ratio,
+            ram_allocation_ratio=node.ram_allocation_ratio,
+            disk_allocation_ratio=node.disk_allocation_ratio,
+            reserved_memory_mb=node.reserved_memory_mb,
+            vcpus_used=vcpus,
+            memory_mb_used=memory_mb,
+            local_gb_used=disk_gb,
+            num_instances=count,
+            num_io_ops=reading.busy.get(node.host, 0),
+            failed_builds=node.failed_builds,
+            hypervisor_type=node.hypervisor_type,
+            hypervisor_version=node.hypervisor_version,
+            cpu_info=node.cpu_info,
+            supported_instances=tuple(node.supported_instances),
+            stats=node.stats,
+            metrics={metric['name']: metric['value'] for metric in node.metrics},
+            up=services.is_up(service, conf.service_down_time),
+            disabled=service.disabled,
+            disabled_reason=service.disabled_reason,
+            version=service.version,
+            mapped=node.mapped,
+            aggregates=known.of_host(node.host),
+            metadata=known.metadata_of(node.host),
+            image_properties=images,
+        )

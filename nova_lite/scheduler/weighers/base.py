@@ -1,0 +1,101 @@
+"""What a weigher is, and how weights of several are put together.
+
+Source: reference/scheduling 7, "Weighing subset".
+"""
+
+import logging
+
+LOG = logging.getLogger(__name__)
+
+
+class Weigher:
+    """Base of all weighers, which are known by their class names.
+
+    option: of the configuration group: the multiplier; key: the same in aggregates'
+        metadata, where it is called otherwise
+    minimum, maximum: ends of the scale, where it does not follow from the hosts
+    """
+
+    group = 'filter_scheduler'
+    option = None
+    key = None
+    minimum = None
+    maximum = None
+
+    def __init__(self, conf):
+        self.conf = conf
+        self.options = conf.filter_scheduler
+        self.configured = conf[self.group][self.option]
+        self.key = self.key or self.option
+
+    @property
+    def name(self):
+        return type(self).__name__
+
+    def measure(self, request):
+        """A function from HostState to a number; more is better.
+
+        None in place of the function: there is nothing to prefer in this request.
+        """
+        raise NotImplementedError
+
+    def multiplier(self, host):
+        """What the number counts for on a host: its aggregates may say, the least of them."""
+        values = host.metadata.get(self.key)
+        if not values:
+            return self.configured
+        numbers = [number for number in map(_number, values) if number is not None]
+        return min(numbers) if numbers else self.configured
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        LOG.warning('An aggregate names %s as a multiplier: not a number', text)
+        return None
+
+
+def weigh(hosts, weighers, request):
+    """The weight of each host: what every weigher gives it from 0 to 1, times a multiplier."""
+    weights = [0.0] * len(hosts)
+    if len(hosts) < 2:
+        return weights
+    for weigher in weighers:
+        own = any(weigher.key in host.metadata for host in hosts)
+        if not own and not weigher.configured:
+            continue
+        measure = weigher.measure(request)
+        if measure is None:
+            continue
+        scores = _normalise([measure(host) for host in hosts], weigher)
+        if scores is None:
+            continue
+        if own:
+            factors = [weigher.multiplier(host) for host in hosts]
+            weights = [
+                weight + score * factor
+                for weight, score, factor in zip(weights, scores, factors, strict=True)
+            ]
+        else:
+            factor = weigher.configured
+            weights = [
+                weight + score * factor for weight, score in zip(weights, scores, strict=True)
+            ]
+    return weights
+
+
+def _normalise(values, weigher):
+    """Values on a scale from 0 to 1; None when all are the same and nothing is preferred."""
+    low = weigher.minimum
+    high = weigher.maximum
+    if low is not None:
+        values = [value if value > low else low for value in values]
+    if high is not None:
+        values = [value if value < high else high for value in values]
+    low = min(values) if low is None else low
+    high = max(values) if high is None else high
+    if low == high:
+        return None
+    scale = 1.0 / (high - low)
+    return [(value - low) * scale for value in values]
