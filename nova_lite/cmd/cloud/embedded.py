@@ -4,11 +4,12 @@ The same managers, RPC interfaces and sagas as with a process per daemon; only
 the URLs differ.
 """
 
+import os
+
 from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
@@ -61,6 +62,8 @@ class EmbeddedCloud:
         progress('compute API')
         self._start_front()
         self.places.write_clouds()
+        with open(self._pid_path, 'w') as file:
+            file.write(f'{os.getpid()}\n')
 
     def start_daemon(self, name, make, conf_name=None):
         """Start one daemon (again); make: a function of `wiring`."""
@@ -82,9 +85,15 @@ class EmbeddedCloud:
         for running in self._servers[:2]:
             running.stop()
         self._servers.clear()
+        if os.path.exists(self._pid_path):
+            os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
 
     # ---- parts ----
+
+    @property
+    def _pid_path(self):
+        return self.places.path('run', 'all.embedded.pid')
 
     def _start_neighbours(self):
         settings = self.places.settings
@@ -141,9 +150,3 @@ class EmbeddedCloud:
                 service=f'Port {settings.port}', reason=f'{error}; choose another with --port'
             ) from error
         self._servers.append(running)
-
-
-def wait_until_stopped(stop):
-    """Block until the event `stop` is set, with signals still served."""
-    while not runtime.wait(stop, 1):
-        pass

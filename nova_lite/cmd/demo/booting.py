@@ -64,4 +64,5 @@ def multi_create(stage):
 def _delete(stage, servers):
     for server in servers:
         stage.admin.compute.delete_server(server)
-    stage.check(all([stage.wait_gone(server) for server in servers]), 'deleted, and gone')
+    gone = [stage.wait_gone(server) for server in servers]
+    stage.check(all(gone), 'deleted, and gone')

@@ -1,0 +1,78 @@
+"""A thin client of the compute API: what it costs must not blur the measure."""
+
+import os
+
+import openstack
+import requests
+
+from nova_lite import exception
+from nova_lite import runtime
+
+WAIT_S = 120
+
+
+class Client:
+    """Calls as the admin of the cloud in `directory`, from many threads."""
+
+    def __init__(self, directory):
+        path = os.path.join(directory, 'clouds.yaml')
+        if not os.path.exists(path):
+            raise exception.Invalid(reason=f'{path} is missing; is the cloud up?')
+        self.connection = openstack.connect(
+            cloud='nova-lite', config_files=[path], load_envvars=False
+        )
+        self.base = self.connection.compute.get_endpoint()
+        self._headers = {
+            'X-Auth-Token': self.connection.auth_token,
+            'OpenStack-API-Version': 'compute 2.74',
+        }
+        self._local = runtime.Local()
+
+    def call(self, method, path, body=None):
+        """One request; its decoded body or None. Raises for an answer of 400 and above."""
+        session = getattr(self._local, 'session', None)
+        if session is None:
+            session = self._local.session = requests.Session()
+            session.headers.update(self._headers)
+        response = session.request(method, self.base + path, json=body, timeout=120)
+        if response.status_code >= 400:
+            raise exception.Conflict(
+                reason=f'{method} {path} answered {response.status_code}: {response.text[:200]}'
+            )
+        return response.json() if response.content else None
+
+    def server_body(self, name, args):
+        """The body that creates a server without networks."""
+        flavor = self.connection.compute.find_flavor(args.flavor, ignore_missing=False)
+        image = self.connection.image.find_image(args.image, ignore_missing=False)
+        return {
+            'server': {
+                'name': name,
+                'flavorRef': flavor.id,
+                'imageRef': image.id,
+                'networks': 'none',
+            }
+        }
+
+    def settle(self, wanted, pause_s):
+        """Wait for many servers at once, with one list for all.
+
+        wanted: {server id: status}; yields (id, seconds of `monotonic`) as each gets there.
+        Raises Conflict for a server in ERROR, Unavailable when time is up.
+        """
+        left = dict(wanted)
+        deadline = runtime.monotonic() + WAIT_S
+        while left:
+            listed = self.call('GET', '/servers/detail?limit=1000')['servers']
+            now = runtime.monotonic()
+            for server in listed:
+                if server['id'] in left and server['status'] == left[server['id']]:
+                    del left[server['id']]
+                    yield server['id'], now
+                elif server['id'] in left and server['status'] == 'ERROR':
+                    raise exception.Conflict(reason=f'server {server["id"]} is in ERROR')
+            if left and now > deadline:
+                raise exception.Unavailable(
+                    service=f'{len(left)} servers', reason=f'not settled in {WAIT_S} s'
+                )
+            runtime.sleep(pause_s)

@@ -1,0 +1,116 @@
+"""What a run took: rates, percentiles, CPU seconds by kind of daemon."""
+
+import glob
+import json
+import os
+import statistics
+
+from nova_lite import runtime
+
+TICKS = os.sysconf('SC_CLK_TCK')
+
+
+def _stat(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        return file.read().rsplit(')', 1)[1].split()
+
+
+def _children():
+    found = {}
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            try:
+                found.setdefault(int(_stat(name)[1]), []).append(int(name))
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it ended while we looked
+    return found
+
+
+def cpu_seconds(pid, children):
+    """CPU seconds of a process and all below it."""
+    try:
+        fields = _stat(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    own = (int(fields[11]) + int(fields[12])) / TICKS
+    return own + sum(cpu_seconds(child, children) for child in children.get(pid, ()))
+
+
+class Measured:
+    """Collects times and CPU of one scenario.
+
+    times: {what: [seconds, ...]}
+    """
+
+    def __init__(self, scenario, directory, also):
+        self.scenario, self.times, self.failures = scenario, {}, []
+        self.count = 0
+        self._pids = {str(pid): pid for pid in also}
+        for path in glob.glob(os.path.join(directory, 'run', '*.pid')):
+            with open(path) as file:
+                self._pids[os.path.basename(path)[:-4]] = int(file.read())
+        self._seconds = self._before = self._after = None
+
+    def begin(self):
+        """The clock and the CPU counters start now."""
+        self._before = self._cpu()
+        self._seconds = -runtime.monotonic()
+
+    def end(self, count):
+        """They stop; `count` operations were done."""
+        self._seconds += runtime.monotonic()
+        self._after = self._cpu()
+        self.count = count
+
+    def add(self, what, seconds):
+        """One operation took that long."""
+        self.times.setdefault(what, []).append(seconds)
+
+    def _cpu(self):
+        children = _children()
+        return {name: cpu_seconds(pid, children) for name, pid in self._pids.items()}
+
+    def as_dict(self):
+        """All figures; milliseconds and CPU seconds per operation."""
+        used = {name: self._after[name] - self._before[name] for name in self._pids}
+        kinds = {}
+        for name, seconds in used.items():
+            kind = name.split('.')[0]
+            kinds[kind] = kinds.get(kind, 0.0) + seconds
+        return {
+            'scenario': self.scenario,
+            'operations': self.count,
+            'seconds': self._seconds,
+            'per_second': self.count / self._seconds if self._seconds else None,
+            'milliseconds': {what: _percentiles(times) for what, times in self.times.items()},
+            'cpu_s_per_operation': sum(used.values()) / max(1, self.count),
+            'cpu_ms_per_operation_by_kind': {
+                kind: 1000 * seconds / max(1, self.count) for kind, seconds in kinds.items()
+            },
+            'failures': self.failures,
+        }
+
+    def print(self, *, as_json):
+        """Print for people or for programs."""
+        figures = self.as_dict()
+        if as_json:
+            print(json.dumps(figures, indent=2))
+            return
+        print(
+            f'{figures["operations"]} × {self.scenario} in {figures["seconds"]:.2f} s: '
+            f'{figures["per_second"]:.1f}/s, '
+            f'{1000 * figures["cpu_s_per_operation"]:.1f} ms of CPU each'
+        )
+        for what, values in figures['milliseconds'].items():
+            print(f'  {what}: p50 {values["p50"]:.0f} ms, p95 {values["p95"]:.0f} ms')
+        for kind, milliseconds in sorted(figures['cpu_ms_per_operation_by_kind'].items()):
+            print(f'  CPU {kind}: {milliseconds:.1f} ms')
+        for failure in self.failures:
+            print(f'  failed: {failure}')
+
+
+def _percentiles(times):
+    if len(times) < 2:
+        return {'p50': 1000 * times[0], 'p95': 1000 * times[0]}
+    cuts = statistics.quantiles(times, n=20, method='inclusive')
+    return {'p50': 1000 * cuts[9], 'p95': 1000 * cuts[18]}
