@@ -1,0 +1,163 @@
+"""Key pairs of a user.
+
+Source: reference/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import keys
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import quota
+from nova_lite.api import times
+from nova_lite.api import types
+from nova_lite.db.api import keypairs
+from nova_lite.policies import keypairs as rules
+
+ALL = '/os-keypairs'
+ONE = '/os-keypairs/{keypair_name}'
+TYPES = ('ssh', 'x509')
+
+# ---- schemas ----------------------------------------------------------------
+
+NAME = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 _-]*\Z'}
+NAME_V92 = {**types.NAME, 'pattern': r'^[a-zA-Z0-9 @._-]*\Z'}
+PUBLIC_KEY = {'type': 'string', 'maxLength': 16384}
+USER = {'type': 'string', 'minLength': 1, 'maxLength': 255}
+V1 = {'name': NAME, 'public_key': PUBLIC_KEY}
+V2 = {**V1, 'type': {'type': 'string', 'enum': [*TYPES]}}
+V10 = {**V2, 'user_id': USER}
+V92 = {**V10, 'name': NAME_V92}
+CREATE = {
+    '2.1': types.body('keypair', types.whole(V1, required=('name',))),
+    '2.2': types.body('keypair', types.whole(V2, required=('name',))),
+    '2.10': types.body('keypair', types.whole(V10, required=('name',))),
+    '2.92': types.body('keypair', types.whole(V92, required=('name', 'public_key'))),
+}
+OF_USER = {'user_id': types.multi()}
+LIST_QUERY = {
+    '2.1': types.query({}),
+    '2.10': types.query(OF_USER),
+    '2.35': types.query({**OF_USER, **types.PAGE}),
+    '2.75': types.query({**OF_USER, **types.PAGE}, strict=True),
+}
+ONE_QUERY = {
+    '2.1': types.query({}),
+    '2.10': types.query(OF_USER),
+    '2.75': types.query(OF_USER, strict=True),
+}
+
+
+class QuotaReached(exception.OverQuota):
+    msg = 'Quota exceeded, too many key pairs.'
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', ALL, query=LIST_QUERY, faults=(400, 403))
+def list_keypairs(req):
+    """Key pairs by name, in pages from 2.35."""
+    user_id = _owner(req, rules.LIST)
+    limit = paging.limit_of(req) if req.minor >= 35 else None
+    chosen = req.app.api_db.read(keypairs.page, user_id, limit=limit, marker=req.param('marker'))
+    more = limit is not None and paging.is_full(req, chosen, limit)
+    shown = [{'keypair': _brief(req, row)} for row in chosen]
+    return paging.with_next(req, 'keypairs', shown, chosen[-1].name if more else None)
+
+
+@operation.operation('GET', ONE, query=ONE_QUERY, faults=(400, 403, 404))
+def show(req):
+    """One key pair."""
+    user_id = _owner(req, rules.SHOW)
+    row = req.app.api_db.read(keypairs.get, user_id, req.args['keypair_name'])
+    return {
+        'keypair': {
+            **_brief(req, row),
+            'id': row.id,
+            'user_id': row.user_id,
+            'created_at': times.naive(row.created_at),
+            'updated_at': times.naive(row.updated_at),
+            'deleted': False,
+            'deleted_at': None,
+        }
+    }
+
+
+def _create(req):
+    given = req.content
+    user_id = given.get('user_id', req.ctxt.user_id)
+    req.authorize(rules.CREATE, {'user_id': user_id})
+    kind = given.get('type', 'ssh')
+    private, public = None, given.get('public_key')
+    if public is None:
+        private, public = keys.generate(kind, user_id)
+    values = {
+        'user_id': user_id,
+        'name': given['name'],
+        'type': kind,
+        'public_key': public,
+        'fingerprint': keys.fingerprint(kind, public),
+    }
+    row = req.app.api_db.write(_store, req.conf, req.ctxt.project_id, values)
+    shown = {**_brief(req, row), 'user_id': user_id}
+    if private is not None:
+        shown['private_key'] = private
+    return {'keypair': shown}
+
+
+@operation.operation('POST', ALL, until='2.1', body=CREATE, faults=(400, 403, 409))
+def create_v1(req):
+    """Import or make a key pair; the answer was 200 at first."""
+    return _create(req)
+
+
+@operation.operation('POST', ALL, since='2.2', body=CREATE, success=201, faults=(400, 403, 409))
+def create(req):
+    """Import a key pair, or before 2.92 make one."""
+    return _create(req)
+
+
+def _delete(req):
+    user_id = _owner(req, rules.DELETE)
+    req.app.api_db.write(keypairs.destroy, user_id, req.args['keypair_name'])
+
+
+@operation.operation(
+    'DELETE', ONE, until='2.1', query=ONE_QUERY, success=202, faults=(400, 403, 404)
+)
+def delete_v1(req):
+    """Delete a key pair; the answer was 202 at first."""
+    return _delete(req)
+
+
+@operation.operation(
+    'DELETE', ONE, since='2.2', query=ONE_QUERY, success=204, faults=(400, 403, 404)
+)
+def delete(req):
+    """Delete a key pair; servers keep their copy of the public key."""
+    return _delete(req)
+
+
+# ---- parts ------------------------------------------------------------------
+
+
+def _owner(req, rule):
+    """Whose key pairs are meant, checked against the policy."""
+    user_id = req.param('user_id') or req.ctxt.user_id
+    req.authorize(rule, {'user_id': user_id})
+    return user_id
+
+
+def _brief(req, row):
+    shown = {'name': row.name, 'public_key': row.public_key, 'fingerprint': row.fingerprint}
+    if req.minor >= 2:
+        shown['type'] = row.type
+    return shown
+
+
+def _store(connection, conf, project_id, values):
+    row = keypairs.create(connection, values)
+    limit = quota.limits(connection, conf, project_id, values['user_id'])['key_pairs']
+    if 0 <= limit < keypairs.count(connection, values['user_id']):
+        raise QuotaReached()
+    return row
