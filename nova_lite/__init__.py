@@ -8,6 +8,7 @@ sys.modules.setdefault('eventlet', None)
 
 from oslo_service import backend  # noqa: E402
 
-# oslo.service falls back to eventlet unless someone chose before its first import,
-# and oslo.messaging imports it.
-backend.init_backend(backend.BackendType.THREADING)
+# oslo.service falls back to eventlet unless someone chose before its first use, and
+# oslo.messaging uses it when imported. A hook and no more: the sample generator may
+# have loaded another package's options, and with them eventlet, before it comes here.
+backend.register_backend_default_hook(lambda: backend.BackendType.THREADING)
