@@ -1,0 +1,40 @@
+"""How Sphinx builds these documents; `tox -e docs` runs it, warnings being errors."""
+
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+TOP = HERE.parents[1]
+sys.path[:0] = [str(HERE / '_ext'), str(TOP)]
+# Written anew by every build, never committed.
+(HERE / '_generated').mkdir(exist_ok=True)
+
+project = 'nova_lite'
+author = 'nova_lite contributors'
+extensions = [
+    'oslo_config.sphinxconfiggen',
+    'oslo_config.sphinxext',
+    'oslo_policy.sphinxext',
+    'oslo_policy.sphinxpolicygen',
+    'reno.sphinxext',
+    'tables',
+]
+exclude_patterns = ['_generated']
+nitpicky = True
+
+config_generator_config_file = [
+    (str(TOP / 'etc/nova_lite/nova-lite-config-generator.conf'), '_generated/nova-lite'),
+]
+sample_config_basename = None
+policy_generator_config_file = [
+    (str(TOP / 'etc/nova_lite/nova-lite-policy-generator.conf'), '_generated/nova-lite'),
+]
+
+html_theme = 'alabaster'
+html_theme_options = {
+    'description': 'A Nova-compatible compute control plane over simulated hosts',
+    'page_width': '70em',
+    'sidebar_width': '16em',
+}
+html_sidebars = {'**': ['about.html', 'searchfield.html', 'navigation.html']}
+pygments_style = 'friendly'
