@@ -1,0 +1,148 @@
+"""Server groups.
+
+Source: reference/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import quota
+from nova_lite.api import types
+from nova_lite.db.api import quotas
+from nova_lite.db.api import server_groups
+from nova_lite.policies import server_groups as rules
+
+ALL = '/os-server-groups'
+ONE = '/os-server-groups/{server_group_id}'
+
+# ---- schemas ----------------------------------------------------------------
+
+HARD = ('anti-affinity', 'affinity')
+POLICIES = (*HARD, 'soft-anti-affinity', 'soft-affinity')
+
+
+def _with_policies(allowed):
+    policies = {
+        'type': 'array',
+        'prefixItems': [{'type': 'string', 'enum': [*allowed]}],
+        'items': False,
+        'minItems': 1,
+    }
+    group = types.whole({'name': types.NAME, 'policies': policies}, required=('name', 'policies'))
+    return types.body('server_group', group)
+
+
+RULES = types.whole({'max_server_per_host': types.POSITIVE})
+WITH_RULES = types.whole(
+    {'name': types.NAME, 'policy': {'type': 'string', 'enum': [*POLICIES]}, 'rules': RULES},
+    required=('name', 'policy'),
+)
+CREATE = {
+    '2.1': _with_policies(HARD),
+    '2.15': _with_policies(POLICIES),
+    '2.64': types.body('server_group', WITH_RULES),
+}
+LIST = {
+    'all_projects': types.multi(),
+    'limit': types.multi(types.NON_NEGATIVE),
+    'offset': types.multi(types.NON_NEGATIVE),
+}
+LIST_QUERY = {'2.1': types.query(LIST), '2.75': types.query(LIST, strict=True)}
+
+
+class QuotaReached(exception.OverQuota):
+    msg = 'Quota exceeded, too many server groups.'
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', ALL, query=LIST_QUERY, faults=(400, 403))
+def list_groups(req):
+    """Groups of the project; administrators may ask for those of all projects."""
+    req.authorize(rules.LIST)
+    project_id = req.ctxt.project_id
+    if 'all_projects' in req.params and req.ctxt.is_admin:
+        req.authorize(rules.LIST_ALL)
+        project_id = None
+    found = req.app.api_db.read(
+        _page, project_id, limit=paging.limit_of(req), offset=int(req.param('offset') or 0)
+    )
+    return {'server_groups': [_view(req, *each) for each in found]}
+
+
+@operation.operation('GET', ONE, faults=(403, 404))
+def show(req):
+    """One group."""
+    row, members = req.app.api_db.read(_one, *_visible(req))
+    req.authorize(rules.SHOW, {'project_id': row.project_id})
+    return {'server_group': _view(req, row, members)}
+
+
+@operation.operation('POST', ALL, policy=rules.CREATE, body=CREATE, faults=(400, 403, 409))
+def create(req):
+    """A new group."""
+    given = req.content
+    policy = given['policy'] if req.minor >= 64 else given['policies'][0]
+    rules_given = given.get('rules', {})
+    if rules_given and policy != 'anti-affinity':
+        raise exception.Invalid(reason='Only anti-affinity policy supports rules.')
+    values = {
+        'uuid': runtime.new_uuid(),
+        'name': given['name'],
+        'policy': policy,
+        'rules': {name: int(value) for name, value in rules_given.items()},
+        'project_id': req.ctxt.project_id,
+        'user_id': req.ctxt.user_id,
+    }
+    return {'server_group': _view(req, req.app.api_db.write(_store, req.conf, values), [])}
+
+
+@operation.operation('DELETE', ONE, success=204, faults=(403, 404))
+def delete(req):
+    """Delete a group; its servers stay."""
+    row, _members = req.app.api_db.read(_one, *_visible(req))
+    req.authorize(rules.DELETE, {'project_id': row.project_id})
+    req.app.api_db.write(server_groups.destroy, row.uuid)
+
+
+# ---- parts ------------------------------------------------------------------
+
+
+def _visible(req):
+    return req.args['server_group_id'], None if req.ctxt.is_admin else req.ctxt.project_id or ''
+
+
+def _one(connection, uuid, project_id):
+    row = server_groups.get(connection, uuid, project_id)
+    return row, server_groups.members(connection, [row.id]).get(row.id, [])
+
+
+def _page(connection, project_id, *, limit, offset):
+    groups = server_groups.page(connection, project_id, limit=limit, offset=offset)
+    members = server_groups.members(connection, [row.id for row in groups])
+    return [(row, members.get(row.id, [])) for row in groups]
+
+
+def _store(connection, conf, values):
+    row = server_groups.create(connection, values)
+    project_id, user_id = values['project_id'], values['user_id']
+    scopes = [(quota.limits(connection, conf, project_id), None)]
+    scopes.append((quotas.of_project(connection, project_id, user_id), user_id))
+    for limits, scope in scopes:
+        count = server_groups.count(connection, project_id, scope)
+        if 0 <= limits.get('server_groups', -1) < count:
+            raise QuotaReached()
+    return row
+
+
+def _view(req, row, members):
+    shown = {'id': row.uuid, 'name': row.name, 'members': members}
+    if req.minor >= 64:
+        shown.update(policy=row.policy, rules=row.rules)
+    else:
+        shown.update(policies=[row.policy], metadata={})
+    if req.minor >= 13:
+        shown.update(project_id=row.project_id, user_id=row.user_id)
+    return shown
