@@ -7,9 +7,14 @@ name what the reader can mend. Errors cross RPC by class name and message.
 
 
 class NovaLiteError(Exception):
-    """Base. `msg` is a template filled from the keyword arguments."""
+    """Base. `msg` is a template filled from the keyword arguments.
+
+    reschedule: another host might succeed where this one failed; may be set on
+    an error for its case alone
+    """
 
     kind = 'internal'
+    reschedule = False
     msg = 'An unknown error occurred.'
 
     def __init__(self, message=None, **kwargs):
@@ -326,6 +331,7 @@ class NoUniqueMatch(Conflict):
 
 
 class GroupPolicyViolated(Conflict):
+    reschedule = True
     msg = 'The %(policy)s policy of server group %(group)s is violated on %(host)s.'
 
 
@@ -368,6 +374,7 @@ class MaxRetriesExceeded(NoValidHost):
 class NoCapacity(NovaLiteError):
     """The host cannot take the guest; another may."""
 
+    reschedule = True
     msg = 'Insufficient compute resources: %(reason)s.'
 
 

@@ -77,16 +77,22 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def build_failed(self, ctxt, host, instance_uuid, error, details, code):
+    def build_failed(self, ctxt, host, instance_uuid, failure, keep_host):
         """The build is over for good: the server becomes error with a fault.
 
+        failure: {'error': text for the user, 'details': text for the operator}
+        keep_host: the host could not take back all, so a delete must go there;
+        else the server is on no host
         Returns False when there was nothing to fail: the server is gone, being
         deleted or another host's. Its event ends all the same.
         """
 
     @rpc.cast(since='1.0')
-    def reschedule_build(self, ctxt, host, instance_uuid, error, details):
-        """The build failed here for a reason another host may not share."""
+    def reschedule_build(self, ctxt, host, instance_uuid, failure):
+        """The build failed here for a reason another host may not share.
+
+        failure: as build_failed
+        """
 
     # ---- actions of one step ----
 
@@ -108,11 +114,21 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def action_failed(self, ctxt, host, instance_uuid, event, changes, expect_task, error, details):
-        """The action's event failed: apply `changes`, clear the task, add a fault.
+    def action_failed(self, ctxt, host, instance_uuid, event, expect_task, failure):
+        """The action's event failed: the task is cleared and a fault added.
 
+        failure: as build_failed, and 'changes': columns
         Returns False when the task was no longer one of `expect_task`: then only
         the event ends.
+        """
+
+    @rpc.call(since='1.0')
+    def delete_started(self, ctxt, host, instance_uuid, event):
+        """The host begins to remove a server that is being deleted.
+
+        Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
+        were there before the server]} as they are now. Raises StateChanged when the
+        server is another host's or nobody deletes it, and InstanceNotFound.
         """
 
     @rpc.call(since='1.0')

@@ -41,6 +41,16 @@ def get(connection, uuid, request_id):
     )
 
 
+def find_newest(connection, uuid):
+    """The action of a server that was asked for last, or None."""
+    return connection.execute(
+        sa.select(ACTIONS)
+        .where(ACTIONS.c.instance_uuid == uuid)
+        .order_by(ACTIONS.c.id.desc())
+        .limit(1)
+    ).first()
+
+
 def start_event(connection, uuid, request_id, event, host=None):
     """Begin an event of the newest action of a request; nothing when there is none.
 
@@ -64,11 +74,16 @@ def start_event(connection, uuid, request_id, event, host=None):
 
 
 def finish_event(connection, uuid, request_id, event, *, host=None, error=None, traceback=None):
-    """End an event. With `error` (a text for the user) it failed, and so did the action."""
+    """End an event. With `error` (a text for the user) it failed, and so did the action.
+
+    Idempotent: one that has ended already stays as it is.
+    """
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
-    event_id = _open_event(connection, action_id, event, host)
+    event_id, ended = _last_event(connection, action_id, event, host)
+    if ended:
+        return
     now = runtime.naive_now()
     outcome = {
         'finish_time': now,
@@ -89,6 +104,17 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
     if error is not None:
         changes['message'] = 'Error'
     connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
+
+
+def end_interrupted(connection, uuid, *, error):
+    """End every event of a server that is still open: its work will not go on."""
+    now = runtime.naive_now()
+    own = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == uuid)
+    connection.execute(
+        EVENTS.update()
+        .where(EVENTS.c.action_id.in_(own), EVENTS.c.finish_time.is_(None))
+        .values(finish_time=now, updated_at=now, result='Error', details=error)
+    )
 
 
 def record_event(connection, uuid, request_id, event, *, host=None, error=None, started_at=None):
@@ -133,6 +159,21 @@ def _action_id(connection, uuid, request_id):
         .order_by(ACTIONS.c.id.desc())
         .limit(1)
     ).scalar()
+
+
+def _last_event(connection, action_id, event, host):
+    """(id, whether it has ended) of the newest event of that name; (None, False) if none."""
+    row = connection.execute(
+        sa.select(EVENTS.c.id, EVENTS.c.finish_time)
+        .where(
+            EVENTS.c.action_id == action_id,
+            EVENTS.c.event == event,
+            EVENTS.c.host.is_(None) if host is None else EVENTS.c.host == host,
+        )
+        .order_by(EVENTS.c.id.desc())
+        .limit(1)
+    ).first()
+    return (None, False) if row is None else (row.id, row.finish_time is not None)
 
 
 def _open_event(connection, action_id, event, host):

@@ -23,11 +23,33 @@ def block_devices(connection, uuids):
     return grouped
 
 
+def volumes(connection, uuids):
+    """{server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
+    found = connection.execute(
+        sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
+        .where(
+            DEVICES.c.instance_uuid.in_(list(uuids)),
+            DEVICES.c.destination_type == 'volume',
+            DEVICES.c.volume_id.is_not(None),
+        )
+        .order_by(DEVICES.c.id)
+    )
+    grouped = {}
+    for uuid, volume_id, delete_on_termination in found:
+        grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))
+    return grouped
+
+
 def update_block_device(connection, uuid, values):
     """Change columns of one block device; how many rows that hit."""
     return connection.execute(
         DEVICES.update().where(DEVICES.c.uuid == uuid).values(**values)
     ).rowcount
+
+
+def destroy_block_device(connection, uuid):
+    """Remove one block device; how many rows that hit."""
+    return rows.delete(connection, DEVICES, uuid=uuid)
 
 
 def destroy_block_devices(connection, instance_uuid, volume_id=None):

@@ -1,0 +1,146 @@
+"""The cell conductor: the only writer of a cell's database on behalf of its computes.
+
+It knows neither the API database nor the top bus. Only delegation: the
+transactions are in `cell_hosts`, `cell_builds` and `cell_actions`.
+Source: design 2, reference/cells-and-rpc 4.
+"""
+
+from nova_lite.conductor import cell_actions
+from nova_lite.conductor import cell_audit
+from nova_lite.conductor import cell_builds
+from nova_lite.conductor import cell_hosts
+from nova_lite.conductor import fence
+from nova_lite.conductor import reschedule
+from nova_lite.db.cell import children
+from nova_lite.db.cell import services
+from nova_lite.objects import block_device
+
+BINARY, TOPIC = 'nova-conductor', 'conductor'
+AUDIT_INTERVAL_S = 30
+
+
+class CellConductor:
+    """Implements ConductorAPI.
+
+    db: the cell's Database; compute: a ComputeAPI client onto the cell's bus;
+    placement: clients.placement.Placement
+    """
+
+    def __init__(self, conf, *, db, compute, placement):
+        self.conf, self.db = conf, db
+        self._rescheduler = reschedule.Reschedule(
+            self._write, db.read, compute=compute, placement=placement
+        )
+        self._audit = cell_audit.Audit(
+            db.write, db.read, rescheduler=self._rescheduler, placement=placement
+        )
+
+    def _write(self, function, ctxt, *args, **kwargs):
+        """One transaction, refused as a whole when the caller's epoch is old."""
+        return self.db.write(_fenced, function, ctxt, args, kwargs)
+
+    # ---- life -------------------------------------------------------------
+
+    def start(self):
+        """Say that this conductor is there."""
+        self.report()
+
+    def stop(self):
+        """Nothing to do: every call is one transaction."""
+
+    def report(self):
+        """Record this conductor's heartbeat."""
+        self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
+
+    def audit(self):
+        """Finish what was left without a host."""
+        self._audit.run()
+
+    def periodics(self):
+        """(seconds between, method) of what is done again and again."""
+        return [(self.conf.report_interval, self.report), (AUDIT_INTERVAL_S, self.audit)]
+
+    # ---- hosts ------------------------------------------------------------
+
+    def beat(self, ctxt, hosts):
+        return self._write(cell_hosts.beat, ctxt, hosts)
+
+    def report_nodes(self, ctxt, nodes):
+        return self._write(cell_hosts.report_nodes, ctxt, nodes)
+
+    def host_records(self, ctxt, hosts):
+        return self.db.read(cell_hosts.records, hosts)
+
+    def held_guests(self, ctxt, host, guests):
+        return self.db.read(cell_hosts.held_guests, host, guests)
+
+    def unfinished(self, ctxt, hosts, idle_s):
+        return self.db.read(cell_hosts.unfinished, hosts, idle_s)
+
+    # ---- building ---------------------------------------------------------
+
+    def build_started(self, ctxt, host, instance_uuid, node, group):
+        return self._write(cell_builds.start, ctxt, host, instance_uuid, node=node, group=group)
+
+    def build_finished(self, ctxt, host, instance_uuid, network_info, block_devices, power_state):
+        return self._write(
+            cell_builds.finish,
+            ctxt,
+            host,
+            instance_uuid,
+            block_devices=block_devices,
+            values={'network_info': network_info, 'power_state': power_state},
+        )
+
+    def build_failed(self, ctxt, host, instance_uuid, failure, keep_host):
+        return self._write(
+            cell_builds.fail, ctxt, host, instance_uuid, failure=failure, keep_host=keep_host
+        )
+
+    def reschedule_build(self, ctxt, host, instance_uuid, failure):
+        self._rescheduler.leave(ctxt, host, instance_uuid, failure)
+
+    # ---- actions of one step ----------------------------------------------
+
+    def action_started(self, ctxt, host, instance_uuid, event, task_state, expect_task):
+        report = cell_actions.Report(host, instance_uuid, event, expect_task)
+        self._write(cell_actions.start, ctxt, report, task_state=task_state)
+
+    def action_finished(self, ctxt, host, instance_uuid, event, changes, expect_task):
+        report = cell_actions.Report(host, instance_uuid, event, expect_task)
+        return self._write(cell_actions.finish, ctxt, report, changes=changes)
+
+    def action_failed(self, ctxt, host, instance_uuid, event, expect_task, failure):
+        report = cell_actions.Report(host, instance_uuid, event, expect_task)
+        return self._write(cell_actions.fail, ctxt, report, failure=failure)
+
+    def delete_started(self, ctxt, host, instance_uuid, event):
+        return self._write(cell_actions.start_delete, ctxt, host, instance_uuid, event=event)
+
+    def instance_deleted(self, ctxt, host, instance_uuid, event):
+        self._write(cell_actions.end, ctxt, host, instance_uuid, event=event)
+
+    def update_network_info(self, ctxt, host, instance_uuid, network_info):
+        self._write(cell_actions.change_network_info, ctxt, host, instance_uuid, network_info)
+
+    def update_block_devices(self, ctxt, host, instance_uuid, block_devices, gone):
+        self._write(
+            cell_actions.change_block_devices,
+            ctxt,
+            host,
+            instance_uuid,
+            changed=block_devices,
+            gone=gone,
+        )
+
+    def power_states(self, ctxt, states):
+        self._write(cell_actions.note_power, ctxt, states)
+
+    def block_devices(self, ctxt, instance_uuid):
+        found = self.db.read(children.block_devices, [instance_uuid]).get(instance_uuid, ())
+        return [block_device.BlockDevice.of(device) for device in found]
+
+
+def _fenced(connection, function, ctxt, args, kwargs):
+    fence.check(connection, ctxt)
+    return function(connection, ctxt, *args, **kwargs)

@@ -1,0 +1,192 @@
+"""Transactions of a cell: what hosts report of actions of one step.
+
+Every function takes a connection and the context first, writes only where the
+record is as the host believes it to be, and may be repeated.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.objects import block_device
+
+LOG = log.getLogger(__name__)
+
+FAULT_CODE = 500
+STOP_EVENT = 'compute_stop_instance'
+DELETING = (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
+OFF = (states.PowerState.SHUTDOWN, states.PowerState.CRASHED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Which host speaks of which server's action, and in which task it believes it."""
+
+    host: str
+    uuid: str
+    event: str
+    expect_task: list
+
+
+def start(connection, ctxt, report, *, task_state):
+    """Begin an action's event if the server's task is an expected one."""
+    row = instances.get(connection, report.uuid, hidden=True)
+    if task_state is not None and task_state != row.task_state:
+        instances.update(
+            connection,
+            report.uuid,
+            {'task_state': task_state},
+            expect_task=report.expect_task,
+            expect_host=(report.host,),
+        )
+    elif row.host != report.host or row.task_state not in report.expect_task:
+        raise exception.StateChanged(
+            what='Instance',
+            key=report.uuid,
+            detail=f'found task {row.task_state} on host {row.host}',
+        )
+    actions.start_event(connection, report.uuid, ctxt.request_id, report.event, report.host)
+
+
+def finish(connection, ctxt, report, *, changes):
+    """Apply what a successful action changed; False when the task is another's by now."""
+    done = _apply(connection, report, changes)
+    actions.finish_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
+    return done
+
+
+def fail(connection, ctxt, report, *, failure):
+    """Apply what a failed action leaves, with a fault; False as `finish`."""
+    done = _apply(connection, report, failure['changes'])
+    if done:
+        instances.add_fault(
+            connection,
+            report.uuid,
+            code=FAULT_CODE,
+            message=failure['error'],
+            details=failure['details'],
+            host=report.host,
+        )
+    actions.finish_event(
+        connection,
+        report.uuid,
+        ctxt.request_id,
+        report.event,
+        host=report.host,
+        error=failure['error'],
+        traceback=failure['details'],
+    )
+    return done
+
+
+def _apply(connection, report, changes):
+    try:
+        instances.update(
+            connection,
+            report.uuid,
+            {'task_state': None, **changes},
+            expect_task=report.expect_task,
+            expect_host=(report.host,),
+        )
+    except exception.StateChanged as error:
+        LOG.info('What %s reports comes too late: %s', report.host, error)
+        return False
+    return True
+
+
+def start_delete(connection, ctxt, host, uuid, *, event):
+    """See ConductorAPI.delete_started."""
+    row = instances.get(connection, uuid, hidden=True)
+    if row.host not in (host, None) or row.task_state not in DELETING:
+        raise exception.StateChanged(
+            what='Instance',
+            key=uuid,
+            detail=f'found task {row.task_state} on host {row.host}',
+        )
+    actions.start_event(connection, uuid, ctxt.request_id, event, host)
+    devices = children.block_devices(connection, [uuid]).get(uuid, ())
+    return {
+        'block_devices': [block_device.BlockDevice.of(device) for device in devices],
+        'kept_ports': _kept_ports(row),
+    }
+
+
+def _kept_ports(row):
+    """Ports of a server that were not made for it; during a build, those asked for."""
+    kept = {vif['id'] for vif in row.network_info or () if vif.get('preserve_on_delete')}
+    requested = (row.build or {}).get('requested_networks')
+    if isinstance(requested, list):
+        kept.update(request['port_id'] for request in requested if request.get('port_id'))
+    return sorted(kept)
+
+
+def end(connection, ctxt, host, uuid, *, event):
+    """End the record of a server of which nothing is left."""
+    row = instances.find(connection, uuid)
+    if row is None or row.deleted:
+        return
+    if row.host not in (host, None):
+        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    children.destroy_block_devices(connection, uuid)
+    children.destroy_tags(connection, uuid)
+    instances.mark_deleted(connection, uuid)
+    actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
+    actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
+
+
+def change_network_info(connection, ctxt, host, uuid, network_info):
+    """Store a server's network information."""
+    instances.update(connection, uuid, {'network_info': network_info})
+
+
+def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
+    """Change some of a server's block devices and drop others."""
+    for values in changed:
+        children.update_block_device(connection, values['uuid'], values)
+    for device in gone:
+        children.destroy_block_device(connection, device)
+
+
+def note_power(connection, ctxt, found):
+    """Store the power states of {host: {server uuid: power state}}.
+
+    Source: nova's periodic power state sync. A server with a task is left alone:
+    its power is in motion.
+    """
+    for host, states_of_host in found.items():
+        for row in instances.of(connection, states_of_host):
+            power_state = states.PowerState(states_of_host[row.uuid])
+            if row.host == host and row.task_state is None and power_state != row.power_state:
+                _note_power(connection, ctxt, row, power_state)
+
+
+def _note_power(connection, ctxt, row, power_state):
+    changes = {'power_state': int(power_state)}
+    stopped = row.vm_state in (states.VmState.ACTIVE, states.VmState.PAUSED)
+    if stopped and power_state in OFF:
+        changes['vm_state'] = states.VmState.STOPPED
+    try:
+        instances.update(
+            connection,
+            row.uuid,
+            changes,
+            expect_task=(None,),
+            expect_vm=(row.vm_state,),
+            expect_host=(row.host,),
+        )
+    except exception.StateChanged as error:
+        LOG.debug('Power state of server %s is not stored: %s', row.uuid, error)
+        return
+    if 'vm_state' in changes:
+        LOG.warning('Server %s was found shut down on %s: it is stopped', row.uuid, row.host)
+        now = runtime.naive_now()
+        actions.start(connection, ctxt, row.uuid, 'stop')
+        actions.record_event(
+            connection, row.uuid, ctxt.request_id, STOP_EVENT, host=row.host, started_at=now
+        )

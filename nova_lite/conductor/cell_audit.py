@@ -1,0 +1,74 @@
+"""Audit of a cell: what no host can finish because no host has it.
+
+A conductor that was killed between two steps leaves servers without a host in a
+task. What hosts have yet to finish they find themselves (compute.audit).
+"""
+
+import datetime
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import cell_actions
+from nova_lite.conductor import fence
+from nova_lite.db import rows
+from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
+
+# A search for another host, or a deletion, that has not moved for so long is dead.
+IDLE_S = 60
+DELETE_EVENT = 'compute_terminate_instance'
+EPOCHS_KEPT = datetime.timedelta(days=7)
+
+
+class Audit:
+    """The periodic repair of one cell's records."""
+
+    def __init__(self, write, read, *, rescheduler, placement):
+        self._write, self._read = write, read
+        self._rescheduler, self._placement = rescheduler, placement
+
+    def run(self):
+        """Finish what lies without a host, and forget old epochs."""
+        for row in self._read(_hostless, states.TaskState.SCHEDULING):
+            LOG.warning('Build of server %s was left without a host', row.uuid)
+            self._attempt(self._rescheduler.take_up, row)
+        for row in self._read(_hostless, states.TaskState.DELETING):
+            LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+            self._attempt(self._delete, row)
+        self._write(_forget_epochs)
+
+    def _attempt(self, repair, row):
+        try:
+            repair(row)
+        except exception.NovaLiteError as error:
+            LOG.warning('Server %s cannot be repaired now: %s', row.uuid, error)
+
+    def _delete(self, row):
+        ctxt = context.admin()
+        self._placement.delete_allocations(ctxt, row.uuid, force=True)
+        self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)
+
+
+def _hostless(connection, task_state):
+    table = instances.TABLE
+    before = runtime.naive_now() - datetime.timedelta(seconds=IDLE_S)
+    return rows.every(
+        connection,
+        table,
+        table.c.host.is_(None),
+        table.c.deleted.is_(False),
+        table.c.hidden.is_(False),
+        table.c.task_state == task_state,
+        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
+        order_by=table.c.id,
+    )
+
+
+def _forget_epochs(connection):
+    fence.forget(connection, runtime.naive_now() - EPOCHS_KEPT)

@@ -1,0 +1,261 @@
+"""Transactions of a cell: how builds begin and end on their hosts.
+
+Source: reference/create-server 5.
+"""
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import cell_actions
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import models
+
+LOG = log.getLogger(__name__)
+
+EVENT = 'compute__do_build_and_run_instance'
+DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
+BUILDING = (states.VmState.BUILDING,)
+UNDER_WAY = (
+    None,
+    states.TaskState.SCHEDULING,
+    states.TaskState.NETWORKING,
+    states.TaskState.BLOCK_DEVICE_MAPPING,
+    states.TaskState.SPAWNING,
+)
+
+
+def start(connection, ctxt, host, uuid, *, node, group):
+    """See ConductorAPI.build_started."""
+    row = instances.find(connection, uuid)
+    if is_gone(row):
+        return False
+    _require_building(row, host)
+    if row.task_state == states.TaskState.SPAWNING and row.node == node:
+        return True
+    if group:
+        _check_group(connection, row, host, group)
+    instances.update(
+        connection,
+        uuid,
+        {'task_state': states.TaskState.SPAWNING, 'node': node},
+        expect_task=UNDER_WAY,
+        expect_vm=BUILDING,
+        expect_host=(host,),
+    )
+    actions.start_event(connection, uuid, ctxt.request_id, EVENT, host)
+    return True
+
+
+def finish(connection, ctxt, host, uuid, *, block_devices, values):
+    """See ConductorAPI.build_finished. values: the other columns the host tells."""
+    values = {
+        **values,
+        'vm_state': states.VmState.ACTIVE,
+        'task_state': None,
+        'launched_at': runtime.naive_now(),
+        'launched_on': host,
+        'build': None,
+    }
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged:
+        row = instances.find(connection, uuid)
+        if is_gone(row):
+            _fail_event(connection, ctxt, host, uuid, DELETED)
+            return False
+        if row.host == host and row.launched_on == host:
+            return True
+        raise
+    for device in block_devices:
+        children.update_block_device(connection, device['uuid'], device)
+    actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
+    compute_nodes.count_build(connection, host, failed=False)
+    return True
+
+
+def fail(connection, ctxt, host, uuid, *, failure, keep_host):
+    """See ConductorAPI.build_failed."""
+    values = {'vm_state': states.VmState.ERROR, 'task_state': None}
+    if not keep_host:
+        values.update(host=None, node=None, build=None)
+    done = True
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged as changed:
+        LOG.info('Server %s does not become error: %s', uuid, changed)
+        done = False
+    else:
+        instances.add_fault(
+            connection,
+            uuid,
+            code=cell_actions.FAULT_CODE,
+            message=failure['error'],
+            details=failure['details'],
+            host=host,
+        )
+        compute_nodes.count_build(connection, host, failed=True)
+    _fail_event(connection, ctxt, host, uuid, failure)
+    return done
+
+
+def leave_host(connection, ctxt, host, uuid, *, failure):
+    """The build failed on `host` and looks for another: the record is on none.
+
+    Returns the row as it is now, or None when there is nothing to reschedule.
+    """
+    values = {
+        'task_state': states.TaskState.SCHEDULING,
+        'host': None,
+        'node': None,
+        'updated_at': runtime.naive_now(),
+    }
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged as changed:
+        LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
+        _fail_event(connection, ctxt, host, uuid, failure)
+        return None
+    _fail_event(connection, ctxt, host, uuid, failure)
+    compute_nodes.count_build(connection, host, failed=True)
+    return instances.find(connection, uuid)
+
+
+def place(connection, ctxt, row, *, selection, alternates):
+    """Give a build that is on no host to the selected one; returns the new row.
+
+    row: as this process last read it. Raises StateChanged when it has changed.
+    """
+    _take(
+        connection,
+        row,
+        {
+            'host': selection.service_host,
+            'node': selection.nodename,
+            'availability_zone': selection.availability_zone,
+            'build': {
+                **row.build,
+                'selection': selection.as_dict(),
+                'alternates': [alternate.as_dict() for alternate in alternates],
+            },
+        },
+    )
+    return instances.find(connection, row.uuid)
+
+
+def give_up(connection, ctxt, row, *, error):
+    """No host is left for a build: the server becomes error with a fault.
+
+    Raises StateChanged as `place`.
+    """
+    _take(
+        connection,
+        row,
+        {'vm_state': states.VmState.ERROR, 'task_state': None, 'build': None},
+    )
+    instances.add_fault(connection, row.uuid, code=cell_actions.FAULT_CODE, message=error.message)
+
+
+def take_up(connection, row):
+    """Own a build that is on no host and that nobody works at; returns the new row.
+
+    Raises StateChanged when someone else was quicker.
+    """
+    _take(connection, row, {})
+    return instances.find(connection, row.uuid)
+
+
+def is_gone(row):
+    """Whether a server (a row or None) is deleted or about to be."""
+    return row is None or row.deleted or row.task_state in cell_actions.DELETING
+
+
+def _take(connection, row, values):
+    """Change a hostless build that is as `row` says, to the microsecond of its last change."""
+    table = models.Instance.__table__
+    found = connection.execute(
+        table.update()
+        .where(
+            table.c.uuid == row.uuid,
+            table.c.host.is_(None),
+            table.c.deleted.is_(False),
+            table.c.vm_state == states.VmState.BUILDING,
+            table.c.task_state == states.TaskState.SCHEDULING,
+            table.c.updated_at == row.updated_at,
+        )
+        .values(**{'updated_at': runtime.naive_now(), **values})
+    )
+    if found.rowcount != 1:
+        raise exception.StateChanged(
+            what='Instance', key=row.uuid, detail='its build is no longer without a host'
+        )
+
+
+def _end(connection, host, uuid, values):
+    instances.update(
+        connection,
+        uuid,
+        values,
+        expect_task=UNDER_WAY,
+        expect_vm=BUILDING,
+        expect_host=(host,),
+    )
+
+
+def _fail_event(connection, ctxt, host, uuid, failure):
+    actions.finish_event(
+        connection,
+        uuid,
+        ctxt.request_id,
+        EVENT,
+        host=host,
+        error=failure['error'],
+        traceback=failure['details'],
+    )
+
+
+def _require_building(row, host):
+    if row.host != host or row.vm_state != states.VmState.BUILDING:
+        raise exception.StateChanged(
+            what='Instance',
+            key=row.uuid,
+            detail=f'found {row.vm_state} on host {row.host}',
+        )
+
+
+def _check_group(connection, row, host, group):
+    """Refuse a host that the group's policy forbids by now; the earlier build wins.
+
+    The members' rows are locked, so of two that start at once one sees the other.
+    GAP(reference/create-server 2.3): members in other cells are not seen.
+    """
+    table = instances.TABLE
+    members = connection.execute(
+        sa.select(table.c.uuid, table.c.host, table.c.task_state)
+        .where(
+            table.c.uuid.in_(group.get('members', ())),
+            table.c.deleted.is_(False),
+            table.c.host.is_not(None),
+        )
+        .order_by(table.c.id)
+        .with_for_update()
+    )
+    started = [
+        member.host
+        for member in members
+        if member.uuid != row.uuid and member.task_state != states.TaskState.SCHEDULING
+    ]
+    if group['policy'] == 'anti-affinity':
+        allowed = int((group.get('rules') or {}).get('max_server_per_host', 1))
+        violated = started.count(host) >= allowed
+    else:
+        violated = group['policy'] == 'affinity' and any(other != host for other in started)
+    if violated:
+        raise exception.GroupPolicyViolated(
+            policy=group['policy'], group=group.get('uuid'), host=host
+        )

@@ -1,0 +1,145 @@
+"""Transactions of a cell: its hosts, their nodes, and what they have yet to do."""
+
+import datetime
+
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
+
+COMPUTE_TOPIC = 'compute'
+# Tasks that one host does by itself. Those that sagas drive are not among them.
+HOST_TASKS = (
+    states.TaskState.SCHEDULING,
+    states.TaskState.NETWORKING,
+    states.TaskState.BLOCK_DEVICE_MAPPING,
+    states.TaskState.SPAWNING,
+    states.TaskState.DELETING,
+    states.TaskState.POWERING_ON,
+    states.TaskState.POWERING_OFF,
+    states.TaskState.REBOOTING,
+    states.TaskState.REBOOT_PENDING,
+    states.TaskState.REBOOT_STARTED,
+    states.TaskState.REBOOTING_HARD,
+    states.TaskState.REBOOT_PENDING_HARD,
+    states.TaskState.REBOOT_STARTED_HARD,
+    states.TaskState.PAUSING,
+    states.TaskState.UNPAUSING,
+    states.TaskState.SUSPENDING,
+    states.TaskState.RESUMING,
+    states.TaskState.RESCUING,
+    states.TaskState.UNRESCUING,
+    states.TaskState.IMAGE_SNAPSHOT_PENDING,
+    states.TaskState.IMAGE_SNAPSHOT,
+    states.TaskState.IMAGE_PENDING_UPLOAD,
+    states.TaskState.IMAGE_UPLOADING,
+)
+
+
+def beat(connection, ctxt, hosts):
+    """See ConductorAPI.beat."""
+    services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC)
+    table = services.TABLE
+    found = connection.execute(
+        sa.select(table.c.host, table.c.disabled, table.c.forced_down).where(
+            table.c.binary == services.COMPUTE,
+            table.c.host.in_(list(hosts)),
+            sa.or_(table.c.disabled.is_(True), table.c.forced_down.is_(True)),
+        )
+    )
+    return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
+
+
+def report_nodes(connection, ctxt, nodes):
+    """See ConductorAPI.report_nodes."""
+    hosts = {node['host'] for node in nodes}
+    known = {
+        (row.host, row.hypervisor_hostname): row.uuid
+        for row in compute_nodes.every(connection, host=hosts)
+    }
+    named = {}
+    for node in nodes:
+        key = node['host'], node['hypervisor_hostname']
+        named[key] = {**node, 'uuid': known.get(key) or runtime.new_uuid()}
+    compute_nodes.report(connection, list(named.values()))
+    uuids = {}
+    for (host, name), node in named.items():
+        uuids.setdefault(host, {})[name] = node['uuid']
+    return uuids
+
+
+def records(connection, hosts):
+    """See ConductorAPI.host_records."""
+    table = instances.TABLE
+    found = connection.execute(
+        sa.select(
+            table.c.uuid,
+            table.c.host,
+            table.c.node,
+            table.c.vm_state,
+            table.c.task_state,
+            table.c.power_state,
+            table.c.hidden,
+        ).where(table.c.host.in_(list(hosts)), table.c.deleted.is_(False))
+    )
+    return [dict(row._mapping) for row in found]
+
+
+def held_guests(connection, host, guests):
+    """See ConductorAPI.held_guests."""
+    wanted = set(guests)
+    held = {row.uuid for row in instances.on_host(connection, host)}
+    held.update(row.instance_uuid for row in migrations.in_progress(connection, host))
+    return sorted(wanted & held)
+
+
+def unfinished(connection, hosts, idle_s):
+    """See ConductorAPI.unfinished."""
+    table = instances.TABLE
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    found = rows.every(
+        connection,
+        table,
+        table.c.host.in_(list(hosts)),
+        table.c.deleted.is_(False),
+        table.c.task_state.in_(HOST_TASKS),
+        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
+        order_by=table.c.id,
+    )
+    devices = children.block_devices(connection, [row.uuid for row in found])
+    return [
+        {
+            'instance': instance_objects.Instance.from_row(row),
+            'block_devices': [
+                block_device.BlockDevice.of(device) for device in devices.get(row.uuid, ())
+            ],
+            'context': _context_of(connection, row),
+            'build': row.build,
+        }
+        for row in found
+    ]
+
+
+def _context_of(connection, row):
+    """Who asked for what a server's host has not finished, as far as that is known."""
+    if row.build and row.vm_state == states.VmState.BUILDING:
+        return row.build['context']
+    action = actions.find_newest(connection, row.uuid)
+    asked = {'user_id': row.user_id, 'project_id': row.project_id}
+    if action is not None:
+        asked = {
+            'user_id': action.user_id,
+            'project_id': action.project_id,
+            'request_id': action.request_id,
+        }
+    return context.RequestContext.from_wire(asked).to_wire()

@@ -1,0 +1,111 @@
+"""Reschedule: a build that one host refused goes to the next alternate of the cell.
+
+Needs the cell's database, its bus and placement, and no API database. Between two
+hosts the record is on none; who works at it owns the instant of its last change.
+Source: reference/create-server 5.
+"""
+
+import json
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.clients import placement as placement_client
+from nova_lite.conductor import cell_builds
+from nova_lite.conductor import requests
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.objects import block_device
+from nova_lite.objects import selection as selection_objects
+
+LOG = log.getLogger(__name__)
+
+
+class Reschedule:
+    """Finds builds another host. write, read: transactions on the cell's database."""
+
+    def __init__(self, write, read, *, compute, placement):
+        self._write, self._read = write, read
+        self._compute, self._placement = compute, placement
+
+    def leave(self, ctxt, host, uuid, failure):
+        """`host` gave a build up because of `failure`: try the alternates."""
+        row = self._write(cell_builds.leave_host, ctxt, host, uuid, failure=failure)
+        if row is not None:
+            self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
+
+    def take_up(self, row):
+        """Go on with a build that is on no host and at which nobody works any more."""
+        if not row.build:
+            LOG.warning('Server %s has no host and nothing says how to build it', row.uuid)
+        ctxt = _context_of(row)
+        reason = exception.BuildRescheduled(
+            instance_uuid=row.uuid, reason='the search for another host was interrupted'
+        )
+        try:
+            row = self._write(_take_up, ctxt, row)
+        except exception.StateChanged as changed:
+            LOG.debug('Another conductor has it: %s', changed)
+            return
+        self._place(ctxt, row, reason)
+
+    def _place(self, ctxt, row, reason):
+        """Claim the first alternate that placement still grants, and send the build there."""
+        self._placement.delete_allocations(ctxt, row.uuid, force=True)
+        alternates = _alternates_of(row)
+        try:
+            for index, alternate in enumerate(alternates):
+                if self._claim(ctxt, row, alternate):
+                    row = self._write(
+                        cell_builds.place,
+                        ctxt,
+                        row,
+                        selection=alternate,
+                        alternates=alternates[index + 1 :],
+                    )
+                    LOG.info('Server %s is built on %s instead', row.uuid, row.host)
+                    self._send(ctxt, row, alternate, alternates[index + 1 :])
+                    return
+            self._write(cell_builds.give_up, ctxt, row, error=_verdict(row, reason))
+        except exception.StateChanged as changed:
+            self._lost(ctxt, row.uuid, changed)
+
+    def _claim(self, ctxt, row, alternate):
+        consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
+        request = json.loads(alternate.allocation_request)
+        return self._placement.claim(ctxt, consumer, request, new=True)
+
+    def _send(self, ctxt, row, selection, alternates):
+        devices = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
+        devices = [block_device.BlockDevice.of(device) for device in devices]
+        requests.send(self._compute, ctxt, row, devices, selection, alternates)
+
+    def _lost(self, ctxt, uuid, changed):
+        """Someone changed the record meanwhile; a claim no longer has a purpose if
+        the server is gone."""
+        LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
+        if cell_builds.is_gone(self._read(instances.find, uuid)):
+            self._placement.delete_allocations(ctxt, uuid, force=True)
+
+
+def _take_up(connection, ctxt, row):
+    return cell_builds.take_up(connection, row)
+
+
+def _context_of(row):
+    if row.build:
+        return context.RequestContext.from_wire(row.build['context'])
+    return context.admin()
+
+
+def _alternates_of(row):
+    found = (row.build or {}).get('alternates', ())
+    return [selection_objects.Selection(**alternate) for alternate in found]
+
+
+def _verdict(row, reason):
+    """What a server's fault says: a build that may not be retried failed for its own reason."""
+    if row.build and not row.build.get('options', {}).get('retry', True):
+        return reason
+    return exception.MaxRetriesExceeded(instance_uuid=row.uuid)
