@@ -61,6 +61,21 @@ OPTS = [
         min=1,
         help='Seconds between two audits of guests against records.',
     ),
+    cfg.IntOpt(
+        'stray_grace',
+        default=60,
+        min=0,
+        help='Seconds a guest that no server and no move owns is left alone before it is '
+        'destroyed.',
+    ),
+    cfg.IntOpt(
+        'job_threads',
+        default=8,
+        min=1,
+        max=256,
+        help='Operations on guests that go on at the same time; those that wait for a '
+        'hypervisor do not count.',
+    ),
 ]
 
 

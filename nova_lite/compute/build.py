@@ -1,0 +1,222 @@
+"""Build: from the claim to the running guest, or back to nothing.
+
+Two calls to the conductor, none to placement. What fails is taken back whole:
+then either another host may try, or the build is over.
+Source: reference/create-server 5.
+"""
+
+import dataclasses
+import traceback
+import typing
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.compute import claims
+from nova_lite.compute import guests
+from nova_lite.compute import jobs
+from nova_lite.compute import volumes
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass
+class Order:
+    """What a message asks to be built; see ComputeAPI.build_instance.
+
+    again: it is done a second time, after a restart or a lost message
+    """
+
+    instance: typing.Any
+    selection: typing.Any
+    block_devices: list
+    requested_networks: typing.Any
+    options: dict
+    again: bool = False
+
+
+class Build:
+    """One server's build on one host."""
+
+    def __init__(self, site, ctxt, host, order):
+        self._site, self._ctxt, self._host = site, ctxt, host
+        self._order, self._instance = order, order.instance
+        self._uuid = order.instance.uuid
+        self._node = order.selection.nodename
+        self._network_info = []
+        self._spawned = False
+        self._volumes = volumes.Volumes(
+            site, ctxt, host, order.instance, order.block_devices, again=order.again
+        )
+
+    def run(self):
+        """The whole build; work for `jobs`."""
+        try:
+            wanted = yield from self._start()
+            if wanted:
+                yield from self._provide()
+        except exception.StateChanged as error:
+            LOG.info('Build of server %s is not for %s: %s', self._uuid, self._host, error)
+            if self._spawned:
+                yield from self._leave_to_others()
+        except exception.NovaLiteError as error:
+            LOG.warning('Build of server %s failed on %s: %s', self._uuid, self._host, error)
+            if error.reschedule:
+                yield from self._reschedule(error)
+            else:
+                yield from self._abort(error)
+
+    # ---- forward ----
+
+    def _start(self):
+        return (
+            yield from jobs.insist(
+                self._site.conductor.build_started,
+                self._ctxt,
+                host=self._host,
+                instance_uuid=self._uuid,
+                node=self._node,
+                group=self._order.options.get('group'),
+            )
+        )
+
+    def _provide(self):
+        """Claim, networks, volumes, guest, record."""
+        order = self._order
+        self._claim()
+        if order.requested_networks != 'none':
+            self._network_info = self._site.network.allocate(
+                self._ctxt,
+                self._instance,
+                order.requested_networks,
+                host=self._host,
+                groups=self._instance.security_groups,
+                again=order.again,
+            )
+        named = volumes.name_devices(order.block_devices)
+        yield from self._volumes.provide()
+        job = yield from self._spawn()
+        self._volumes.complete()
+        changed = {device.uuid: device for device in (*named, *self._volumes.devices)}
+        finished = yield from jobs.insist(
+            self._site.conductor.build_finished,
+            self._ctxt,
+            host=self._host,
+            instance_uuid=self._uuid,
+            network_info=self._network_info,
+            block_devices=[volumes.changes_of(device) for device in changed.values()],
+            power_state=job.result['power_state'],
+        )
+        if finished:
+            LOG.info('Server %s runs on %s', self._uuid, self._node)
+            return
+        LOG.info('Server %s was deleted while it was built', self._uuid)
+        yield from self._take_back(keep_volumes=False)
+        self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
+
+    def _claim(self):
+        """Claim on the host; an operator may have raised the ratios since they were read."""
+        site, node = self._site, self._node
+        wanted = claims.amounts(self._spec())
+        try:
+            site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
+        except exception.NoCapacity:
+            if not site.inventory.reread_ratios(node):
+                raise
+            site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
+
+    def _spawn(self):
+        self._spawned = True
+        try:
+            job = self._site.driver.spawn(self._node, self._spec(), key=self._key('spawn'))
+        except exception.Unavailable as error:
+            error.reschedule = True
+            raise
+        return (yield from jobs.ended(job))
+
+    def _spec(self):
+        return guests.spec_of(
+            self._site.conf,
+            self._instance,
+            block_devices=self._order.block_devices,
+            network_info=self._network_info,
+        )
+
+    def _key(self, step):
+        return f'{self._ctxt.request_id}/{step}'
+
+    # ---- back ----
+
+    def _reschedule(self, error):
+        """Make room and let the conductor look for another host."""
+        yield from self._take_back(keep_volumes=True)
+        reason = exception.BuildRescheduled(instance_uuid=self._uuid, reason=error.message)
+        yield from jobs.insist(
+            self._site.conductor.reschedule_build,
+            self._ctxt,
+            host=self._host,
+            instance_uuid=self._uuid,
+            failure=_failure(reason, error),
+        )
+
+    def _abort(self, error):
+        """No other host would do better: everything goes back, the server is in error."""
+        clean = yield from self._take_back(keep_volumes=False)
+        clean &= self._tried(self._release_allocations)
+        reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
+        yield from jobs.insist(
+            self._site.conductor.build_failed,
+            self._ctxt,
+            host=self._host,
+            instance_uuid=self._uuid,
+            failure=_failure(reason, error),
+            keep_host=not clean,
+        )
+
+    def _leave_to_others(self):
+        """The server is another host's by now, and so are its ports and volumes."""
+        yield from self._destroy_guest()
+        self._site.claims.release(self._node, self._uuid)
+
+    def _take_back(self, *, keep_volumes):
+        """Undo what the build did, as far as that goes; whether nothing is left."""
+        clean = yield from self._tried_work(self._destroy_guest)
+        if keep_volumes:
+            clean &= yield from self._tried_work(self._volumes.reserve)
+        else:
+            clean &= self._tried(self._volumes.give_back)
+        clean &= self._tried(self._release_ports)
+        self._site.claims.release(self._node, self._uuid)
+        return clean
+
+    def _destroy_guest(self):
+        if self._spawned:
+            job = self._site.driver.destroy(self._node, self._uuid, key=self._key('undo'))
+            yield from jobs.ended(job)
+
+    def _release_ports(self):
+        self._site.network.release(self._ctxt, self._network_info)
+
+    def _release_allocations(self):
+        self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
+
+    def _tried(self, step):
+        """Run one step back; an error is logged and the others go on."""
+        try:
+            step()
+        except exception.NovaLiteError as error:
+            LOG.warning('Of server %s something stays on %s: %s', self._uuid, self._host, error)
+            return False
+        return True
+
+    def _tried_work(self, step):
+        try:
+            yield from step()
+        except exception.NovaLiteError as error:
+            LOG.warning('Of server %s something stays on %s: %s', self._uuid, self._host, error)
+            return False
+        return True
+
+
+def _failure(reason, cause):
+    return {'error': reason.message, 'details': ''.join(traceback.format_exception(cause))}

@@ -1,0 +1,84 @@
+"""Claims: what each node of this process has promised to guests.
+
+Placement has decided already; this is the host's own look at what it really has,
+which catches what placement does not know: leftovers, guests of failed moves, two
+builds on outdated answers. Nothing is kept: a node's sum is read from the driver.
+"""
+
+import collections
+
+import os_resource_classes as orc
+
+from nova_lite import exception
+from nova_lite import runtime
+
+CLASSES = (orc.VCPU, orc.MEMORY_MB, orc.DISK_GB)
+
+
+def amounts(spec):
+    """{resource class: amount} of a guest's definition."""
+    return {orc.VCPU: spec.vcpus, orc.MEMORY_MB: spec.memory_mb, orc.DISK_GB: spec.disk_gb}
+
+
+class Claims:
+    """The claims of all nodes of a driver."""
+
+    def __init__(self, driver):
+        self._driver = driver
+        self._lock = runtime.Lock()
+        self._nodes = {}
+
+    def claim(self, node, guest, wanted, limits):
+        """Promise `wanted` ({class: amount}) to a guest; a former promise to it is replaced.
+
+        limits: {class: amount} that the node may promise in all
+        Raises NoCapacity, and then nothing has changed.
+        """
+        with self._lock:
+            held = self._of(node)
+            for name in CLASSES:
+                used = sum(part[name] for owner, part in held.items() if owner != guest)
+                if wanted[name] and used + wanted[name] > limits[name]:
+                    raise exception.NoCapacity(
+                        reason=f'{node} has {limits[name] - used:g} of {name} left, '
+                        f'{wanted[name]} are needed'
+                    )
+            held[guest] = wanted
+
+    def release(self, node, guest):
+        """Take back what was promised to a guest, if anything was."""
+        with self._lock:
+            self._of(node).pop(guest, None)
+
+    def refresh(self, node, guests, keep):
+        """Compare with the guests the driver just listed.
+
+        keep: guests that are being worked at, whose claims stay as they are
+        """
+        with self._lock:
+            found = _claims_of(guests)
+            kept = {guest: part for guest, part in self._of(node).items() if guest in keep}
+            self._nodes[node] = {**found, **kept}
+
+    def used(self, node):
+        """{class: amount} that the node has promised."""
+        with self._lock:
+            total = collections.Counter()
+            for part in self._of(node).values():
+                total.update(part)
+            return {name: total[name] for name in CLASSES}
+
+    def _of(self, node):
+        if node not in self._nodes:
+            self._nodes[node] = _claims_of(self._driver.list_guests(node))
+        return self._nodes[node]
+
+
+def _claims_of(guests):
+    """{guest: amounts}; a guest that is there twice counts as the larger."""
+    found = {}
+    for guest in guests:
+        part = amounts(guest.spec)
+        former = found.get(guest.uuid, part)
+        found[guest.uuid] = {name: max(part[name], former[name]) for name in CLASSES}
+    return found

@@ -1,0 +1,73 @@
+"""Delete: the guest, its ports, volumes and allocations, and at last the record.
+
+Each step finds what is there and may be repeated. It interrupts whatever else is
+being done to the guest. Source: reference/create-server 7.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import jobs
+from nova_lite.compute import power
+from nova_lite.compute import volumes
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Action:
+    event: str
+    tasks: tuple
+
+
+DELETE = _Action(
+    'compute_terminate_instance', (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
+)
+
+
+def delete(site, ctxt, host, instance):
+    """Remove a server from its host and end its record; work for `jobs`."""
+    uuid, node = instance.uuid, site.node_of(host, instance)
+    try:
+        found = yield from jobs.insist(
+            site.conductor.delete_started,
+            ctxt,
+            host=host,
+            instance_uuid=uuid,
+            event=DELETE.event,
+        )
+    except exception.InstanceNotFound:
+        LOG.info('Server %s is deleted already', uuid)
+        yield from _destroy(site, ctxt, node, uuid)
+        return
+    except exception.StateChanged as error:
+        LOG.warning('Server %s is not deleted by %s: %s', uuid, host, error)
+        return
+    try:
+        yield from _destroy(site, ctxt, node, uuid)
+        kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
+        site.network.deallocate(ctxt, uuid, kept)
+        volumes.Volumes(site, ctxt, host, instance, found['block_devices']).give_back()
+        site.placement.delete_allocations(ctxt, uuid, force=True)
+    except exception.NovaLiteError as error:
+        LOG.warning('Server %s cannot be deleted: %s', uuid, error)
+        changes = {'vm_state': states.VmState.ERROR}
+        yield from power.fail(site, ctxt, host, uuid, DELETE, error=error, changes=changes)
+        return
+    yield from jobs.insist(
+        site.conductor.instance_deleted,
+        ctxt,
+        host=host,
+        instance_uuid=uuid,
+        event=DELETE.event,
+    )
+    LOG.info('Server %s is deleted', uuid)
+
+
+def _destroy(site, ctxt, node, uuid):
+    job = site.driver.destroy(node, uuid, key=f'{ctxt.request_id}/destroy')
+    yield from jobs.ended(job)
+    site.claims.release(node, uuid)

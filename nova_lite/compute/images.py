@@ -1,0 +1,78 @@
+"""Images: a guest's disk copied into the image service.
+
+The image exists already, queued; its record is the API's work. A snapshot that
+fails or was interrupted takes its image away again.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import jobs
+from nova_lite.compute import power
+
+LOG = log.getLogger(__name__)
+
+Task = states.TaskState
+
+
+@dataclasses.dataclass(frozen=True)
+class _Action:
+    event: str
+    tasks: tuple
+    during: Task
+
+
+SNAPSHOT = _Action(
+    'compute_snapshot_instance',
+    (
+        Task.IMAGE_SNAPSHOT_PENDING,
+        Task.IMAGE_SNAPSHOT,
+        Task.IMAGE_PENDING_UPLOAD,
+        Task.IMAGE_UPLOADING,
+    ),
+    Task.IMAGE_SNAPSHOT,
+)
+UPLOAD = _Action(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)
+
+
+def snapshot(site, ctxt, host, instance, *, image_id):
+    """Copy the guest's disk and upload it as the image; work for `jobs`."""
+    uuid = instance.uuid
+    if not (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)):
+        return
+    node = site.node_of(host, instance)
+    try:
+        job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
+        job = yield from jobs.ended(job)
+        if not (yield from power.begin(site, ctxt, host, uuid, UPLOAD)):
+            drop_image(site, ctxt, image_id)
+            return
+        formats = {name: job.result[name] for name in ('disk_format', 'container_format')}
+        site.image.update(ctxt, image_id, values=formats)
+        site.image.upload(ctxt, image_id, site.driver.read_snapshot(job.id))
+    except exception.NovaLiteError as error:
+        LOG.warning('Snapshot of server %s failed: %s', uuid, error)
+        drop_image(site, ctxt, image_id)
+        yield from power.fail(site, ctxt, host, uuid, SNAPSHOT, error=error, changes={})
+        return
+    yield from jobs.insist(
+        site.conductor.action_finished,
+        ctxt,
+        host=host,
+        instance_uuid=uuid,
+        event=SNAPSHOT.event,
+        changes={},
+        expect_task=list(SNAPSHOT.tasks),
+    )
+    LOG.info('Server %s was copied to image %s', uuid, image_id)
+
+
+def drop_image(site, ctxt, image_id):
+    """Delete the image of a snapshot that came to nothing."""
+    try:
+        site.image.delete(ctxt, image_id, missing_ok=True)
+    except exception.NovaLiteError as error:
+        LOG.warning('Image %s is left over: %s', image_id, error)

@@ -1,0 +1,193 @@
+"""Inventory: what the hosts of this process have, told to the cell and to placement.
+
+Whole processes at a time, and only what changed. Allocation ratios follow
+reference/scheduling 4: configured, else as placement has it, else the initial one.
+"""
+
+import os_resource_classes as orc
+import os_traits
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import registration
+
+LOG = log.getLogger(__name__)
+
+BATCH = 500
+MIB_PER_GIB = 1024
+RATIO_OPTIONS = {orc.VCPU: 'cpu', orc.MEMORY_MB: 'ram', orc.DISK_GB: 'disk'}
+DISABLED = os_traits.COMPUTE_STATUS_DISABLED
+# What a driver may report and later no longer report. Others' traits stay.
+OURS = frozenset((*os_traits.get_traits('COMPUTE_'), os_traits.OWNER_NOVA))
+
+
+class Inventory:
+    """The nodes of a site: their records, providers and limits."""
+
+    def __init__(self, site):
+        self._site = site
+        self._registration = registration.Registration(site.placement)
+        self._lock = runtime.Lock()
+        self._reported = {}
+        self._registered = {}
+        self._uuids = {}
+        self._ratios = {}
+        self._disabled = frozenset()
+
+    # ---- telling ----
+
+    def report(self):
+        """Tell the cell and then placement what changed since the last report.
+
+        What placement refuses is tried again with the next report.
+        """
+        with self._lock:
+            self._report_nodes()
+            self._register(self._site.hosts)
+
+    def note_disabled(self, hosts):
+        """Remember which hosts are disabled; whether that is news, for the next report."""
+        hosts = frozenset(hosts) & self._site.nodes.keys()
+        before, self._disabled = self._disabled, hosts
+        return hosts != before
+
+    def set_enabled(self, host, enabled):
+        """Put or remove the trait that keeps new servers off a host."""
+        self._disabled = self._disabled - {host} if enabled else self._disabled | {host}
+        with self._lock:
+            failed = self._register([host])
+        for error in failed.values():
+            raise error
+
+    def _report_nodes(self):
+        news = {}
+        for host in self._site.hosts:
+            for node in self._site.nodes[host]:
+                columns = self._columns(host, node)
+                if self._reported.get((host, node)) != columns:
+                    news[host, node] = columns
+        pending = list(news)
+        for start in range(0, len(pending), BATCH):
+            batch = pending[start : start + BATCH]
+            uuids = self._site.conductor.report_nodes(
+                context.admin(), nodes=[news[key] for key in batch]
+            )
+            for host, node in batch:
+                self._uuids[node] = uuids[host][node]
+                self._reported[host, node] = news[host, node]
+
+    def _register(self, hosts):
+        """Tell placement of the hosts' nodes; {node uuid: error} of those that failed."""
+        news = {}
+        for host in hosts:
+            for node in self._site.nodes[host]:
+                if node in self._uuids:
+                    wanted = self._provider(host, node)
+                    if self._registered.get(wanted.uuid) != wanted:
+                        news[wanted.uuid] = wanted
+        if not news:
+            return {}
+        failed = self._registration.register(context.admin(), news.values())
+        for uuid, wanted in news.items():
+            if uuid not in failed:
+                self._registered[uuid] = wanted
+        LOG.info('%s compute nodes registered in placement', len(news) - len(failed))
+        return failed
+
+    def _columns(self, host, node):
+        facts = self._site.driver.get_facts(node)
+        inventory = self._site.driver.get_inventory(node)
+        ratios = {name: self._ratio(name) for name in RATIO_OPTIONS}
+        return {
+            'host': host,
+            'hypervisor_hostname': node,
+            'hypervisor_type': facts.hypervisor_type,
+            'hypervisor_version': facts.hypervisor_version,
+            'host_ip': facts.host_ip,
+            'vcpus': inventory[orc.VCPU].total,
+            'memory_mb': inventory[orc.MEMORY_MB].total,
+            'local_gb': inventory[orc.DISK_GB].total,
+            'cpu_allocation_ratio': ratios[orc.VCPU],
+            'ram_allocation_ratio': ratios[orc.MEMORY_MB],
+            'disk_allocation_ratio': ratios[orc.DISK_GB],
+            'reserved_memory_mb': self._reserved(orc.MEMORY_MB, inventory[orc.MEMORY_MB]),
+            'cpu_info': facts.cpu_info,
+            'supported_instances': [list(entry) for entry in facts.supported_instances],
+        }
+
+    def _provider(self, host, node):
+        traits = {*self._site.driver.get_facts(node).traits, os_traits.OWNER_NOVA}
+        if host in self._disabled:
+            traits.add(DISABLED)
+        inventory = self._site.driver.get_inventory(node)
+        return registration.Node(
+            uuid=self._uuids[node],
+            name=node,
+            inventories={
+                name: {
+                    'total': part.total,
+                    'reserved': self._reserved(name, part),
+                    'max_unit': part.total,
+                    'allocation_ratio': self._ratio(name),
+                }
+                for name, part in inventory.items()
+                if part.total
+            },
+            traits=frozenset(traits),
+            not_traits=OURS - traits,
+            keep_ratios=frozenset(
+                name for name in RATIO_OPTIONS if not self._configured_ratio(name)
+            ),
+        )
+
+    # ---- ratios and limits ----
+
+    def limits(self, node):
+        """{resource class: amount} that the node may promise to guests in all."""
+        ratios = self._ratios.get(node, {})
+        inventory = self._site.driver.get_inventory(node)
+        return {
+            name: (part.total - self._reserved(name, part)) * ratios.get(name, self._ratio(name))
+            for name, part in inventory.items()
+        }
+
+    def reread_ratios(self, node):
+        """Ask placement for the ratios an operator may have set; whether that is news."""
+        if node not in self._uuids or all(map(self._configured_ratio, RATIO_OPTIONS)):
+            return False
+        try:
+            found, _generation = self._site.placement.providers.inventories(
+                context.admin(), self._uuids[node]
+            )
+        except exception.NovaLiteError as error:
+            LOG.warning('Ratios of %s are not known: %s', node, error)
+            return False
+        ratios = {
+            name: part['allocation_ratio']
+            for name, part in found.items()
+            if name in RATIO_OPTIONS and not self._configured_ratio(name)
+        }
+        changed = self._ratios.get(node) != ratios
+        self._ratios[node] = ratios
+        return changed
+
+    def _configured_ratio(self, name):
+        return self._site.conf.compute[f'{RATIO_OPTIONS[name]}_allocation_ratio']
+
+    def _ratio(self, name):
+        if name not in RATIO_OPTIONS:
+            return 1.0
+        initial = self._site.conf.compute[f'initial_{RATIO_OPTIONS[name]}_allocation_ratio']
+        return self._configured_ratio(name) or initial
+
+    def _reserved(self, name, part):
+        if part.reserved is not None:
+            return part.reserved
+        options = self._site.conf.compute
+        return {
+            orc.VCPU: options.reserved_host_cpus,
+            orc.MEMORY_MB: options.reserved_host_memory_mb,
+            orc.DISK_GB: -(-options.reserved_host_disk_mb // MIB_PER_GIB),
+        }.get(name, 0)

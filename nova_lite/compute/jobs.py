@@ -1,0 +1,277 @@
+"""Jobs: work on guests that waits for hypervisors without holding a thread.
+
+Work is a generator. It yields a driver's job to wait for that job's end, or a
+Pause to be left alone for a while, and is resumed by a pool. Nothing here is
+kept over a restart: whoever does the work anew under the same request id meets
+the same driver jobs (see `resume`).
+"""
+
+import collections
+import dataclasses
+import enum
+import heapq
+import itertools
+
+import futurist
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+IDLE_S = 60.0
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pause:
+    """Yielded by work that wants to go on after `seconds`."""
+
+    seconds: float
+
+
+class Interrupted(Exception):
+    """Thrown into work whose guest someone else takes over: leave it as it is."""
+
+
+# ---- what work yields from --------------------------------------------------
+
+
+def ended(job):
+    """Wait until a driver's job has ended; returns it. Raises DriverError if it failed.
+
+    The error's `reschedule` tells whether another node might succeed.
+    """
+    if job.state is model.JobState.RUNNING:
+        job = yield job
+    if job.state is model.JobState.FAILED:
+        error = exception.DriverError(
+            verb=str(job.verb), guest=job.guest, node=job.node, reason=job.error.message
+        )
+        error.error_class = job.error.error_class
+        error.reschedule = job.error.reschedule
+        raise error
+    return job
+
+
+def insist(call, *args, **kwargs):
+    """Make a call until it is answered; returns or raises the answer.
+
+    For what must not be lost: the far side takes a repeated call for one.
+    """
+    pause_s = FIRST_PAUSE_S
+    while True:
+        try:
+            return call(*args, **kwargs)
+        except exception.Unavailable as error:
+            LOG.warning('%s is repeated in %s s: %s', call.__name__, pause_s, error)
+        yield Pause(pause_s)
+        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+
+# ---- the runner -------------------------------------------------------------
+
+
+class _At(enum.Enum):
+    """Where a piece of work is."""
+
+    QUEUED = enum.auto()
+    RUNNING = enum.auto()
+    PARKED = enum.auto()
+
+
+class _Work:
+    __slots__ = ('at', 'generator', 'interrupted', 'key', 'parked')
+
+    def __init__(self, key, generator):
+        self.key, self.generator = key, generator
+        self.at = _At.QUEUED
+        self.interrupted = False
+        self.parked = None
+
+
+class Jobs:
+    """Runs work, one piece at a time for each key, in the order it came.
+
+    driver: whose jobs are waited for; threads: pieces resumed at the same time
+    """
+
+    def __init__(self, driver, *, threads=8):
+        self._driver = driver
+        self._pool = futurist.ThreadPoolExecutor(max_workers=threads)
+        self._lock = runtime.Lock()
+        self._quiet = runtime.Condition(self._lock)
+        self._queues = {}
+        self._alarms = []
+        self._numbers = itertools.count()
+        self._running = 0
+        self._wake = runtime.Event()
+        self._stopping = False
+        self._clock = None
+
+    # ---- life ----
+
+    def start(self):
+        """Begin to wake parked work."""
+        self._clock = runtime.spawn(self._keep_time, name='jobs-clock')
+
+    def stop(self, timeout_s):
+        """Start nothing more and wait, at most `timeout_s`, for what runs right now.
+
+        What is parked is dropped: the next start takes it up. True when all was quiet.
+        """
+        deadline = runtime.monotonic() + timeout_s
+        with self._lock:
+            self._stopping = True
+            while self._running and runtime.monotonic() < deadline:
+                self._quiet.wait(deadline - runtime.monotonic())
+            quiet = not self._running
+        self._wake.set()
+        if self._clock is not None:
+            self._clock.join()
+        self._pool.shutdown(wait=False)
+        return quiet
+
+    def has(self, key):
+        """Whether there is work under this key."""
+        return key in self._queues
+
+    def keys(self):
+        """The keys of all work there is."""
+        with self._lock:
+            return set(self._queues)
+
+    def run(self, key, generator, *, interrupts=False, here=True):
+        """Run work until it waits or ends: in the calling thread, or not `here`.
+
+        Behind other work of its key it waits for its turn. With `interrupts` the
+        others get Interrupted where they wait, and make room.
+        """
+        work = _Work(key, generator)
+        with self._lock:
+            if self._stopping:
+                LOG.info('%s is left to the next start', key)
+                return
+            queue = self._queues.setdefault(key, collections.deque())
+            queue.append(work)
+            if len(queue) > 1:
+                if interrupts:
+                    self._interrupt(queue)
+                return
+            if not here:
+                self._submit(work)
+                return
+            self._begin(work)
+        self._advance(work)
+
+    def wake_due(self):
+        """Resume the work whose time has come; seconds until the next is due."""
+        with self._lock:
+            now = runtime.monotonic()
+            while self._alarms and self._alarms[0][0] <= now:
+                _due, _number, work, parked = heapq.heappop(self._alarms)
+                if work.at is _At.PARKED and work.parked is parked:
+                    self._submit(work)
+            return self._alarms[0][0] - now if self._alarms else IDLE_S
+
+    # ---- within the lock ----
+
+    def _begin(self, work):
+        work.at = _At.RUNNING
+        self._running += 1
+
+    def _submit(self, work):
+        if not self._stopping:
+            self._begin(work)
+            self._pool.submit(self._resume, work)
+
+    def _interrupt(self, queue):
+        for work in list(queue)[:-1]:
+            work.interrupted = True
+            if work.at is _At.PARKED:
+                self._submit(work)
+
+    def _park(self, work, wanted):
+        seconds = wanted.seconds if isinstance(wanted, Pause) else wanted.ready_in
+        work.at, work.parked = _At.PARKED, wanted
+        due = runtime.monotonic() + seconds
+        heapq.heappush(self._alarms, (due, next(self._numbers), work, wanted))
+        if self._alarms[0][2] is work:
+            self._wake.set()
+
+    def _settle(self):
+        self._running -= 1
+        if not self._running:
+            self._quiet.notify_all()
+
+    # ---- without the lock ----
+
+    def _keep_time(self):
+        while not self._stopping:
+            self._wake.clear()
+            runtime.wait(self._wake, self.wake_due())
+
+    def _resume(self, work):
+        value = work.parked
+        if value is None or isinstance(value, Pause):
+            value = None
+        elif not work.interrupted:
+            try:
+                value = self._driver.poll(value.id)
+            except exception.NovaLiteError as error:
+                value = error
+            else:
+                if value.state is model.JobState.RUNNING and self._wait(work, value):
+                    return
+        self._advance(work, value)
+
+    def _wait(self, work, wanted):
+        """Park the work, unless it was interrupted meanwhile."""
+        with self._lock:
+            if work.interrupted:
+                return False
+            self._park(work, wanted)
+            self._settle()
+            return True
+
+    def _advance(self, work, value=None):
+        """Run the work until it waits or ends; then it is the next one's turn."""
+        while True:
+            wanted = self._step(work, value)
+            if wanted is None:
+                break
+            if self._wait(work, wanted):
+                return
+            value = None
+        with self._lock:
+            self._settle()
+            queue = self._queues[work.key]
+            queue.popleft()
+            if not queue:
+                del self._queues[work.key]
+            else:
+                self._submit(queue[0])
+
+    def _step(self, work, value):
+        """Run the work up to its next wait and return what it waits for; None at its end."""
+        if work.interrupted:
+            # Once: what it does about it may wait as well.
+            work.interrupted = False
+            value = Interrupted()
+        try:
+            if isinstance(value, Exception):
+                return work.generator.throw(value)
+            return work.generator.send(value)
+        except StopIteration:
+            return None
+        except Interrupted:
+            LOG.info('Work on %s makes room', work.key)
+            return None
+        except Exception:
+            # The end of the line, as in RPC dispatch: nothing may end a pool
+            # thread without a word, and the audit takes the guest up again.
+            LOG.exception('Work on %s stopped without an end', work.key)
+            return None

@@ -1,0 +1,198 @@
+"""The compute daemon: answers RPC for one or many hosts, by delegation.
+
+Its configuration holds no database and nothing here imports one. Guests and jobs
+are the driver's, records the cell's: a manager that is killed and made anew goes
+on where the other stopped. Source: design 2 and 6, reference/cells-and-rpc 4.1.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite.compute import audit
+from nova_lite.compute import build
+from nova_lite.compute import claims
+from nova_lite.compute import delete
+from nova_lite.compute import guests
+from nova_lite.compute import images
+from nova_lite.compute import inventory
+from nova_lite.compute import jobs
+from nova_lite.compute import power
+from nova_lite.compute import resume
+from nova_lite.compute import site
+
+LOG = log.getLogger(__name__)
+
+START = ('the process', 'start')
+REPORT = ('the process', 'report')
+
+
+class ComputeManager:
+    """Implements ComputeAPI.
+
+    hosts: names of the service hosts this process stands for
+    conductor: a ConductorAPI client; the others: clients of the neighbours
+    """
+
+    def __init__(
+        self, conf, *, hosts, driver, conductor, placement, network=None, volume=None, image=None
+    ):
+        self.conf = conf
+        self.site = site.Site(
+            conf=conf,
+            hosts=tuple(hosts),
+            nodes=site.nodes_of(tuple(hosts), driver.list_nodes()),
+            driver=driver,
+            conductor=conductor,
+            placement=placement,
+            network=network,
+            volume=volume,
+            image=image,
+            jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
+            claims=claims.Claims(driver),
+        )
+        self.site.inventory = inventory.Inventory(self.site)
+        self._audit = audit.Audit(self.site)
+        self._resume = resume.Resume(self.site, self)
+
+    # ---- life -------------------------------------------------------------
+
+    def start(self):
+        """Begin to work; make the hosts known and take up what is unfinished, aside."""
+        self.site.jobs.start()
+        self.site.jobs.run(START, self._come_up(), here=False)
+
+    def stop(self):
+        """Let what runs come to its next wait; True when it did in time.
+
+        Guests and the driver's jobs go on: the next start takes them up.
+        """
+        return self.site.jobs.stop(self.conf.graceful_shutdown_timeout)
+
+    def _come_up(self):
+        yield from jobs.insist(self.beat)
+        yield from jobs.insist(self.site.inventory.report)
+        yield from jobs.insist(self._resume.run, 0)
+        LOG.info('%s hosts are in service', len(self.site.hosts))
+
+    def periodics(self):
+        """(seconds between, method) of what is done again and again."""
+        options = self.conf.compute
+        return [
+            (self.conf.report_interval, self.beat),
+            (options.resource_update_interval, self.report_inventory),
+            (options.audit_interval, self.audit),
+        ]
+
+    def beat(self):
+        """One heartbeat for all hosts whose hypervisors answer."""
+        found = self.site.conductor.beat(context.admin(), hosts=self.site.up_hosts())
+        disabled = [host for host, service in found.items() if service['disabled']]
+        if self.site.inventory.note_disabled(disabled):
+            self.site.jobs.run(REPORT, self._report(), here=False)
+
+    def report_inventory(self):
+        """Tell the cell and placement what changed of the hosts."""
+        if not self.site.jobs.has(START):
+            self.site.inventory.report()
+
+    def _report(self):
+        yield from jobs.insist(self.site.inventory.report)
+
+    def audit(self):
+        """Compare guests and records, and take up what nobody finished."""
+        self._audit.run()
+        self._resume.run(self.conf.compute.audit_interval)
+
+    # ---- life of a server -------------------------------------------------
+
+    def build_instance(
+        self,
+        ctxt,
+        host,
+        instance,
+        image,
+        selection,
+        alternates,
+        block_devices,
+        requested_networks,
+        options,
+    ):
+        order = build.Order(instance, selection, block_devices, requested_networks, options)
+        self._build(ctxt, host, order)
+
+    def rebuild_after_loss(self, ctxt, host, order):
+        """Build a server once more whose build was not finished; see `resume`."""
+        order.again = True
+        self._build(ctxt, host, order)
+
+    def _build(self, ctxt, host, order):
+        work = build.Build(self.site, ctxt, host, order).run()
+        self.site.jobs.run((host, order.instance.uuid), work)
+
+    def delete_instance(self, ctxt, host, instance, block_devices):
+        work = delete.delete(self.site, ctxt, host, instance)
+        self.site.jobs.run((host, instance.uuid), work, interrupts=True)
+
+    # ---- power ------------------------------------------------------------
+
+    def _act(self, ctxt, host, instance, name, spec=None):
+        work = power.act(self.site, ctxt, host, instance, name=name, spec=spec)
+        interrupts = power.ACTIONS[name].interrupts
+        self.site.jobs.run((host, instance.uuid), work, interrupts=interrupts)
+
+    def start_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'start')
+
+    def stop_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'stop')
+
+    def reboot_instance(self, ctxt, host, instance, reboot_type, block_devices):
+        spec = guests.spec_of(self.conf, instance, block_devices=block_devices)
+        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)
+
+    def pause_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'pause')
+
+    def unpause_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'unpause')
+
+    def suspend_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'suspend')
+
+    def resume_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'resume')
+
+    def rescue_instance(self, ctxt, host, instance, rescue_image_ref):
+        spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
+        self._act(ctxt, host, instance, 'rescue', spec)
+
+    def unrescue_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'unrescue')
+
+    # ---- images and reading -----------------------------------------------
+
+    def snapshot_instance(self, ctxt, host, instance, image_id):
+        work = images.snapshot(self.site, ctxt, host, instance, image_id=image_id)
+        self.site.jobs.run((host, instance.uuid), work)
+
+    def get_console_output(self, ctxt, host, instance_uuid, tail_length):
+        return self.site.driver.get_console_output(
+            self.site.node_with(host, instance_uuid), instance_uuid, tail_length
+        )
+
+    def get_diagnostics(self, ctxt, host, instance_uuid):
+        return self.site.driver.get_diagnostics(
+            self.site.node_with(host, instance_uuid), instance_uuid
+        )
+
+    # ---- the host ---------------------------------------------------------
+
+    def set_host_enabled(self, ctxt, host, enabled):
+        self.site.inventory.set_enabled(host, enabled)
+
+    def host_uptime(self, ctxt, host):
+        facts = self.site.driver.get_facts(self.site.nodes[host][0])
+        up_s = max(0, int(runtime.timestamp() - facts.booted_at))
+        hours, minutes = up_s % 86400 // 3600, up_s % 3600 // 60
+        return f' {runtime.now():%H:%M:%S} up {up_s // 86400} days, {hours:2}:{minutes:02}'

@@ -1,0 +1,184 @@
+"""Power: actions of one step that change how a guest runs.
+
+Each is a row of `ACTIONS`: begin the event, have the driver do it, record what
+came of it. A repeated or late message finds another task and changes nothing.
+Source: reference/cells-and-rpc 4.1, states.TRANSITIONS.
+"""
+
+import dataclasses
+import traceback
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import jobs
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+Task = states.TaskState
+Vm = states.VmState
+DEAD_REBOOTS = (Task.REBOOTING_HARD, Task.REBOOT_PENDING_HARD, Task.REBOOT_STARTED_HARD)
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """One action. tasks: in which the server may be; during: the task it gets, if any.
+
+    after: vm state when it succeeded. failed: vm state when it failed; None keeps
+    the server's, for an action whose failure leaves the guest as it was.
+    """
+
+    event: str
+    power: model.PowerAction
+    tasks: tuple
+    after: Vm
+    during: Task | None = None
+    failed: Vm | None = None
+    interrupts: bool = False
+
+
+ACTIONS = {
+    'start': Action('compute_start_instance', model.PowerAction.ON, (Task.POWERING_ON,), Vm.ACTIVE),
+    'stop': Action(
+        'compute_stop_instance', model.PowerAction.OFF, (Task.POWERING_OFF,), Vm.STOPPED
+    ),
+    'reboot_soft': Action(
+        'compute_reboot_instance',
+        model.PowerAction.SOFT_REBOOT,
+        (Task.REBOOTING, Task.REBOOT_PENDING, Task.REBOOT_STARTED),
+        Vm.ACTIVE,
+        during=Task.REBOOT_STARTED,
+        failed=Vm.ERROR,
+    ),
+    'reboot_hard': Action(
+        'compute_reboot_instance',
+        model.PowerAction.HARD_REBOOT,
+        DEAD_REBOOTS,
+        Vm.ACTIVE,
+        during=Task.REBOOT_STARTED_HARD,
+        failed=Vm.ERROR,
+        interrupts=True,
+    ),
+    'pause': Action('compute_pause_instance', model.PowerAction.PAUSE, (Task.PAUSING,), Vm.PAUSED),
+    'unpause': Action(
+        'compute_unpause_instance', model.PowerAction.UNPAUSE, (Task.UNPAUSING,), Vm.ACTIVE
+    ),
+    'suspend': Action(
+        'compute_suspend_instance',
+        model.PowerAction.SUSPEND,
+        (Task.SUSPENDING,),
+        Vm.SUSPENDED,
+        failed=Vm.ERROR,
+    ),
+    'resume': Action(
+        'compute_resume_instance',
+        model.PowerAction.RESUME,
+        (Task.RESUMING,),
+        Vm.ACTIVE,
+        failed=Vm.ERROR,
+    ),
+    'rescue': Action(
+        'compute_rescue_instance',
+        model.PowerAction.RESCUE,
+        (Task.RESCUING,),
+        Vm.RESCUED,
+        failed=Vm.ERROR,
+    ),
+    'unrescue': Action(
+        'compute_unrescue_instance',
+        model.PowerAction.UNRESCUE,
+        (Task.UNRESCUING,),
+        Vm.ACTIVE,
+        failed=Vm.ERROR,
+    ),
+}
+
+
+def act(site, ctxt, host, instance, *, name, spec=None):
+    """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
+
+    spec: the guest's definition, for actions that may have to make it again
+    """
+    action = ACTIONS[name]
+    if not (yield from begin(site, ctxt, host, instance.uuid, action)):
+        return
+    node = site.node_of(host, instance)
+    try:
+        job = site.driver.change_power(
+            node, instance.uuid, action.power, key=f'{ctxt.request_id}/{name}', spec=spec
+        )
+        job = yield from jobs.ended(job)
+    except exception.NovaLiteError as error:
+        LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
+        changes = _left_behind(site, node, instance.uuid, action)
+        yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
+        return
+    changes = {'vm_state': action.after, 'power_state': job.result['power_state']}
+    yield from jobs.insist(
+        site.conductor.action_finished,
+        ctxt,
+        host=host,
+        instance_uuid=instance.uuid,
+        event=action.event,
+        changes=changes,
+        expect_task=list(action.tasks),
+    )
+    LOG.info('Server %s: %s done', instance.uuid, name)
+
+
+def begin(site, ctxt, host, uuid, action):
+    """Begin an action's event; False when the message is late or repeated."""
+    try:
+        yield from jobs.insist(
+            site.conductor.action_started,
+            ctxt,
+            host=host,
+            instance_uuid=uuid,
+            event=action.event,
+            task_state=action.during,
+            expect_task=list(action.tasks),
+        )
+    except (exception.StateChanged, exception.InstanceNotFound) as error:
+        LOG.info('%s of server %s is not due: %s', action.event, uuid, error)
+        return False
+    return True
+
+
+def fail(site, ctxt, host, uuid, action, *, error, changes):
+    """Record that an action failed: its event, a fault, and `changes` to the record.
+
+    action: anything with `event` and `tasks`
+    """
+    failure = {
+        'error': error.message,
+        'details': ''.join(traceback.format_exception(error)),
+        'changes': changes,
+    }
+    yield from jobs.insist(
+        site.conductor.action_failed,
+        ctxt,
+        host=host,
+        instance_uuid=uuid,
+        event=action.event,
+        expect_task=list(action.tasks),
+        failure=failure,
+    )
+
+
+def _left_behind(site, node, uuid, action):
+    """What the record must say after a failure, from what the guest is now."""
+    try:
+        guest = site.driver.get_guest(node, uuid)
+    except (exception.GuestNotFound, exception.Unavailable):
+        return {'vm_state': action.failed} if action.failed else {}
+    changes = {'power_state': int(guest.power_state)}
+    survived = (
+        action.after is Vm.ACTIVE
+        and guest.power_state is states.PowerState.RUNNING
+        and not guest.rescued
+    )
+    if action.failed:
+        changes['vm_state'] = Vm.ACTIVE if survived else action.failed
+    return changes

@@ -1,0 +1,143 @@
+"""Resume: what the hosts have yet to finish, after a restart or a lost message.
+
+The cell knows it by the servers' tasks. Each is asked for once more under its own
+request id, so effects that took place are met and not repeated. What fails to
+come to an end several times is given up with a fault.
+"""
+
+import collections
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import build as build_module
+from nova_lite.compute import delete
+from nova_lite.compute import images
+from nova_lite.compute import jobs
+from nova_lite.compute import power
+from nova_lite.objects import selection as selection_objects
+
+LOG = log.getLogger(__name__)
+
+ATTEMPTS = 3
+Task = states.TaskState
+POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
+IMAGES = frozenset(images.SNAPSHOT.tasks)
+
+
+class Resume:
+    """Takes up unfinished work. manager: asked as a message would ask it."""
+
+    def __init__(self, site, manager):
+        self._site, self._manager = site, manager
+        self._attempts = collections.Counter()
+
+    def run(self, idle_s):
+        """Take up what nobody touched for `idle_s` seconds."""
+        found = self._site.conductor.unfinished(
+            context.admin(), hosts=self._site.up_hosts(), idle_s=idle_s
+        )
+        for work in found:
+            instance = work['instance']
+            if not self._site.jobs.has((instance.host, instance.uuid)):
+                self._take_up(work)
+        current = {self._name(work) for work in found}
+        for name in [name for name in self._attempts if name not in current]:
+            del self._attempts[name]
+
+    def _name(self, work):
+        return work['instance'].uuid, work['context'].get('request_id')
+
+    def _take_up(self, work):
+        ctxt = context.RequestContext.from_wire(work['context'])
+        instance = work['instance']
+        self._attempts[self._name(work)] += 1
+        LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)
+        if self._attempts[self._name(work)] > ATTEMPTS:
+            error = exception.NovaLiteError(
+                f'{instance.task_state} could not be finished in {ATTEMPTS} attempts'
+            )
+            self._give_up(ctxt, work, error)
+        elif instance.vm_state == states.VmState.BUILDING and instance.task_state != Task.DELETING:
+            self._build(ctxt, work)
+        elif instance.task_state in delete.DELETE.tasks:
+            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
+        elif instance.task_state in POWER:
+            self._power(ctxt, work)
+        else:
+            self._give_up(ctxt, work, _interrupted(instance))
+
+    def _build(self, ctxt, work):
+        build, instance = work['build'], work['instance']
+        if not build:
+            error = exception.NovaLiteError('nothing says how the server is to be built')
+            self._give_up(ctxt, work, error)
+            return
+        order = build_module.Order(
+            instance=instance,
+            selection=selection_objects.Selection(**build['selection']),
+            block_devices=work['block_devices'],
+            requested_networks=build.get('requested_networks'),
+            options=build.get('options', {}),
+        )
+        self._manager.rebuild_after_loss(ctxt, instance.host, order)
+
+    def _power(self, ctxt, work):
+        instance = work['instance']
+        name = POWER[instance.task_state]
+        if name.startswith('reboot_'):
+            kind = name.removeprefix('reboot_').upper()
+            self._manager.reboot_instance(
+                ctxt, instance.host, instance, kind, work['block_devices']
+            )
+        elif name == 'rescue':
+            # The image to boot from was in the message only.
+            self._give_up(ctxt, work, _interrupted(instance))
+        else:
+            getattr(self._manager, f'{name}_instance')(ctxt, instance.host, instance)
+
+    def _give_up(self, ctxt, work, error):
+        key = work['instance'].host, work['instance'].uuid
+        self._site.jobs.run(key, self._end(ctxt, work, error))
+
+    def _end(self, ctxt, work, error):
+        """Clear the task of work that will not be done; work for `jobs`."""
+        instance = work['instance']
+        host, uuid = instance.host, instance.uuid
+        LOG.warning('Server %s: %s', uuid, error)
+        if instance.vm_state == states.VmState.BUILDING:
+            failure = {'error': error.message, 'details': None}
+            yield from jobs.insist(
+                self._site.conductor.build_failed,
+                ctxt,
+                host=host,
+                instance_uuid=uuid,
+                failure=failure,
+                keep_host=True,
+            )
+            return
+        action, changes = self._what_is_left(instance)
+        yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
+
+    def _what_is_left(self, instance):
+        """(action, changes to the record) of an action that ends here."""
+        if instance.task_state in IMAGES:
+            return images.SNAPSHOT, {}
+        if instance.task_state in delete.DELETE.tasks:
+            return delete.DELETE, {'vm_state': states.VmState.ERROR}
+        action = power.ACTIONS[POWER[instance.task_state]]
+        node = self._site.node_of(instance.host, instance)
+        try:
+            guest = self._site.driver.get_guest(node, instance.uuid)
+        except exception.GuestNotFound:
+            return action, {'vm_state': states.VmState.ERROR}
+        changes = {'power_state': int(guest.power_state)}
+        if guest.rescued:
+            changes['vm_state'] = states.VmState.RESCUED
+        return action, changes
+
+
+def _interrupted(instance):
+    return exception.NovaLiteError(f'{instance.task_state} was interrupted by a restart')

@@ -1,0 +1,58 @@
+"""Site: what the parts of a compute daemon work with, put together once."""
+
+import dataclasses
+import typing
+
+from nova_lite import exception
+
+
+@dataclasses.dataclass
+class Site:
+    """Everything a compute process reaches, by name.
+
+    hosts: names of the service hosts; nodes: {host: [hypervisor node, ...]}
+    """
+
+    conf: typing.Any
+    hosts: tuple
+    nodes: dict
+    driver: typing.Any
+    conductor: typing.Any
+    placement: typing.Any
+    network: typing.Any
+    volume: typing.Any
+    image: typing.Any
+    jobs: typing.Any = None
+    claims: typing.Any = None
+    inventory: typing.Any = None
+
+    def up_hosts(self):
+        """The hosts whose hypervisors answer; the others are as if this process were not."""
+        return [
+            host for host in self.hosts if any(self.driver.is_up(node) for node in self.nodes[host])
+        ]
+
+    def node_of(self, host, instance):
+        """The node on which a host has, or would look for, a server's guest."""
+        nodes = self.nodes[host]
+        return instance.node if instance.node in nodes else nodes[0]
+
+    def node_with(self, host, guest):
+        """The node of a host that has a guest; raises GuestNotFound."""
+        for node in self.nodes[host]:
+            try:
+                return self.driver.get_guest(node, guest).node
+            except exception.GuestNotFound as error:
+                missing = error
+        raise missing
+
+
+def nodes_of(hosts, names):
+    """{host: [node, ...]} of one host with all the nodes, or of hosts with a like-named node."""
+    if len(hosts) == 1:
+        return {hosts[0]: list(names)}
+    known = set(names)
+    missing = [host for host in hosts if host not in known]
+    if missing:
+        raise ValueError(f'the driver has no nodes for the hosts {missing}')
+    return {host: [host] for host in hosts}

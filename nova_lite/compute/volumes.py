@@ -1,0 +1,162 @@
+"""Volumes: the block devices of a server that the volume service provides.
+
+Creates what has to be created, connects the host, and takes it all back. What is
+made is recorded at once, so that whoever goes on after a kill finds it; an
+attachment that was not recorded is found by the server's uuid.
+Source: reference/create-server 1.5.
+"""
+
+import string
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import volume as volume_client
+from nova_lite.compute import guests
+from nova_lite.compute import jobs
+
+LOG = log.getLogger(__name__)
+
+READY_TIMEOUT_S = 600
+POLL_S = 1.0
+PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
+RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
+
+
+def name_devices(block_devices):
+    """Give a device name to each device that has none; returns those that changed."""
+    taken = {device.get('device_name') for device in block_devices}
+    ordered = sorted(block_devices, key=lambda device: device.get('boot_index') != 0)
+    changed = []
+    for device in ordered:
+        if device.get('device_name'):
+            continue
+        prefix = PREFIXES.get(device.get('disk_bus'), 'vd')
+        names = (f'/dev/{prefix}{letter}' for letter in string.ascii_lowercase)
+        device.device_name = next((name for name in names if name not in taken), None)
+        taken.add(device.device_name)
+        changed.append(device)
+    return changed
+
+
+def changes_of(device):
+    """What the cell must know of a device after it was provided."""
+    return {'uuid': device.uuid, **{name: device.get(name) for name in RECORDED}}
+
+
+class Volumes:
+    """The volumes of one server on one node. again: part of it may be done already."""
+
+    def __init__(self, site, ctxt, host, instance, block_devices, *, again=False):
+        self._site, self._ctxt, self._host = site, ctxt, host
+        self._instance = instance
+        self._node = site.node_of(host, instance)
+        self._again = again
+        self.devices = [
+            device for device in block_devices if device.destination_type == guests.VOLUME
+        ]
+
+    # ---- providing ----
+
+    def provide(self):
+        """Create and connect the volumes; work for `jobs`. Changes the devices."""
+        if not self.devices:
+            return
+        known = self._known_attachments() if self._again else {}
+        for device in self.devices:
+            if not device.get('volume_id'):
+                yield from self._create(device)
+            self._connect(device, known)
+
+    def complete(self):
+        """Say that the host has the volumes."""
+        for device in self.devices:
+            self._site.volume.complete_attachment(self._ctxt, device.attachment_id)
+
+    def _create(self, device):
+        """Make the volume a device describes, and wait until it can be attached."""
+        volume = self._site.volume.create(
+            self._ctxt,
+            size=device.volume_size,
+            name=f'{self._instance.uuid}-{device.source_type}-{device.destination_type}',
+            image_id=device.get('image_id') if device.source_type == 'image' else None,
+            snapshot_id=device.get('snapshot_id'),
+            volume_type=device.get('volume_type'),
+        )
+        device.volume_id, device.volume_size = volume['id'], volume['size']
+        try:
+            yield from self._record([changes_of(device)])
+        except jobs.Interrupted:
+            self._site.volume.delete(self._ctxt, volume['id'])
+            raise
+        deadline = runtime.monotonic() + READY_TIMEOUT_S
+        while volume['status'] in volume_client.WORKING:
+            if runtime.monotonic() > deadline:
+                break
+            yield jobs.Pause(POLL_S)
+            volume = self._site.volume.get(self._ctxt, volume['id'])
+        if volume['status'] != 'available':
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'], reason=f"its status is '{volume['status']}'"
+            )
+
+    def _connect(self, device, known):
+        connector = self._site.driver.get_volume_connector(self._node)
+        attachment_id = device.get('attachment_id') or known.get(device.volume_id)
+        if attachment_id is None:
+            attachment = self._site.volume.create_attachment(
+                self._ctxt, device.volume_id, self._instance.uuid, connector=connector
+            )
+        else:
+            attachment = self._site.volume.update_attachment(
+                self._ctxt, attachment_id, connector, mountpoint=device.get('device_name')
+            )
+        device.attachment_id = attachment['id']
+        device.connection_info = attachment['connection_info']
+        if not self._site.driver.can_connect_volume(self._node, device.connection_info):
+            error = exception.VolumeNotUsable(
+                volume_id=device.volume_id, reason=f'{self._node} has no path to it'
+            )
+            error.reschedule = True
+            raise error
+
+    def _known_attachments(self):
+        found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
+        return {attachment['volume_id']: attachment['id'] for attachment in found}
+
+    # ---- taking back ----
+
+    def reserve(self):
+        """Take the host off the volumes, which stay the server's; work for `jobs`."""
+        for device in self.devices:
+            former = device.get('attachment_id')
+            if not former:
+                continue
+            attachment = self._site.volume.create_attachment(
+                self._ctxt, device.volume_id, self._instance.uuid
+            )
+            device.attachment_id, device.connection_info = attachment['id'], None
+            yield from self._record([changes_of(device)])
+            self._site.volume.delete_attachment(self._ctxt, former)
+
+    def give_back(self):
+        """End the attachments, and delete the volumes that end with the server."""
+        if not self.devices:
+            return
+        attachments = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
+        for attachment in attachments:
+            self._site.volume.delete_attachment(self._ctxt, attachment['id'])
+        for device in self.devices:
+            if device.get('volume_id') and device.delete_on_termination:
+                self._site.volume.delete(self._ctxt, device.volume_id)
+
+    def _record(self, changed):
+        yield from jobs.insist(
+            self._site.conductor.update_block_devices,
+            self._ctxt,
+            host=self._host,
+            instance_uuid=self._instance.uuid,
+            block_devices=changed,
+            gone=[],
+        )
