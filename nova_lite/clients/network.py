@@ -135,7 +135,10 @@ class Network:
         if not wanted:
             return []
         groups = self.security_groups.ids(ctxt, server.project_id, groups)
-        present = self.ports(ctxt, server.uuid) if again else []
+        present = []
+        if again:
+            named = {request.get('port_id') for request in wanted}
+            present = [port for port in self.ports(ctxt, server.uuid) if port['id'] not in named]
         plugged = []
         try:
             for request in wanted:

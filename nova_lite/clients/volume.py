@@ -18,7 +18,8 @@ def of(body):
     """A volume from the service's representation. size is in GiB.
 
     attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
-    attachments of one server, as during a move, any of them
+    attachments of one server, as during a move, any of them. Only administrators are
+    told the host
     image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
     """
     metadata = dict(body.get('volume_image_metadata') or {})

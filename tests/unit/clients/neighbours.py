@@ -1,0 +1,39 @@
+"""What tests of the image, network and volume clients share."""
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite.clients import network
+from tests.fixtures import simcloud
+from tests.unit.clients import base
+
+GROUPS = {'glance': '/image', 'neutron': '/network', 'cinder': '/volume', 'keystone': '/identity'}
+
+
+class NeighbourTestCase(base.ClientTestCase):
+    """A test with simulated services that believe headers.
+
+    member: a context of a project without networks of its own
+    operator: a context of an administrator in another project
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(simcloud.SimCloud(auth='noauth'))
+        for group, path in GROUPS.items():
+            self.point(group, self.cloud.url + path)
+        self.operator = self.context_of('root', 'operators', 'admin')
+
+    def context_of(self, user_id, project_id, *roles):
+        return context.RequestContext(
+            user_id=user_id, project_id=project_id, roles=list(roles), overwrite=False
+        )
+
+    def server(self, project_id='wonderland'):
+        """Whom ports, volumes and snapshots are for."""
+        owner = network.Owner(runtime.new_uuid(), project_id, 'nova', 'alice-1')
+        return owner
+
+    def count_requests(self, function, *args, **kwargs):
+        """(result, requests that the services got) of a call."""
+        self.cloud.requests.clear()
+        return function(*args, **kwargs), list(self.cloud.requests)

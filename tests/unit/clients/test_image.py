@@ -1,0 +1,187 @@
+"""Images and their contents, on the simulated image service."""
+
+import io
+import types
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import image
+from tests.unit.clients import neighbours
+
+
+class ImageTestCase(neighbours.NeighbourTestCase):
+    """An image service with an image that belongs to alice's project."""
+
+    def setUp(self):
+        super().setUp()
+        self.image = image.Image(self.conf)
+        self.made = self.image.create(
+            self.member,
+            {
+                'name': 'cat',
+                'disk_format': 'raw',
+                'container_format': 'bare',
+                'min_disk': 2,
+                'min_ram': 64,
+                'hw_disk_bus': 'virtio',
+                'trait:CUSTOM_GOLD': 'required',
+            },
+        )
+
+
+class RecordTest(ImageTestCase):
+    """Records."""
+
+    def test_get(self):
+        found = self.image.get(self.member, self.made['id'])
+        self.assertEqual(self.made, found)
+        self.assertEqual(
+            ('cat', 'queued', 2, 64, 'wonderland'),
+            tuple(found[name] for name in ('name', 'status', 'min_disk', 'min_ram', 'owner')),
+        )
+        self.assertEqual(
+            {'hw_disk_bus': 'virtio', 'trait:CUSTOM_GOLD': 'required'}, found['properties']
+        )
+
+    def test_not_found(self):
+        stranger = self.context_of('hatter', 'tea', 'member')
+        for ctxt, image_id in (
+            (self.member, runtime.new_uuid()),
+            (self.member, '-1'),
+            (self.member, '..'),
+            (self.member, ''),
+            (self.member, 'a/b?c'),
+            (stranger, self.made['id']),
+        ):
+            error = self.assertRaises(exception.ImageNotFound, self.image.get, ctxt, image_id)
+            self.assertIn(image_id, error.message)
+
+    def test_list(self):
+        names = [item['name'] for item in self.image.list(self.member)]
+        self.assertEqual({'cat', 'cirros', 'debian'}, set(names))
+        self.assertEqual(1, len(self.image.list(self.member, limit=1)))
+        self.assertEqual(
+            ['cat'], [item['name'] for item in self.image.list(self.member, visibility='shared')]
+        )
+
+    def test_list_in_pages(self):
+        self.patch_page(1)
+        self.assertEqual(3, len(self.image.list(self.member)))
+        self.assertEqual(2, len(self.image.list(self.member, limit=2)))
+
+    def patch_page(self, size):
+        before, image.PAGE = image.PAGE, size
+        self.addCleanup(setattr, image, 'PAGE', before)
+
+    def test_update(self):
+        self.image.update(
+            self.member, self.made['id'], values={'name': 'dog', 'a/b': 'c'}, remove=['hw_disk_bus']
+        )
+        found = self.image.get(self.member, self.made['id'])
+        self.assertEqual('dog', found['name'])
+        self.assertEqual({'a/b': 'c', 'trait:CUSTOM_GOLD': 'required'}, found['properties'])
+
+    def test_delete(self):
+        self.image.delete(self.member, self.made['id'])
+        self.assertRaises(exception.ImageNotFound, self.image.delete, self.member, self.made['id'])
+        self.image.delete(self.member, self.made['id'], missing_ok=True)
+
+    def test_delete_protected(self):
+        self.image.update(self.member, self.made['id'], values={'protected': True})
+        self.assertRaises(exception.Forbidden, self.image.delete, self.member, self.made['id'])
+
+    def test_a_given_id_is_created_once(self):
+        image_id = runtime.new_uuid()
+        values = {'name': 'once', 'disk_format': 'raw', 'container_format': 'bare'}
+        for _ in range(2):
+            made = self.image.create(self.member, values, image_id=image_id)
+            self.assertEqual(image_id, made['id'])
+
+    def test_answers_are_kept_if_so_configured(self):
+        for seconds, requests in ((0, 2), (60, 1)):
+            self.conf.set_override('image_cache_seconds', seconds, group='glance')
+            client = image.Image(self.conf)
+            client.get(self.member, self.made['id'])['properties'].clear()
+            self.cloud.requests.clear()
+            client = image.Image(self.conf)
+            found = [client.get(self.member, self.made['id']) for _ in range(2)]
+            self.assertEqual(requests, len(self.cloud.requests))
+            self.assertEqual(found[0], found[1])
+            self.assertEqual('virtio', found[1]['properties']['hw_disk_bus'])
+
+
+class ContentTest(ImageTestCase):
+    """Contents."""
+
+    def read(self):
+        return b''.join(self.image.download(self.member, self.made['id'], chunk_size=2))
+
+    def test_bytes(self):
+        for _ in range(2):  # again, as after a lost reply
+            self.image.upload(self.member, self.made['id'], b'mouse')
+        found = self.image.get(self.member, self.made['id'])
+        self.assertEqual(('active', 5), (found['status'], found['size']))
+        self.assertEqual(b'mouse', self.read())
+
+    def test_file(self):
+        self.image.upload(self.member, self.made['id'], io.BytesIO(b'mouse'))
+        self.assertEqual(b'mouse', self.read())
+
+    def test_unknown(self):
+        self.assertRaises(
+            exception.ImageNotFound, self.image.upload, self.member, runtime.new_uuid(), b'mouse'
+        )
+        self.assertRaises(
+            exception.ImageNotFound, self.image.download, self.member, runtime.new_uuid()
+        )
+
+
+class SnapshotTest(ImageTestCase):
+    """Images that servers will be copied to."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = types.SimpleNamespace(
+            uuid=runtime.new_uuid(), project_id='wonderland', user_id='alice'
+        )
+
+    def test_of_a_server_with_an_image(self):
+        made = self.image.create_snapshot(
+            self.member, 'snap', self.server, base=self.made, properties={'colour': 'red'}
+        )
+        self.assertEqual(
+            ('snap', 'queued', 'raw', 2, 64, 'private', 'wonderland'),
+            tuple(
+                made[name]
+                for name in (
+                    'name',
+                    'status',
+                    'disk_format',
+                    'min_disk',
+                    'min_ram',
+                    'visibility',
+                    'owner',
+                )
+            ),
+        )
+        self.assertEqual(
+            {
+                'hw_disk_bus': 'virtio',
+                'trait:CUSTOM_GOLD': 'required',
+                'colour': 'red',
+                'base_image_ref': self.made['id'],
+                'image_type': 'snapshot',
+                'user_id': 'alice',
+                'instance_uuid': self.server.uuid,
+            },
+            made['properties'],
+        )
+
+    def test_of_a_server_without_an_image(self):
+        made = self.image.create_snapshot(self.member, 'snap', self.server)
+        self.assertNotIn('base_image_ref', made['properties'])
+        self.image.upload(self.member, made['id'], b'')
+
+    def test_by_ourselves_it_belongs_to_the_server_s_project(self):
+        made = self.image.create_snapshot(self.admin, 'snap', self.server)
+        self.assertEqual('wonderland', made['owner'])

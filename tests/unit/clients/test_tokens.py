@@ -1,0 +1,152 @@
+"""Calls with tokens: of the user, of ourselves, and one vouching for the other."""
+
+import fixtures
+from keystoneauth1 import loading
+from keystoneauth1 import session as ksa
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.clients import identity
+from nova_lite.clients import image
+from nova_lite.clients import network
+from nova_lite.clients import placement
+from nova_lite.clients import volume
+from nova_lite.wsgi import placement as placement_app
+from tests.fixtures import clock
+from tests.fixtures import http
+from tests.fixtures import simcloud
+from tests.unit.clients import base
+
+HOUR_S = 3600
+SERVER = '11111111-2222-4333-8444-555555555555'
+
+
+class TokenTestCase(base.ClientTestCase):
+    """Simulated services that want tokens; our own credentials are in [service_user].
+
+    demo: a context of the user demo, with a token
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(simcloud.SimCloud())
+        self.configure('service_user', **self.cloud.login('nova', 'service'))
+        self.demo = self.login('demo', 'demo')
+
+    def configure(self, group, **options):
+        for name, value in options.items():
+            self.conf.set_override(name, value, group=group)
+
+    def login(self, username, project):
+        options = self.cloud.login(username, project)
+        loader = loading.get_plugin_loader(options.pop('auth_type'))
+        auth = loader.load_from_options(**options)
+        access = auth.get_access(ksa.Session(auth=auth))
+        return context.RequestContext(
+            auth_token=access.auth_token,
+            user_id=access.user_id,
+            project_id=access.project_id,
+            roles=access.role_names,
+            overwrite=False,
+        )
+
+
+class NeighbourTest(TokenTestCase):
+    """Services found in the catalog."""
+
+    def test_in_the_user_s_name(self):
+        made = image.Image(self.conf).create(
+            self.demo, {'name': 'mine', 'disk_format': 'raw', 'container_format': 'bare'}
+        )
+        self.assertEqual(self.demo.project_id, made['owner'])
+
+    def test_by_ourselves(self):
+        net = network.Network(self.conf)
+        wanted, _ = net.validate(
+            self.demo,
+            [
+                {
+                    'network_id': net.list(self.demo, 'networks', as_user=True, name='private')[0][
+                        'id'
+                    ]
+                }
+            ],
+        )
+        server = network.Owner(SERVER, self.demo.project_id)
+        (vif,) = net.allocate(self.demo, server, wanted, host='cell1-host1')
+        port = net.port(self.demo, vif['id'], as_user=True)
+        self.assertEqual(self.demo.project_id, port['project_id'])
+
+    def test_without_the_user_s_token(self):
+        found = image.Image(self.conf).list(context.admin())
+        self.assertEqual({'cirros', 'debian'}, {item['name'] for item in found})
+
+    def test_a_volume_s_whole_life(self):
+        volumes = volume.Volume(self.conf)
+        made = volumes.create(self.demo, size=1)
+        volumes.wait_until_ready(self.demo, made['id'], timeout_s=10, interval_s=0.01)
+        attachment = volumes.create_attachment(self.demo, made['id'], SERVER)
+        volumes.delete_attachment(context.admin(), attachment['id'])
+        volumes.delete(self.demo, made['id'])
+
+    def test_a_token_that_is_not_one(self):
+        self.demo.auth_token = 'nonsense'
+        self.assertRaises(exception.NeighbourForbids, image.Image(self.conf).list, self.demo)
+
+    def test_a_wrong_password_of_ours(self):
+        self.configure('service_user', password='wrong', send_service_user_token=False)
+        error = self.assertRaises(
+            exception.Unavailable, image.Image(self.conf).list, context.admin()
+        )
+        self.assertIn('image', error.message)
+
+    def test_projects(self):
+        known = identity.Identity(self.conf)
+        known.require_project(self.login('admin', 'admin'), self.demo.project_id)
+        error = self.assertRaises(
+            exception.Invalid, known.require_project, self.login('admin', 'admin'), 'nonsense'
+        )
+        self.assertIn('nonsense', error.message)
+        known.require_project(self.demo, 'nonsense')  # demo may not know
+
+
+class ExpiryTest(TokenTestCase):
+    """A user's token that has expired while we worked."""
+
+    def setUp(self):
+        clock_ = self.useFixture(clock.ManualClock())
+        super().setUp()
+        clock_.advance(7 * HOUR_S)
+
+    def test_vouched_for(self):
+        self.assertEqual(2, len(image.Image(self.conf).list(self.demo)))
+
+    def test_not_vouched_for(self):
+        self.configure('service_user', send_service_user_token=False)
+        self.assertRaises(exception.NeighbourForbids, image.Image(self.conf).list, self.demo)
+
+
+class PlacementTest(TokenTestCase):
+    """Placement that checks tokens, in one server with the Keystone it asks."""
+
+    def test_tokens(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        login = self.cloud.login('placement', 'service')
+        app = placement_app.make_app(
+            f'sqlite:///{directory}/placement.sqlite',
+            auth_strategy='keystone',
+            keystone={**login, 'www_authenticate_uri': self.cloud.url + '/identity'},
+        )
+        server = self.useFixture(http.Http({'/placement': app}))
+        self.configure('placement', endpoint_override=server.url + '/placement')
+        service = placement.Placement(self.conf)
+        uuid = SERVER
+        service.providers.ensure(self.demo, uuid, 'host')
+        self.assertEqual('host', service.providers.get(self.demo, uuid).name)
+        self.assertRaises(
+            exception.NeighbourForbids,
+            service.service.get,
+            self.demo,
+            '/resource_providers',
+            as_user=True,
+        )

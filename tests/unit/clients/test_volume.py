@@ -1,0 +1,275 @@
+"""Volumes and attachments, on the simulated volume service."""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import image
+from nova_lite.clients import volume
+from tests.unit.clients import neighbours
+
+SOURCE, DEST = {'host': 'cell1-host1'}, {'host': 'cell2-host1'}
+
+
+class VolumeTestCase(neighbours.NeighbourTestCase):
+    """A volume service with a volume of alice's project."""
+
+    def setUp(self):
+        super().setUp()
+        self.volume = volume.Volume(self.conf)
+        self.made = self.create(size=1, name='data')
+        self.server = self.server()
+
+    def create(self, **options):
+        made = self.volume.create(self.member, **options)
+        return self.volume.wait_until_ready(self.member, made['id'], timeout_s=10, interval_s=0.01)
+
+    def read(self):
+        return self.volume.get(self.member, self.made['id'])
+
+    def attach(self, connector=SOURCE):
+        made = self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
+        self.volume.update_attachment(self.admin, made['id'], connector)
+        self.volume.complete_attachment(self.admin, made['id'])
+        return made['id']
+
+
+class VolumeTest(VolumeTestCase):
+    """Volumes."""
+
+    def test_get(self):
+        found = self.read()
+        self.assertEqual(
+            (self.made['id'], 'data', 'available', 1, False, False, {}),
+            tuple(
+                found[name]
+                for name in (
+                    'id',
+                    'name',
+                    'status',
+                    'size',
+                    'bootable',
+                    'multiattach',
+                    'attachments',
+                )
+            ),
+        )
+
+    def test_not_found(self):
+        stranger = self.context_of('hatter', 'tea', 'member')
+        for ctxt, volume_id in (
+            (self.member, runtime.new_uuid()),
+            (self.member, '..'),
+            (self.member, 'a/b'),
+            (stranger, self.made['id']),
+        ):
+            error = self.assertRaises(exception.VolumeNotFound, self.volume.get, ctxt, volume_id)
+            self.assertIn(volume_id, error.message)
+
+    def test_from_an_image(self):
+        images = image.Image(self.conf)
+        cirros = images.list(self.member, name='cirros')[0]
+        made = self.create(size=2, image_id=cirros['id'])
+        self.assertTrue(made['bootable'])
+        self.assertEqual(
+            (cirros['id'], 'cirros', 'qcow2', 0),
+            tuple(made['image'][name] for name in ('id', 'name', 'disk_format', 'min_disk')),
+        )
+        self.assertEqual('virtio', made['image']['properties']['hw_rng_model'])
+
+    def test_from_a_snapshot(self):
+        snapshot = self.volume.create_snapshot(self.member, self.made['id'], 'snap')
+        self.assertEqual(
+            snapshot['id'], self.create(size=1, snapshot_id=snapshot['id'])['snapshot_id']
+        )
+
+    def test_impossible(self):
+        self.assertRaises(
+            exception.Invalid, self.volume.create, self.member, size=1, image_id=runtime.new_uuid()
+        )
+
+    def test_over_quota(self):
+        self.volume.service.call(
+            self.admin,
+            'PUT',
+            '/os-quota-sets/wonderland',
+            json={'quota_set': {'volumes': 1, 'snapshots': 0}},
+        )
+        self.assertRaises(exception.OverQuota, self.volume.create, self.member, size=1)
+        self.assertRaises(
+            exception.OverQuota, self.volume.create_snapshot, self.member, self.made['id'], 'snap'
+        )
+
+    def test_only_for_a_user(self):
+        self.assertRaises(exception.Forbidden, self.volume.create, self.admin, size=1)
+
+    def test_delete(self):
+        for _ in range(2):
+            self.volume.delete(self.member, self.made['id'])
+        self.assertRaises(exception.VolumeNotFound, self.read)
+
+    def test_delete_in_use(self):
+        self.attach()
+        self.assertRaises(exception.Conflict, self.volume.delete, self.member, self.made['id'])
+
+    def test_reservation(self):
+        self.volume.reserve(self.member, self.made['id'])
+        self.assertEqual('reserved', self.read()['status'])
+        error = self.assertRaises(
+            exception.VolumeNotUsable, self.volume.reserve, self.member, self.made['id']
+        )
+        self.assertIn(self.made['id'], error.message)
+        self.volume.unreserve(self.member, self.made['id'])
+        self.assertEqual('available', self.read()['status'])
+
+    def test_detaching(self):
+        self.assertRaises(
+            exception.VolumeNotUsable, self.volume.begin_detaching, self.member, self.made['id']
+        )
+        self.attach()
+        self.volume.begin_detaching(self.member, self.made['id'])
+        self.assertEqual('detaching', self.read()['status'])
+        self.volume.roll_detaching(self.member, self.made['id'])
+        self.assertEqual('in-use', self.read()['status'])
+
+    def test_another_image(self):
+        cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
+        self.volume.reserve(self.member, self.made['id'])
+        self.volume.reimage(self.member, self.made['id'], cirros['id'])
+        self.volume.wait_until_ready(self.member, self.made['id'], timeout_s=10, interval_s=0.01)
+        self.assertEqual(cirros['id'], self.read()['image']['id'])
+
+
+class AttachableTest(VolumeTestCase):
+    """Which volumes a server may have."""
+
+    def check(self, **options):
+        self.volume.check_attachable(self.read(), **options)
+
+    def refused(self, **options):
+        return self.assertRaises(exception.VolumeNotUsable, self.check, **options).message
+
+    def test_available(self):
+        self.check()
+
+    def test_in_use(self):
+        self.attach()
+        self.assertIn('in-use', self.refused())
+
+    def test_shared(self):
+        self.made = self.create(size=1, volume_type='multiattach')
+        self.attach()
+        self.check(instance_uuid=runtime.new_uuid())
+        self.assertIn('already', self.refused(instance_uuid=self.server.uuid))
+
+    def test_zone(self):
+        zone = self.read()['availability_zone']
+        self.check(availability_zone='moon')
+        self.conf.set_override('cross_az_attach', False, group='cinder')
+        self.volume = volume.Volume(self.conf)
+        self.check(availability_zone=zone)
+        self.check()
+        self.assertIn('moon', self.refused(availability_zone='moon'))
+
+
+class AttachmentTest(VolumeTestCase):
+    """Attachments, also during a move."""
+
+    def status(self):
+        return self.read()['status']
+
+    def test_life(self):
+        made = self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
+        self.assertEqual(('reserved', {}), (self.status(), made['connection_info']))
+        for _ in range(2):
+            updated = self.volume.update_attachment(
+                self.admin, made['id'], SOURCE, mountpoint='/dev/vdb'
+            )
+            self.assertEqual(made['id'], updated['id'])
+            self.assertIn('driver_volume_type', updated['connection_info'])
+        self.assertEqual(updated, self.volume.get_attachment(self.admin, made['id']))
+        for _ in range(2):
+            self.volume.complete_attachment(self.admin, made['id'])
+        self.assertEqual('in-use', self.status())
+        for ctxt, host in ((self.member, None), (self.operator, SOURCE['host'])):
+            self.assertEqual(
+                {
+                    self.server.uuid: {
+                        'attachment_id': made['id'],
+                        'host': host,
+                        'mountpoint': '/dev/vdb',
+                    }
+                },
+                self.volume.get(ctxt, self.made['id'])['attachments'],
+            )
+        for _ in range(2):
+            self.volume.delete_attachment(self.admin, made['id'])
+        self.assertEqual('available', self.status())
+
+    def test_two_hosts_during_a_move(self):
+        source = self.attach()
+        dest = self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
+        self.volume.update_attachment(self.admin, dest['id'], DEST)
+        self.volume.complete_attachment(self.admin, dest['id'])
+        listed = self.volume.list_attachments(self.admin, self.server.uuid)
+        self.assertEqual({source, dest['id']}, {item['id'] for item in listed})
+        self.volume.delete_attachment(self.admin, source)
+        self.assertEqual('in-use', self.status())
+        self.assertEqual(dest['id'], self.read()['attachments'][self.server.uuid]['attachment_id'])
+
+    def test_connected_at_once(self):
+        made = self.volume.create_attachment(
+            self.admin, self.made['id'], self.server.uuid, connector=SOURCE
+        )
+        self.assertIn('driver_volume_type', made['connection_info'])
+
+    def test_of_another_server(self):
+        self.attach()
+        self.assertRaises(
+            exception.VolumeNotUsable,
+            self.volume.create_attachment,
+            self.admin,
+            self.made['id'],
+            runtime.new_uuid(),
+        )
+
+    def test_unknown(self):
+        unknown = runtime.new_uuid()
+        self.assertRaises(
+            exception.VolumeNotFound,
+            self.volume.create_attachment,
+            self.admin,
+            unknown,
+            self.server.uuid,
+        )
+        for call, *args in (
+            (self.volume.get_attachment,),
+            (self.volume.update_attachment, SOURCE),
+            (self.volume.complete_attachment,),
+        ):
+            self.assertRaises(exception.AttachmentNotFound, call, self.admin, unknown, *args)
+        self.volume.delete_attachment(self.admin, unknown)
+
+
+class SnapshotTest(VolumeTestCase):
+    """Snapshots."""
+
+    def test_life(self):
+        self.attach()
+        made = self.volume.create_snapshot(self.member, self.made['id'], 'snap')
+        found = self.volume.get_snapshot(self.member, made['id'])
+        self.assertEqual(
+            ('snap', self.made['id'], 1), (found['name'], found['volume_id'], found['size'])
+        )
+        for _ in range(2):
+            self.volume.delete_snapshot(self.member, made['id'])
+        self.assertRaises(
+            exception.SnapshotNotFound, self.volume.get_snapshot, self.member, made['id']
+        )
+
+    def test_unknown(self):
+        self.assertRaises(
+            exception.VolumeNotFound,
+            self.volume.create_snapshot,
+            self.member,
+            runtime.new_uuid(),
+            'snap',
+        )
