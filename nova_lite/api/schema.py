@@ -72,10 +72,11 @@ class Schema:
         message = _cut(error.message)
         if error.validator == 'format':
             message = FORMATS.get(error.validator_value, message)
-        if not error.absolute_path:
+        names = [part for part in error.absolute_path if isinstance(part, str)]
+        if not names:
             return message
         return (
-            f'Invalid input for {self._place} {error.absolute_path[-1]}. '
+            f'Invalid input for {self._place} {names[-1]}. '
             f'Value: {_cut(str(error.instance))}. {message}'
         )
 

@@ -18,7 +18,7 @@ from nova_lite.db.cell import models
 _TIMES = ('created_at', 'updated_at', 'launched_at', 'terminated_at', 'deleted_at')
 _NOTHING = {
     **dict.fromkeys(models.Instance.__table__.c.keys()),
-    'meta': {},
+    'metadata': {},
     'deleted': False,
     'hidden': False,
     'locked': False,
@@ -31,7 +31,7 @@ _NOTHING = {
 class Server:
     """A server as a handler sees it.
 
-    row: the record's columns as attributes (`meta` is the column metadata)
+    row: the record's columns as attributes
     cell: where it is; None while it is a build request
     build_request: the row, while it is one
     mapping: its instance mapping
@@ -104,9 +104,9 @@ def _find(req, uuid, deleted):
     return Server(row, cell=cell, mapping=mapping)
 
 
-def read_cell(req, cell, mapping, function, *args):
+def read_cell(req, cell, mapping, function, *args, **kwargs):
     """Read from a server's cell; raises Unreachable when the cell is down."""
-    answer = req.app.cells.scatter(function, *args, cells=[cell])[cell]
+    answer = req.app.cells.scatter(function, *args, cells=[cell], **kwargs)[cell]
     if isinstance(answer, cells.Unreachable):
         raise Unreachable(mapping) from answer.error
     return answer
@@ -122,8 +122,6 @@ def _mapping_and_request(connection, uuid):
 def row_of(build_request):
     """A build request's server with the columns of a record as attributes."""
     values = {**_NOTHING, 'created_at': build_request.created_at, **build_request.instance}
-    if 'metadata' in values:
-        values['meta'] = values.pop('metadata')
     for name in _TIMES:
         if isinstance(values.get(name), str):
             values[name] = datetime.datetime.fromisoformat(values[name])

@@ -77,7 +77,7 @@ class Database:
 
         try:
             return transaction()
-        except db_exception.DBConnectionError as error:
+        except (db_exception.DBConnectionError, db_exception.DBNonExistentDatabase) as error:
             raise exception.Unavailable(service='The database', reason=error) from error
 
     def dispose(self):

@@ -1,0 +1,1 @@
+"""Servers: one file per operation, and what these share (view, actions, lists)."""

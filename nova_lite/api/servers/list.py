@@ -1,0 +1,141 @@
+"""GET /servers and /servers/detail."""
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api.servers import list_filters
+from nova_lite.api.servers import list_merge
+from nova_lite.api.servers import list_schema
+from nova_lite.api.servers import partial
+from nova_lite.api.servers import view
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instance_lists
+from nova_lite.policies import servers as rules
+
+ALIASES = {'instance_type_id': 'flavor_id'}
+OF_HOSTS = ('host', 'node')
+
+
+@operation.operation(
+    'GET', '/servers', policy=rules.LIST, query=list_schema.QUERY, faults=(400, 403)
+)
+def index(req):
+    """Ids and names."""
+    return _answer(req, rules.LIST_ALL, _names, partial.short)
+
+
+@operation.operation(
+    'GET', '/servers/detail', policy=rules.DETAIL, query=list_schema.QUERY, faults=(400, 403)
+)
+def detail(req):
+    """Everything."""
+    return _answer(req, rules.DETAIL_ALL, details, partial.detail)
+
+
+def _answer(req, all_rule, show, show_partial):
+    try:
+        criteria = list_filters.parse(req, all_rule)
+    except list_filters.Nothing:
+        return {'servers': []}
+    sort, ordered = _sort(req)
+    limit = paging.limit_of(req)
+    page = list_merge.read(req, criteria, sort, limit)
+    servers = show(req, page)
+    marker = page.uuids[-1] if page.uuids and _has_next(req, page, limit) else None
+    if page.down:
+        plain = criteria.plain and not ordered and not {'limit', 'marker'} & set(req.params)
+        servers += _missing(req, page, criteria, show_partial) if plain else []
+        _refuse_gaps(req)
+    answer = {'servers': servers}
+    if marker is not None:
+        answer['servers_links'] = links.next_page(req, marker)
+    return answer
+
+
+def _has_next(req, page, limit):
+    return paging.is_full(req, page.uuids, limit)
+
+
+def _sort(req):
+    """([(column, direction)], whether the caller chose): unique at its end."""
+    keys, directions = req.params.get('sort_key', []), req.params.get('sort_dir', [])
+    if not req.allows(rules.ALL_FILTERS) and set(keys) & set(OF_HOSTS):
+        raise exception.Forbidden('Only administrators can sort servers by host or node.')
+    if len(directions) > len(keys) and keys:
+        raise exception.Invalid('Sort direction size exceeds sort key size')
+    found, direction = [], directions[0] if directions else 'desc'
+    for position, key in enumerate(keys):
+        if position < len(directions):
+            direction = directions[position]
+        if req.minor < 75 and key in list_schema.IGNORED_SORT_KEYS and not _is_new(req, key):
+            continue
+        found.append((ALIASES.get(key, key), direction))
+    names = [name for name, _direction in found]
+    for name in ('created_at', 'uuid'):
+        if name not in names:
+            found.append((name, direction))
+    return found, bool(keys or directions)
+
+
+def _is_new(req, key):
+    return key == 'locked' and req.minor >= 73
+
+
+def _names(req, page):
+    by_uuid = _gather(req, page, instance_lists.names)
+    by_uuid.update(page.pending)
+    return [view.basic(req, by_uuid[uuid]) for uuid in page.uuids if uuid in by_uuid]
+
+
+def _gather(req, page, function):
+    merged = {}
+    for found in _from_cells(req, page, function):
+        merged.update(found)
+    return merged
+
+
+def _from_cells(req, page, function, *args, **kwargs):
+    """Answers of the cells that hold servers of the page."""
+    wanted = list(dict.fromkeys(page.where.values()))
+    if not wanted:
+        return []
+    answers = req.app.cells.scatter(function, list(page.where), *args, cells=wanted, **kwargs)
+    return [found for found in answers.values() if not isinstance(found, cells.Unreachable)]
+
+
+def details(req, page):
+    """The full representations of a page's servers, in its order."""
+    look = view.Look(req)
+    rows = dict(page.pending)
+    for uuid, each in page.pending.items():
+        look.tags[uuid] = sorted(each.tags)
+    for found in _from_cells(
+        req,
+        page,
+        instance_lists.details,
+        look.columns(),
+        tags=look.wants_tags,
+        hosts=look.wants_hosts,
+    ):
+        look.take(found)
+        rows.update(found['rows'])
+    if look.wants_specs and page.uuids:
+        look.specs = req.app.api_db.read(request_specs.stored, page.uuids)
+    return [view.detail(look, rows[uuid]) for uuid in page.uuids if uuid in rows]
+
+
+def _missing(req, page, criteria, show_partial):
+    """Entries for the servers of cells that do not answer, from 2.69."""
+    if req.minor < 69:
+        return []
+    return [
+        show_partial(req, mapping)
+        for mapping in partial.mappings(req, page.down, criteria.project_id)
+    ]
+
+
+def _refuse_gaps(req):
+    if req.minor < 69 and not req.conf.api.list_records_by_skipping_down_cells:
+        raise exception.NovaLiteError('A cell is not responding.')

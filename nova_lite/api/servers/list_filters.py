@@ -1,0 +1,292 @@
+"""Filters of server lists: query parameters to conditions.
+
+Each filter is two things at once: a condition for the cells' databases, and a
+test for servers that are still build requests.
+Source: reference/api-surface 7.
+"""
+
+import dataclasses
+import datetime
+import re
+import typing
+
+from oslo_utils import strutils
+from oslo_utils import timeutils
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api.servers import addresses
+from nova_lite.api.servers import list_schema
+from nova_lite.db.api import flavors
+from nova_lite.db.cell import instance_lists
+from nova_lite.policies import servers as rules
+
+PAGING = frozenset(('limit', 'marker', 'sort_key', 'sort_dir'))
+ALIASES = {
+    'image': 'image_ref',
+    'name': 'display_name',
+    'description': 'display_description',
+    'tenant_id': 'project_id',
+}
+EXACT = frozenset(('project_id', 'user_id', 'image_ref', 'vm_state', 'task_state', 'uuid', 'host'))
+NUMBERS = frozenset(('launch_index', 'power_state', 'progress'))
+MOMENTS = frozenset(('launched_at', 'terminated_at', 'created_at'))
+TAG_FILTERS = {
+    'tags': {'every': True},
+    'tags-any': {'every': False},
+    'not-tags': {'every': True, 'negate': True},
+    'not-tags-any': {'every': False, 'negate': True},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Filter:
+    """One condition. sql: for the cells; test(row, tags): for build requests.
+
+    pattern: a regular expression, which the database may not understand
+    """
+
+    sql: typing.Any
+    test: typing.Callable
+    pattern: bool = False
+
+
+class Nothing(Exception):
+    """No server can fulfil the filters."""
+
+
+@dataclasses.dataclass
+class Criteria:
+    """What a list asks for.
+
+    project_id: None for all; filters: [Filter]; addresses: [(version, pattern)]
+    plain: nothing was filtered but the project, so partial results may be shown
+    """
+
+    project_id: str | None
+    filters: list
+    addresses: list
+    plain: bool
+
+    @property
+    def conditions(self):
+        return [each.sql for each in self.filters]
+
+    @property
+    def has_patterns(self):
+        return any(each.pattern for each in self.filters)
+
+    def accepts(self, row, tags):
+        """Whether a build request's server fulfils every filter."""
+        return all(each.test(row, tags) for each in self.filters) and self.reachable(row)
+
+    def reachable(self, row):
+        """Whether some address matches, where addresses are asked for."""
+        return all(
+            any(re.search(pattern, address) for address in addresses.every(row.network_info, v))
+            for v, pattern in self.addresses
+        )
+
+
+def parse(req, all_rule):
+    """The Criteria of a request; raises Nothing, Invalid, Forbidden.
+
+    all_rule: policy for servers of all projects
+    """
+    given = _permitted(req)
+    everyone = _all_tenants(req, given, all_rule)
+    if not everyone:
+        given.pop('tenant_id', None)
+        given.pop('project_id', None)
+    asked = set(given) - {'deleted'}
+    found = [*_life(req, given), *_changes(given)]
+    if 'status' in given:
+        found.append(_states(req, given.pop('status')))
+    project_id = None if everyone else req.ctxt.project_id
+    if project_id is not None:
+        found.append(_equals('project_id', project_id))
+    listed = _addresses(given)
+    if 'flavor' in given:
+        found.append(_flavor(req, given.pop('flavor')))
+    for name, values in given.items():
+        found.append(_one(name, values))
+    return Criteria(project_id, found, listed, plain=not asked)
+
+
+def _permitted(req):
+    """The parameters that filter, without those the caller may not use."""
+    given = {name: values for name, values in req.params.items() if name not in PAGING and values}
+    given = {name: values for name, values in given.items() if name in list_schema.NAMES}
+    if req.allows(rules.ALL_FILTERS):
+        return given
+    permitted = list_schema.allowed(req.minor)
+    return {name: values for name, values in given.items() if name in permitted}
+
+
+def _all_tenants(req, given, rule):
+    values = given.pop('all_tenants', None)
+    if values is None:
+        return False
+    if not _boolean('all_tenants', values[-1] or '1'):
+        return False
+    req.authorize(rule)
+    return True
+
+
+def _boolean(name, text):
+    try:
+        return strutils.bool_from_string(text, strict=True)
+    except ValueError as error:
+        raise exception.Invalid(f'Invalid value for {name}: {error}') from error
+
+
+def _life(req, given):
+    """Deleted servers are shown when asked for, or with a span of changes."""
+    deleted = given.pop('deleted', None)
+    soft_deleted = given.pop('soft_deleted', None)
+    wanted = False if deleted is None else strutils.bool_from_string(deleted[-1] or '1')
+    found = []
+    if 'deleted' in [text.lower() for text in given.get('status', ())]:
+        if not req.ctxt.is_admin:
+            raise exception.Forbidden('Only administrators may list deleted instances')
+        wanted = True
+    if soft_deleted is not None and strutils.bool_from_string(soft_deleted[-1]):
+        found.append(_equals('vm_state', str(states.VmState.SOFT_DELETED)))
+    if wanted or not {'changes-since', 'changes-before'} & set(given):
+        found.append(_equals('deleted', wanted))
+    return found
+
+
+def _changes(given):
+    since = _moment(given.pop('changes-since', None))
+    before = _moment(given.pop('changes-before', None))
+    if since is None and before is None:
+        return []
+    if since is not None and before is not None and before < since:
+        raise exception.Invalid(
+            'The value of changes-since must be less than or equal to changes-before.'
+        )
+
+    def test(row, _tags):
+        moment = row.updated_at or row.created_at
+        return (since is None or moment >= since) and (before is None or moment <= before)
+
+    return [Filter(instance_lists.changed(since, before), test)]
+
+
+def _moment(values):
+    if values is None:
+        return None
+    try:
+        return timeutils.normalize_time(timeutils.parse_isotime(values[-1]))
+    except (ValueError, OverflowError) as error:
+        raise exception.Invalid(f'Invalid time: {values[-1]}') from error
+
+
+def _states(req, statuses):
+    pairs = []
+    for status in statuses:
+        for vm_state, tasks in states.states_of(status.upper()):
+            without = () if tasks else tuple(states.STATUS[vm_state][1])
+            pairs.append((str(vm_state), tuple(map(str, tasks)), tuple(map(str, without))))
+    if not pairs:
+        if req.minor >= 38:
+            raise exception.Invalid(f'Invalid status value: {", ".join(statuses)}')
+        raise Nothing()
+
+    def test(row, _tags):
+        return any(
+            row.vm_state == vm_state
+            and (row.task_state in tasks if tasks else row.task_state not in without)
+            for vm_state, tasks, without in pairs
+        )
+
+    return Filter(instance_lists.in_states(pairs), test)
+
+
+def _addresses(given):
+    found = []
+    for name, version in (('ip', 4), ('ip6', 6)):
+        if name in given:
+            found.append((version, given.pop(name)[-1]))
+    return found
+
+
+def _flavor(req, values):
+    """By flavor id: the records know the flavor by its number."""
+    try:
+        row = req.app.api_db.read(flavors.get, values[-1])
+    except exception.FlavorNotFound:
+        raise Nothing() from None
+    return _equals('flavor_id', row.id)
+
+
+def _one(name, values):
+    """The filter of one parameter that needs nothing else."""
+    if name in TAG_FILTERS:
+        return _tagged(name, values)
+    if name in ('locked', 'auto_disk_config'):
+        return _equals(name, _boolean(name, values[-1]))
+    name = ALIASES.get(name, name)
+    if name in NUMBERS:
+        return _number(name, values[-1])
+    if name in MOMENTS:
+        return _second(name, _moment(values))
+    if name == 'config_drive':
+        return _config_drive(values[-1])
+    if name in EXACT:
+        return _equals(name, values if len(values) > 1 else values[0])
+    return _matches(name, values[-1])
+
+
+def _number(name, text):
+    if not re.fullmatch(r'-?\d{1,9}', text):
+        raise exception.Invalid(f'Invalid value for {name}: {text}')
+    return _equals(name, int(text))
+
+
+def _second(name, moment):
+    """Within this second: the API shows no finer times."""
+    start = moment.replace(microsecond=0)
+    end = start + datetime.timedelta(seconds=1)
+
+    def test(row, _tags):
+        found = getattr(row, name)
+        return found is not None and start <= found < end
+
+    return Filter(instance_lists.between(name, start, end), test)
+
+
+def _config_drive(text):
+    if strutils.bool_from_string(text):
+        return _equals('config_drive', 'True')
+    return _equals('config_drive', ['', 'False'])
+
+
+def _tagged(name, values):
+    tags = [tag for text in values for tag in text.split(',')]
+    options = TAG_FILTERS[name]
+    every, negate = options['every'], options.get('negate', False)
+
+    def test(_row, present):
+        holds = all(t in present for t in tags) if every else any(t in present for t in tags)
+        return holds is not negate
+
+    return Filter(instance_lists.tagged(tags, every=every, negate=negate), test)
+
+
+def _equals(name, value):
+    def test(row, _tags):
+        found = getattr(row, name)
+        return found in value if isinstance(value, list) else found == value
+
+    return Filter(instance_lists.equals(name, value), test)
+
+
+def _matches(name, pattern):
+    compiled = re.compile(pattern)
+
+    def test(row, _tags):
+        return bool(compiled.search(getattr(row, name) or ''))
+
+    return Filter(instance_lists.matches(name, pattern), test, pattern=True)

@@ -1,0 +1,162 @@
+"""Pages of servers over build requests and all cells.
+
+Every source is read in the same order and merged by it, build requests first:
+a server that moves into a cell meanwhile is then seen twice, which is mended
+here, rather than never. Source: reference/cells-and-rpc 2.
+"""
+
+import functools
+import heapq
+
+from oslo_db import exception as db_exception
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite.api import formats
+from nova_lite.api import server_access
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instance_lists
+
+
+class Pending:
+    """A build request's server in a list: its columns, tags, and itself as a marker."""
+
+    def __init__(self, build_request):
+        self.row = server_access.row_of(build_request)
+        self.tags = build_request.tags
+        self._mapping = vars(self.row)
+
+    def __getattr__(self, name):
+        return getattr(self.row, name)
+
+
+class Page:
+    """Servers of one page, in order.
+
+    pending: {uuid: Pending} of those that are build requests
+    where: {uuid: Cell} of the others
+    down: cells that did not answer
+    """
+
+    def __init__(self):
+        self.uuids, self.pending, self.where, self.down = [], {}, {}, []
+
+
+def read(req, criteria, sort, limit):
+    """The Page that the request asks for; raises MarkerNotFound.
+
+    sort: (column name, 'asc' or 'desc') pairs, ending in a unique column
+    """
+    page = Page()
+    pending = _pending(req, criteria)
+    marker = _marker(req, criteria, pending)
+    if limit == 0:
+        return page
+    sources = [_sorted(pending, sort, marker)]
+    more = ('network_info',) if criteria.addresses else ()
+    options = {
+        'limit': None if criteria.addresses else limit,
+        'marker': marker,
+        'more': more,
+    }
+    found = _scatter(req, criteria, instance_lists.keys, criteria.conditions, sort, **options)
+    for cell, rows in found.items():
+        if isinstance(rows, cells.Unreachable):
+            page.down.append(cell)
+            continue
+        if criteria.addresses:
+            rows = [row for row in rows if criteria.reachable(row)]
+        sources.append([(row, cell) for row in rows])
+    order = order_of(sort)
+    for row, cell in heapq.merge(*sources, key=lambda pair: order(pair[0])):
+        _take(page, row, cell)
+        if len(page.uuids) == limit:
+            break
+    return page
+
+
+def _take(page, row, cell):
+    if row.uuid in page.pending or row.uuid in page.where:
+        return
+    page.uuids.append(row.uuid)
+    if cell is None:
+        page.pending[row.uuid] = row
+    else:
+        page.where[row.uuid] = cell
+
+
+def _scatter(req, criteria, function, *args, **kwargs):
+    """Ask all cells; a pattern that only the database refuses is the caller's fault."""
+    try:
+        return req.app.cells.scatter(function, *args, **kwargs)
+    except db_exception.DBError as error:
+        if not criteria.has_patterns:
+            raise
+        raise exception.Invalid('A filter is not a valid regular expression.') from error
+
+
+def _pending(req, criteria):
+    rows = req.app.api_db.read(build_requests.every, criteria.project_id)
+    found = [Pending(row) for row in rows]
+    return [each for each in found if criteria.accepts(each.row, each.tags)]
+
+
+def _marker(req, criteria, pending):
+    """The row after which the page begins, from wherever it is."""
+    marker = req.param('marker')
+    if marker is None:
+        return None
+    for each in pending:
+        if each.uuid == marker:
+            return each
+    if formats.is_uuid(marker):
+        mapping = req.app.api_db.read(instance_mappings.find, marker)
+        if mapping is not None and mapping.cell_id is not None:
+            # The marker may have left the filters since its page was shown.
+            whose = []
+            if criteria.project_id is not None:
+                whose.append(instance_lists.equals('project_id', criteria.project_id))
+            cell = req.app.cells.by_id(mapping.cell_id)
+            row = server_access.read_cell(req, cell, mapping, instance_lists.find, marker, whose)
+            if row is not None:
+                return row
+    raise exception.MarkerNotFound(marker=marker)
+
+
+def _sorted(pending, sort, marker):
+    order = order_of(sort)
+    rows = sorted(pending, key=order)
+    if marker is not None:
+        after = order(marker)
+        rows = [row for row in rows if order(row) > after]
+    return [(row, None) for row in rows]
+
+
+def order_of(sort):
+    """A key function that puts rows in the order the databases sort them."""
+    names = [(name, direction == 'desc') for name, direction in sort]
+
+    @functools.total_ordering
+    class Descending:
+        __slots__ = ('value',)
+
+        def __init__(self, value):
+            self.value = value
+
+        def __eq__(self, other):
+            return self.value == other.value
+
+        def __lt__(self, other):
+            return other.value < self.value
+
+    def key(row):
+        parts = []
+        for name, descending in names:
+            value = getattr(row, name)
+            # NULL sorts before everything, as paging.ordered has it.
+            part = (False, 0) if value is None else (True, value)
+            parts.append(Descending(part) if descending else part)
+        return tuple(parts)
+
+    return key

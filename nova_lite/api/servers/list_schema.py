@@ -1,0 +1,123 @@
+"""Query parameters of server lists, by microversion.
+
+Source: reference/api-surface 7.
+"""
+
+from nova_lite.api import types
+
+_TEXT = types.multi(types.TEXT)
+_REGEX = types.multi({'type': 'string', 'maxLength': 255, 'format': 'regex'})
+_TIME = types.multi({'type': 'string', 'format': 'date-time'})
+_NONE = {'type': 'array', 'maxItems': 0}
+
+SORT_KEYS = (
+    'access_ip_v4', 'access_ip_v6', 'auto_disk_config', 'availability_zone', 'config_drive',
+    'created_at', 'display_description', 'display_name', 'host', 'hostname', 'image_ref',
+    'instance_type_id', 'kernel_id', 'key_name', 'launch_index', 'launched_at', 'locked_by',
+    'node', 'power_state', 'progress', 'project_id', 'ramdisk_id', 'root_device_name',
+    'task_state', 'terminated_at', 'updated_at', 'user_id', 'uuid', 'vm_state',
+)  # fmt: skip
+# Named by clients of old; sorted by nothing up to 2.74, refused from 2.75.
+IGNORED_SORT_KEYS = (
+    'architecture', 'cell_name', 'cleaned', 'default_ephemeral_device', 'default_swap_device',
+    'deleted', 'deleted_at', 'disable_terminate', 'ephemeral_gb', 'ephemeral_key_uuid', 'id',
+    'key_data', 'launched_on', 'locked', 'memory_mb', 'os_type', 'reservation_id', 'root_gb',
+    'shutdown_terminate', 'user_data', 'vcpus', 'vm_mode',
+)  # fmt: skip
+# Tables that a filter might reach into.
+_JOINED = (
+    'block_device_mapping', 'services', 'metadata', 'system_metadata', 'info_cache',
+    'security_groups', 'pci_devices',
+)  # fmt: skip
+
+_BASE = {
+    'user_id': _TEXT,
+    'project_id': _TEXT,
+    'tenant_id': _TEXT,
+    'launch_index': _TEXT,
+    'image': _TEXT,
+    'image_ref': _TEXT,
+    'kernel_id': _REGEX,
+    'ramdisk_id': _REGEX,
+    'hostname': _REGEX,
+    'key_name': _REGEX,
+    'power_state': _REGEX,
+    'vm_state': _TEXT,
+    'task_state': _TEXT,
+    'host': _TEXT,
+    'node': _REGEX,
+    'flavor': _REGEX,
+    'reservation_id': _REGEX,
+    'launched_at': _REGEX,
+    'terminated_at': _REGEX,
+    'availability_zone': _REGEX,
+    'name': _REGEX,
+    'display_name': _REGEX,
+    'description': _REGEX,
+    'display_description': _REGEX,
+    'locked_by': _REGEX,
+    'uuid': _TEXT,
+    'root_device_name': _REGEX,
+    'config_drive': _REGEX,
+    'access_ip_v4': _REGEX,
+    'access_ip_v6': _REGEX,
+    'auto_disk_config': _REGEX,
+    'progress': _REGEX,
+    'status': _TEXT,
+    'changes-since': _TIME,
+    'ip': _REGEX,
+    'ip6': _REGEX,
+    'created_at': _REGEX,
+    'all_tenants': _TEXT,
+    'soft_deleted': _TEXT,
+    'deleted': _TEXT,
+    **types.PAGE,
+    'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, *IGNORED_SORT_KEYS]}),
+    'sort_dir': types.multi({'type': 'string', 'enum': ['asc', 'desc']}),
+}
+_TAGS = {'tags': _TEXT, 'tags-any': _TEXT, 'not-tags': _TEXT, 'not-tags-any': _TEXT}
+_LOCKED = {'locked': types.multi(types.BOOLEAN)}
+_STRICT_SORT = {
+    'sort_key': types.multi({'type': 'string', 'enum': [*SORT_KEYS, 'locked']}),
+}
+
+
+def _schema(properties, *, strict=False):
+    found = types.query(properties, strict=strict)
+    if not strict:
+        found['properties'] = {**found['properties'], **dict.fromkeys(_JOINED, _NONE)}
+        found['patternProperties'] = {'^_': _NONE}
+    return found
+
+
+_V26 = {**_BASE, **_TAGS}
+_V66 = {**_V26, 'changes-before': _TIME}
+_V73 = {**_V66, **_LOCKED}
+_V75 = {**_V73, **_STRICT_SORT}
+
+QUERY = {
+    '2.1': _schema(_BASE),
+    '2.26': _schema(_V26),
+    '2.66': _schema(_V66),
+    '2.73': _schema(_V73),
+    '2.75': _schema(_V75, strict=True),
+}
+NAMES = frozenset(_V75)
+
+# What a project's users may filter by, from which microversion on.
+FOR_ALL = (
+    (1, ('reservation_id', 'name', 'status', 'image', 'flavor', 'ip', 'changes-since',
+         'all_tenants')),
+    (5, ('ip6',)),
+    (26, tuple(_TAGS)),
+    (66, ('changes-before',)),
+    (73, ('locked',)),
+    (83, ('availability_zone', 'config_drive', 'key_name', 'created_at', 'launched_at',
+          'terminated_at', 'power_state', 'task_state', 'vm_state', 'progress', 'user_id')),
+    (90, ('hostname',)),
+)  # fmt: skip
+
+
+def allowed(minor):
+    """Names that everyone may filter by at 2.`minor`."""
+    return {name for first, names in FOR_ALL if minor >= first for name in names}

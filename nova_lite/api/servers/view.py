@@ -1,0 +1,286 @@
+"""The representation of a server, at each microversion.
+
+`Look` is made once per request, `detail` once per server: rows in, dicts out.
+Source: reference/api-surface 6.
+"""
+
+import functools
+import hashlib
+
+from nova_lite import states
+from nova_lite.api import links
+from nova_lite.api.servers import addresses
+from nova_lite.db.cell import services
+from nova_lite.policies import servers as rules
+
+PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
+FAULTY = frozenset(('ERROR', 'DELETED'))
+MISSING = ''
+
+_COLUMNS = (
+    'id', 'uuid', 'project_id', 'user_id', 'display_name', 'host', 'node', 'vm_state',
+    'task_state', 'power_state', 'progress', 'image_ref', 'key_name', 'availability_zone',
+    'flavor', 'metadata', 'network_info', 'security_groups', 'access_ip_v4', 'access_ip_v6',
+    'auto_disk_config', 'config_drive', 'launched_at', 'terminated_at', 'created_at',
+    'updated_at', 'deleted',
+)  # fmt: skip
+_INNER = (
+    'reservation_id', 'launch_index', 'hostname', 'kernel_id', 'ramdisk_id', 'root_device_name',
+    'user_data',
+)  # fmt: skip
+
+
+class Look:
+    """What of a server the caller may see, and what else is known of the servers.
+
+    devices, faults, tags: by server uuid; services: by host; specs: stored request
+    specs by server uuid; groups: uuid of the server group by server uuid
+    full: also what only GET answers carry below 2.75
+    """
+
+    def __init__(self, req, *, full=True, show=False):
+        self.req = req
+        self.minor = req.minor
+        self.full = full or req.minor >= 75
+        self.with_groups = show and req.minor >= 71
+        self.inner = self.full and req.allows(rules.EXTENDED_ATTRIBUTES)
+        self.host_status = req.minor >= 16 and self.full and req.allows(rules.HOST_STATUS)
+        self.host_unknown = (
+            req.minor >= 16
+            and self.full
+            and not self.host_status
+            and req.allows(rules.HOST_STATUS_UNKNOWN)
+        )
+        self.extra_specs = req.minor >= 47 and req.allows(rules.EXTRA_SPECS)
+        self.is_admin = req.ctxt.is_admin
+        self.down_after_s = req.conf.service_down_time
+        self.name_template = req.conf.instance_name_template
+        self.devices, self.faults, self.tags, self.services = {}, {}, {}, {}
+        self.specs, self.groups = {}, {}
+
+    @property
+    def wants_tags(self):
+        return self.minor >= 26
+
+    @property
+    def wants_hosts(self):
+        return self.host_status or self.host_unknown
+
+    @property
+    def wants_specs(self):
+        return self.minor >= 96
+
+    def columns(self):
+        """The columns of the rows that the view will read."""
+        names = list(_COLUMNS)
+        if self.inner and self.minor >= 3:
+            names += _INNER
+        elif self.minor >= 90:
+            names.append('hostname')
+        if self.minor >= 9:
+            names.append('locked')
+        if self.minor >= 19:
+            names.append('display_description')
+        if self.minor >= 63:
+            names.append('trusted_certs')
+        if self.minor >= 73:
+            names.append('locked_reason')
+        if self.minor >= 98:
+            names.append('image_properties')
+        return names
+
+    def take(self, found):
+        """Add what `instance_lists.details` gave for one cell."""
+        self.devices.update(found['devices'])
+        self.faults.update(found['faults'])
+        self.tags.update(found['tags'])
+        self.services.update(found['services'])
+
+
+def basic(req, row):
+    """The entry of GET /servers."""
+    return {
+        'id': row.uuid,
+        'name': row.display_name,
+        'links': links.resource(req, 'servers', row.uuid),
+    }
+
+
+def detail(look, row):
+    """The whole of a server."""
+    status = states.status_of(row.vm_state, row.task_state)
+    shown = {
+        'id': row.uuid,
+        'name': row.display_name,
+        'status': status,
+        'tenant_id': row.project_id,
+        'user_id': row.user_id,
+        'metadata': row.metadata,
+        'hostId': host_id(row.project_id, row.host),
+        'image': _image(look, row),
+        'flavor': flavor(look, row.flavor),
+        'created': isotime(row.created_at),
+        'updated': isotime(row.updated_at or row.created_at),
+        'addresses': {}
+        if row.vm_state == states.VmState.BUILDING
+        else addresses.view(row.network_info, extended=look.full),
+        'accessIPv4': row.access_ip_v4 or '',
+        'accessIPv6': row.access_ip_v6 or '',
+        'links': links.resource(look.req, 'servers', row.uuid),
+        'OS-DCF:diskConfig': 'AUTO' if row.auto_disk_config else 'MANUAL',
+    }
+    if status in PROGRESS:
+        shown['progress'] = row.progress or 0
+    if status in FAULTY and row.uuid in look.faults:
+        shown['fault'] = fault(look, look.faults[row.uuid])
+    if look.full:
+        _add_extensions(look, row, shown)
+    _add_later(look, row, shown)
+    return shown
+
+
+def _add_extensions(look, row, shown):
+    shown['OS-EXT-AZ:availability_zone'] = row.availability_zone or MISSING
+    shown['config_drive'] = row.config_drive or MISSING
+    shown['key_name'] = row.key_name
+    shown['OS-SRV-USG:launched_at'] = naive(row.launched_at)
+    shown['OS-SRV-USG:terminated_at'] = naive(row.terminated_at)
+    shown['OS-EXT-STS:task_state'] = row.task_state
+    shown['OS-EXT-STS:vm_state'] = row.vm_state
+    shown['OS-EXT-STS:power_state'] = row.power_state or 0
+    if row.security_groups:
+        shown['security_groups'] = [{'name': name} for name in row.security_groups]
+    volumes = look.devices.get(row.uuid, ())
+    shown['os-extended-volumes:volumes_attached'] = [
+        {'id': volume_id, 'delete_on_termination': bool(delete)}
+        if look.minor >= 3
+        else {'id': volume_id}
+        for volume_id, delete in volumes
+    ]
+    if look.inner:
+        _add_inner(look, row, shown)
+    if look.wants_hosts:
+        status = host_status(look, row.host)
+        if look.host_status or status == 'UNKNOWN':
+            shown['host_status'] = status
+
+
+def _add_inner(look, row, shown):
+    prefix = 'OS-EXT-SRV-ATTR:'
+    shown[prefix + 'host'] = row.host
+    shown[prefix + 'hypervisor_hostname'] = row.node
+    shown[prefix + 'instance_name'] = instance_name(look.name_template, row)
+    if look.minor >= 3:
+        for name in _INNER:
+            shown[prefix + name] = getattr(row, name)
+
+
+def _add_later(look, row, shown):
+    """What came with microversions, in their order."""
+    minor = look.minor
+    if minor >= 9:
+        shown['locked'] = bool(row.locked)
+    if minor >= 19:
+        shown['description'] = row.display_description
+    if minor >= 26:
+        shown['tags'] = look.tags.get(row.uuid, [])
+    if minor >= 63:
+        shown['trusted_image_certificates'] = row.trusted_certs
+    if look.with_groups:
+        group = look.groups.get(row.uuid)
+        shown['server_groups'] = [group] if group else []
+    if minor >= 73:
+        shown['locked_reason'] = row.locked_reason
+    if minor >= 90:
+        shown['OS-EXT-SRV-ATTR:hostname'] = row.hostname
+    if minor >= 96:
+        spec = look.specs.get(row.uuid, {})
+        shown['pinned_availability_zone'] = spec.get('availability_zone')
+        if minor >= 100:
+            shown['scheduler_hints'] = hints(spec)
+
+
+def hints(spec):
+    """Scheduler hints as the user gave them: a single value stands by itself."""
+    found = {}
+    for name, values in spec.get('scheduler_hints', {}).items():
+        found[name] = values[0] if len(values) == 1 else values
+    return found
+
+
+def _image(look, row):
+    if not row.image_ref:
+        return ''
+    shown = {
+        'id': row.image_ref,
+        'links': links.bookmark(look.req, 'images', row.image_ref),
+    }
+    if look.minor >= 98:
+        shown['properties'] = row.image_properties or {}
+    return shown
+
+
+def flavor(look, values):
+    """The embedded flavor of a server, from the one its record holds."""
+    if look.minor < 47:
+        return {
+            'id': values['flavorid'],
+            'links': links.bookmark(look.req, 'flavors', values['flavorid']),
+        }
+    shown = {
+        'vcpus': values['vcpus'],
+        'ram': values['memory_mb'],
+        'disk': values['root_gb'],
+        'ephemeral': values['ephemeral_gb'],
+        'swap': values['swap'],
+        'original_name': values['name'],
+    }
+    if look.extra_specs:
+        shown['extra_specs'] = values.get('extra_specs', {})
+    return shown
+
+
+def fault(look, row):
+    """Why a server failed; the details only for those who may know."""
+    shown = {'code': row.code, 'created': isotime(row.created_at), 'message': row.message}
+    if row.details and (look.is_admin or row.code != 500):
+        shown['details'] = row.details
+    return shown
+
+
+def host_status(look, host):
+    """UP, UNKNOWN, DOWN, MAINTENANCE, or nothing without a host."""
+    service = look.services.get(host) if host else None
+    if service is None:
+        return ''
+    if service.forced_down:
+        return 'DOWN'
+    if service.disabled:
+        return 'MAINTENANCE'
+    return 'UP' if services.is_up(service, look.down_after_s) else 'UNKNOWN'
+
+
+@functools.lru_cache(maxsize=4096)
+def host_id(project_id, host):
+    """A name for the host that tells a project nothing but whether it is the same."""
+    if not host:
+        return ''
+    return hashlib.sha224(f'{project_id}{host}'.encode()).hexdigest()
+
+
+def instance_name(template, row):
+    """The guest's name on its hypervisor."""
+    try:
+        return template % row.id
+    except TypeError:
+        return template % {'uuid': row.uuid, 'name': row.display_name}
+
+
+def isotime(moment):
+    """A time as the API shows it."""
+    return None if moment is None else moment.isoformat(timespec='seconds') + 'Z'
+
+
+def naive(moment):
+    """A time as the extension OS-SRV-USG shows it: no zone."""
+    return None if moment is None else moment.isoformat(timespec='microseconds')

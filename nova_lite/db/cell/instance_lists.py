@@ -1,0 +1,185 @@
+"""Lists of servers: conditions, order, pages. The same for every cell.
+
+A list is read in two steps: the sort keys of as many servers as a page may
+need from each cell, then the full rows of those that made it into the page.
+Text sorts by code point on every database, as Python does: pages of several
+cells are merged by that order and continued by it.
+"""
+
+import sqlalchemy as sa
+from sqlalchemy.ext import compiler
+from sqlalchemy.sql import expression
+
+from nova_lite.db import paging
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import models
+from nova_lite.db.cell import services
+
+TABLE = models.Instance.__table__
+TAGS = models.Tag.__table__
+
+
+class ByCodePoint(expression.ColumnElement):
+    """A text column compared by code point, whatever the collation."""
+
+    inherit_cache = True
+
+    def __init__(self, column):
+        self.column = column
+        self.type = column.type
+        self.nullable = column.nullable
+        self.key = column.key
+
+
+@compiler.compiles(ByCodePoint)
+def _plain(element, compiling, **kwargs):
+    return compiling.process(element.column, **kwargs)
+
+
+@compiler.compiles(ByCodePoint, 'postgresql')
+def _postgresql(element, compiling, **kwargs):
+    return f'{compiling.process(element.column, **kwargs)} COLLATE "C"'
+
+
+@compiler.compiles(ByCodePoint, 'mysql')
+@compiler.compiles(ByCodePoint, 'mariadb')
+def _mysql(element, compiling, **kwargs):
+    return f'CAST({compiling.process(element.column, **kwargs)} AS BINARY)'
+
+
+def sort_column(name):
+    """The column to sort by; raises KeyError."""
+    column = TABLE.c[name]
+    return ByCodePoint(column) if isinstance(column.type, sa.String) else column
+
+
+# ---- conditions ----
+
+
+def equals(name, value):
+    """Column equals the value; None is NULL, a list is any of these."""
+    column = TABLE.c[name]
+    if isinstance(value, list | tuple | set | frozenset):
+        return column.in_(list(value))
+    return column.is_(None) if value is None else column == value
+
+
+def between(name, start, end):
+    """Column is at or after `start` and before `end`."""
+    return sa.and_(TABLE.c[name] >= start, TABLE.c[name] < end)
+
+
+def matches(name, pattern):
+    """Column matches a regular expression, in the dialect of the database."""
+    return TABLE.c[name].regexp_match(pattern)
+
+
+def changed(since=None, before=None):
+    """Last changed in this span of time, both ends included."""
+    moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
+    found = []
+    if since is not None:
+        found.append(moment >= since)
+    if before is not None:
+        found.append(moment <= before)
+    return sa.and_(*found)
+
+
+def in_states(pairs):
+    """In any of these states: (vm_state, task states or None, excluded task states)."""
+    found = []
+    for vm_state, tasks, without in pairs:
+        part = TABLE.c.vm_state == vm_state
+        if tasks:
+            part = sa.and_(part, TABLE.c.task_state.in_(list(tasks)))
+        elif without:
+            part = sa.and_(
+                part,
+                sa.or_(TABLE.c.task_state.is_(None), TABLE.c.task_state.not_in(list(without))),
+            )
+        found.append(part)
+    return sa.or_(sa.false(), *found)
+
+
+def tagged(tags, *, every, negate=False):
+    """Has all of the tags, or any; or negate: not so."""
+    parts = [
+        sa.exists().where(TAGS.c.instance_uuid == TABLE.c.uuid, TAGS.c.tag == tag) for tag in tags
+    ]
+    condition = sa.and_(*parts) if every else sa.or_(*parts)
+    return sa.not_(condition) if negate else condition
+
+
+# ---- reading ----
+
+
+def keys(connection, conditions, sort, *, limit=None, marker=None, more=()):
+    """Rows of uuid, the sort columns and `more` columns, in order.
+
+    sort: (column name, 'asc' or 'desc') pairs, the last one unique
+    marker: a row (with `_mapping`) after which the page begins
+    """
+    order = [(sort_column(name), direction) for name, direction in sort]
+    names = dict.fromkeys(['uuid', *(name for name, _direction in sort), *more])
+    query = sa.select(*(TABLE.c[name] for name in names)).where(
+        TABLE.c.hidden.is_(False), *conditions
+    )
+    if marker is not None:
+        query = query.where(paging.after(order, marker))
+    return connection.execute(paging.ordered(query, order).limit(limit)).all()
+
+
+def find(connection, uuid, conditions):
+    """The row a marker names, if it fulfils the conditions; None otherwise."""
+    return connection.execute(
+        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
+    ).first()
+
+
+def names(connection, uuids):
+    """{uuid: row of uuid and name}."""
+    found = connection.execute(
+        sa.select(TABLE.c.uuid, TABLE.c.display_name).where(
+            TABLE.c.uuid.in_(list(uuids)), TABLE.c.hidden.is_(False)
+        )
+    )
+    return {row.uuid: row for row in found}
+
+
+def details(connection, uuids, columns, *, tags=False, hosts=False):
+    """Everything a cell knows of several servers that a view shows.
+
+    columns: names of columns of the rows
+    Returns {'rows': {uuid: row}, 'devices', 'faults', 'tags': by uuid,
+    'services': {host: service of its compute}}.
+    """
+    uuids = list(uuids)
+    found = connection.execute(
+        sa.select(*(TABLE.c[name] for name in columns)).where(
+            TABLE.c.uuid.in_(uuids), TABLE.c.hidden.is_(False)
+        )
+    ).all()
+    failed = [row.uuid for row in found if row.vm_state in ('error', 'deleted')]
+    seen = {row.host for row in found if row.host}
+    return {
+        'rows': {row.uuid: row for row in found},
+        'devices': children.volumes(connection, uuids),
+        'faults': instances.faults(connection, failed) if failed else {},
+        'tags': children.tags(connection, uuids) if tags else {},
+        'services': {
+            row.host: row
+            for row in (
+                services.every(connection, host=list(seen), binary=services.COMPUTE)
+                if hosts and seen
+                else ()
+            )
+        },
+    }
+
+
+def count(connection, conditions):
+    """How many servers fulfil the conditions."""
+    return connection.execute(
+        sa.select(sa.func.count()).select_from(TABLE).where(*conditions)
+    ).scalar()
