@@ -37,6 +37,7 @@ class Aggregate:
 
 def create(connection, *, uuid, name, metadata):
     """Add an aggregate without hosts and return it; raises AlreadyExists."""
+    lock(connection)
     _refuse_name(connection, name)
     key = rows.insert_new(
         connection,
@@ -44,8 +45,12 @@ def create(connection, *, uuid, name, metadata):
         {'uuid': uuid, 'name': name, 'metadata': metadata},
         _taken(name),
     )
-    stamps.bump(connection, stamps.AGGREGATES)
     return get(connection, key)
+
+
+def lock(connection):
+    """Begin a change: move the stamp, and keep other changes waiting until this one ends."""
+    stamps.bump(connection, stamps.AGGREGATES)
 
 
 def get(connection, aggregate_id):
@@ -71,20 +76,25 @@ def of_host(connection, host):
     return _with_hosts(connection, found)
 
 
-def zones(connection):
-    """{host: availability zone} of the hosts that are in one."""
+def zones_of(aggregates):
+    """{host: availability zone} that follows from these aggregates."""
     return {
         host: aggregate.availability_zone
-        for aggregate in every(connection)
+        for aggregate in aggregates
         if aggregate.availability_zone
         for host in aggregate.hosts
     }
 
 
+def zones(connection):
+    """{host: availability zone} of the hosts that are in one."""
+    return zones_of(every(connection))
+
+
 def rename(connection, aggregate_id, name):
     """Give an aggregate another name; raises AggregateNotFound, AlreadyExists."""
-    current = get(connection, aggregate_id)
-    if current.name != name:
+    lock(connection)
+    if get(connection, aggregate_id).name != name:
         _refuse_name(connection, name)
         _update(connection, aggregate_id, name=name)
 
@@ -94,42 +104,40 @@ def set_metadata(connection, aggregate_id, changes):
 
     Raises AggregateNotFound.
     """
+    lock(connection)
     merged = {**get(connection, aggregate_id).metadata, **changes}
     kept = {key: value for key, value in merged.items() if value is not None}
     _update(connection, aggregate_id, metadata=kept)
 
 
 def destroy(connection, aggregate_id):
-    """Remove an aggregate; raises AggregateNotFound, or Invalid while it has hosts."""
+    """Remove an aggregate; raises AggregateNotFound, AggregateNotEmpty."""
+    lock(connection)
     if get(connection, aggregate_id).hosts:
         raise exception.AggregateNotEmpty(aggregate_id=aggregate_id)
     rows.delete(connection, TABLE, id=aggregate_id)
-    stamps.bump(connection, stamps.AGGREGATES)
 
 
 def add_host(connection, aggregate_id, host):
     """Put a host into an aggregate; raises AggregateNotFound, AlreadyExists."""
-    error = exception.AlreadyExists(what=f'Aggregate {aggregate_id} with host', key=host)
+    lock(connection)
     if host in get(connection, aggregate_id).hosts:
-        raise error
-    rows.insert_new(connection, HOSTS, {'aggregate_id': aggregate_id, 'host': host}, error)
-    stamps.bump(connection, stamps.AGGREGATES)
+        raise exception.AlreadyExists(what=f'Aggregate {aggregate_id} with host', key=host)
+    rows.insert(connection, HOSTS, {'aggregate_id': aggregate_id, 'host': host})
 
 
 def remove_host(connection, aggregate_id, host):
     """Take a host out; raises AggregateNotFound, AggregateHostNotFound."""
+    lock(connection)
     get(connection, aggregate_id)
     if not rows.delete(connection, HOSTS, aggregate_id=aggregate_id, host=host):
         raise exception.AggregateHostNotFound(aggregate_id=aggregate_id, host=host)
-    stamps.bump(connection, stamps.AGGREGATES)
 
 
 def forget_host(connection, host):
     """Take a host out of every aggregate; how many that were."""
-    count = rows.delete(connection, HOSTS, host=host)
-    if count:
-        stamps.bump(connection, stamps.AGGREGATES)
-    return count
+    lock(connection)
+    return rows.delete(connection, HOSTS, host=host)
 
 
 def _with_hosts(connection, found):
@@ -164,4 +172,3 @@ def _refuse_name(connection, name):
 
 def _update(connection, aggregate_id, **values):
     connection.execute(TABLE.update().where(TABLE.c.id == aggregate_id).values(**values))
-    stamps.bump(connection, stamps.AGGREGATES)

@@ -1,5 +1,6 @@
 """Stamps: counters by which daemons notice that what they cached has changed."""
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite.db import rows
@@ -13,12 +14,22 @@ HOSTS = 'hosts'
 
 
 def bump(connection, name):
-    """Move a stamp on, in the transaction that makes the change."""
-    done = connection.execute(
+    """Move a stamp on, in the transaction that makes the change.
+
+    Until that ends, others that would move the same stamp wait.
+    """
+    if not _add_one(connection, name):
+        try:
+            with connection.begin_nested():
+                rows.insert(connection, TABLE, {'name': name, 'value': 1})
+        except db_exception.DBDuplicateEntry:
+            _add_one(connection, name)
+
+
+def _add_one(connection, name):
+    return connection.execute(
         TABLE.update().where(TABLE.c.name == name).values(value=TABLE.c.value + 1)
-    )
-    if not done.rowcount:
-        rows.insert(connection, TABLE, {'name': name, 'value': 1})
+    ).rowcount
 
 
 def every(connection):

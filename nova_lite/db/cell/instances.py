@@ -45,6 +45,15 @@ def on_host(connection, host, node=None):
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
+def count_on(connection, hosts):
+    """How many servers the hosts have together, hidden ones included."""
+    return connection.execute(
+        sa.select(sa.func.count())
+        .select_from(TABLE)
+        .where(TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False))
+    ).scalar()
+
+
 def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_host=ANY):
     """Compare-and-swap: change columns if the server is as expected.
 

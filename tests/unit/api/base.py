@@ -10,7 +10,11 @@ class ApiTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(compute_api.ComputeApi())
+        self.api = self.useFixture(self.make_api())
+
+    def make_api(self):
+        """The fixture; a test that needs neighbours makes another."""
+        return compute_api.ComputeApi()
 
     def request(self, method, path, body=None, *, status=200, **options):
         """The decoded answer, None when it is empty."""

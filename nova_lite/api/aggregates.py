@@ -1,0 +1,259 @@
+"""Host aggregates.
+
+Membership is mirrored to placement, where the scheduler's request filters look
+for it. Source: reference/api-surface 2.5, reference/scheduling 10.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import aggregate_zones
+from nova_lite.api import identifiers
+from nova_lite.api import operation
+from nova_lite.api import times
+from nova_lite.api import types
+from nova_lite.db.api import aggregates
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+from nova_lite.policies import aggregates as rules
+
+LOG = log.getLogger(__name__)
+
+ALL = '/os-aggregates'
+ONE = '/os-aggregates/{aggregate_id}'
+ACTION = '/os-aggregates/{aggregate_id}/action'
+ZONE = aggregates.ZONE
+
+# ---- schemas ----------------------------------------------------------------
+
+ZONE_NAME = types.null_or({**types.NAME, 'pattern': r'^[^:]*\Z'})
+FIELDS = {'name': types.NAME, 'availability_zone': ZONE_NAME}
+CREATE = types.body('aggregate', types.whole(FIELDS, required=('name',)))
+UPDATE = types.body('aggregate', {**types.whole(FIELDS), 'minProperties': 1})
+HOST = types.whole({'host': types.HOST}, required=('host',))
+METADATA = {
+    'type': 'object',
+    'patternProperties': {
+        r'^[a-zA-Z0-9\-_:. ]{1,255}\Z': {'type': ['string', 'null'], 'maxLength': 255}
+    },
+    'additionalProperties': False,
+}
+SET_METADATA = types.whole({'metadata': METADATA}, required=('metadata',))
+
+
+class UnknownHost(exception.NotFound):
+    msg = 'Compute host %(host)s could not be found.'
+
+
+class CannotRemove(exception.Conflict):
+    msg = 'Cannot remove host %(host)s in aggregate %(aggregate_id)s'
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', ALL, policy=rules.LIST, faults=(403,))
+def list_aggregates(req):
+    """All aggregates."""
+    found = req.app.api_db.read(aggregates.every)
+    return {'aggregates': [_view(req, aggregate) for aggregate in found]}
+
+
+@operation.operation('GET', ONE, policy=rules.SHOW, faults=(400, 403, 404))
+def show(req):
+    """One aggregate."""
+    return _answer(req, _id(req))
+
+
+@operation.operation('POST', ALL, policy=rules.CREATE, body={'2.1': CREATE}, faults=(400, 403, 409))
+def create(req):
+    """A new aggregate without hosts."""
+    zone = req.content.get('availability_zone')
+    aggregate = req.app.api_db.write(
+        aggregates.create,
+        uuid=runtime.new_uuid(),
+        name=req.content['name'],
+        metadata={ZONE: zone} if zone else {},
+    )
+    shown = _view(req, aggregate)
+    del shown['hosts'], shown['metadata']
+    return {'aggregate': shown}
+
+
+@operation.operation(
+    'PUT', ONE, policy=rules.UPDATE, body={'2.1': UPDATE}, faults=(400, 403, 404, 409)
+)
+def update(req):
+    """Change name, zone or both."""
+    aggregate_id, given = _id(req), req.content
+    metadata = {ZONE: given[ZONE]} if ZONE in given else {}
+    _change_metadata(req, aggregate_id, metadata, action='update', name=given.get('name'))
+    return _answer(req, aggregate_id)
+
+
+@operation.operation('DELETE', ONE, policy=rules.DELETE, faults=(400, 403, 404))
+def delete(req):
+    """Delete an aggregate that has no hosts."""
+    req.app.api_db.write(aggregates.destroy, _id(req))
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='set_metadata',
+    policy=rules.SET_METADATA,
+    body={'2.1': types.body('set_metadata', SET_METADATA)},
+    faults=(400, 403, 404, 409),
+)
+def set_metadata(req):
+    """Add, replace or (with null) remove metadata."""
+    aggregate_id = _id(req)
+    _change_metadata(req, aggregate_id, req.content['metadata'], action='update metadata of')
+    return _answer(req, aggregate_id)
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='add_host',
+    policy=rules.ADD_HOST,
+    body={'2.1': types.body('add_host', HOST)},
+    faults=(400, 403, 404, 409),
+)
+def add_host(req):
+    """Put a host into the aggregate, here and then in placement."""
+    aggregate_id, host = _id(req), req.content['host']
+    nodes = _nodes(req, host)
+
+    def change(aggregate):
+        return dataclasses.replace(aggregate, hosts=(*aggregate.hosts, host))
+
+    action = 'add host to'
+    aggregate_zones.admit(req, aggregate_id, change, action)
+    req.app.api_db.write(_add_host, aggregate_id, host, change, action)
+    aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
+    for node in nodes:
+        _mirror(req, node, aggregate)
+    return {'aggregate': _view(req, aggregate)}
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='remove_host',
+    policy=rules.REMOVE_HOST,
+    body={'2.1': types.body('remove_host', HOST)},
+    faults=(400, 403, 404, 409),
+)
+def remove_host(req):
+    """Take a host out of the aggregate, in placement first."""
+    aggregate_id, host = _id(req), req.content['host']
+    aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
+    if host not in aggregate.hosts:
+        raise exception.AggregateHostNotFound(aggregate_id=aggregate_id, host=host)
+
+    def change(aggregate):
+        left = tuple(name for name in aggregate.hosts if name != host)
+        return dataclasses.replace(aggregate, hosts=left)
+
+    try:
+        aggregate_zones.admit(req, aggregate_id, change, 'remove host from')
+    except exception.AggregateActionRefused:
+        raise CannotRemove(host=host, aggregate_id=aggregate_id) from None
+    for node in _nodes(req, host):
+        _unmirror(req, node, aggregate)
+    req.app.api_db.write(aggregates.remove_host, aggregate_id, host)
+    return _answer(req, aggregate_id)
+
+
+# ---- parts ------------------------------------------------------------------
+
+
+def _id(req):
+    return identifiers.number(req.args['aggregate_id'], 'aggregate_id')
+
+
+def _answer(req, aggregate_id):
+    return {'aggregate': _view(req, req.app.api_db.read(aggregates.get, aggregate_id))}
+
+
+def _view(req, aggregate):
+    shown = {
+        'id': aggregate.id,
+        'name': aggregate.name,
+        'availability_zone': aggregate.availability_zone,
+        'hosts': list(aggregate.hosts),
+        'metadata': aggregate.metadata,
+        'created_at': times.naive(aggregate.created_at),
+        'updated_at': times.naive(aggregate.updated_at),
+        'deleted': False,
+        'deleted_at': None,
+    }
+    if req.minor >= 41:
+        shown['uuid'] = aggregate.uuid
+    return shown
+
+
+def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
+    def change(aggregate):
+        return dataclasses.replace(aggregate, metadata={**aggregate.metadata, **metadata})
+
+    current = req.app.api_db.read(aggregates.get, aggregate_id)
+    if ZONE in metadata:
+        if not metadata[ZONE]:
+            raise exception.Invalid(
+                reason=f'Aggregate {current.name} does not support empty named availability zone'
+            )
+        aggregate_zones.admit(req, aggregate_id, change, action)
+    req.app.api_db.write(_update, aggregate_id, metadata, name, change, action)
+
+
+def _update(connection, aggregate_id, metadata, name, change, action):
+    if ZONE in metadata:
+        aggregate_zones.recheck(connection, aggregate_id, change, action)
+    if name is not None:
+        aggregates.rename(connection, aggregate_id, name)
+    if metadata:
+        aggregates.set_metadata(connection, aggregate_id, metadata)
+
+
+def _add_host(connection, aggregate_id, host, change, action):
+    aggregate_zones.recheck(connection, aggregate_id, change, action)
+    aggregates.add_host(connection, aggregate_id, host)
+
+
+def _nodes(req, host):
+    """The nodes of a compute host; raises HostMappingNotFound, UnknownHost."""
+    cell = req.app.cells.of_host(host)
+    service, nodes = cell.db.read(_service_and_nodes, host)
+    if service is None:
+        raise UnknownHost(host=host)
+    return nodes
+
+
+def _service_and_nodes(connection, host):
+    return services.find(connection, host), compute_nodes.every(connection, host=host)
+
+
+def _mirror(req, node, aggregate):
+    """Tell placement; a failure is for `placement sync_aggregates` to mend."""
+    try:
+        req.app.placement.providers.add_to_aggregate(req.ctxt, node.uuid, aggregate.uuid)
+    except exception.NovaLiteError as error:
+        LOG.warning(
+            'Placement does not have provider %s in aggregate %s, run `nova-lite-manage '
+            'placement sync_aggregates`: %s',
+            node.uuid,
+            aggregate.uuid,
+            error,
+        )
+
+
+def _unmirror(req, node, aggregate):
+    try:
+        req.app.placement.providers.remove_from_aggregate(req.ctxt, node.uuid, aggregate.uuid)
+    except exception.ResourceProviderNotFound:
+        LOG.info('Node %s has no resource provider that could leave an aggregate', node.uuid)

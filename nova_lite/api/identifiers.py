@@ -1,0 +1,23 @@
+"""Ids in paths, which are text: numbers and uuids, checked."""
+
+from nova_lite import exception
+from nova_lite.api import formats
+
+LARGEST = 2**31 - 1
+
+
+def number(text, name='id'):
+    """The whole number in `text`; raises Invalid.
+
+    One too large for any table is cut to the largest, which nothing has.
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise exception.Invalid(reason=f'{name} must be an integer')
+    return min(int(text), LARGEST) if len(text) <= 20 else LARGEST
+
+
+def uuid(text):
+    """`text` if it is a UUID; raises Invalid."""
+    if not formats.is_uuid(text):
+        raise exception.Invalid(reason=f'Invalid uuid {text}')
+    return text

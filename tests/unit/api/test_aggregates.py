@@ -1,0 +1,176 @@
+"""Aggregates over HTTP, mirrored to a recorded placement."""
+
+import types
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import instances
+from tests.fixtures import compute_api
+from tests.unit.api import base
+
+URL = '/os-aggregates'
+
+
+class AggregateTest(base.ApiTest):
+    def make_api(self):
+        self.providers = compute_api.Recorder()
+        placement = types.SimpleNamespace(providers=self.providers)
+        return compute_api.ComputeApi(placement=placement)
+
+    def create(self, name='one', status=200, version='2.41', **more):
+        body = {'aggregate': {'name': name, **more}}
+        return self.admin('POST', URL, body, version=version, status=status).get('aggregate')
+
+    def show(self, aggregate):
+        return self.admin('GET', f'{URL}/{aggregate["id"]}')['aggregate']
+
+    def act(self, aggregate, action, status=200, **content):
+        path = f'{URL}/{aggregate["id"]}/action'
+        return self.admin('POST', path, {action: content}, status=status)
+
+    def add_server(self, host, cell='cell1'):
+        values = {
+            'uuid': runtime.new_uuid(),
+            'project_id': 'p',
+            'user_id': 'u',
+            'display_name': 's',
+            'vm_state': 'active',
+            'host': host,
+            'vcpus': 1,
+            'memory_mb': 512,
+            'root_gb': 1,
+            'ephemeral_gb': 0,
+            'flavor': {},
+        }
+        self.api.cell(cell).db.write(instances.create, [values])
+
+
+class AggregatesTest(AggregateTest):
+    def test_views(self):
+        made = self.create(availability_zone='z')
+        self.assertEqual(
+            {
+                'id', 'name', 'uuid', 'availability_zone', 'created_at', 'updated_at',
+                'deleted', 'deleted_at',
+            },
+            set(made),
+        )  # fmt: skip
+        shown = self.show(made)
+        self.assertEqual(([], {'availability_zone': 'z'}), (shown['hosts'], shown['metadata']))
+        self.assertNotIn('uuid', shown)
+        (listed,) = self.admin('GET', URL, version='2.41')['aggregates']
+        self.assertEqual(made['uuid'], listed['uuid'])
+
+    def test_refused(self):
+        self.create()
+        self.create(status=409)
+        for values in (
+            {'name': ''},
+            {'name': 'a' * 256},
+            {'name': 'x', 'availability_zone': ''},
+            {'name': 'x', 'availability_zone': 'a:b'},
+            {'name': 'x', 'unknown': 1},
+        ):
+            self.create(status=400, **values)
+        self.request('GET', URL, status=403)
+        self.admin('GET', f'{URL}/99', status=404)
+        self.admin('GET', f'{URL}/{"9" * 30}', status=404)
+        self.admin('GET', f'{URL}/one', status=400)
+
+    def test_update(self):
+        made = self.create()
+        self.create('two')
+        path = f'{URL}/{made["id"]}'
+        shown = self.admin('PUT', path, {'aggregate': {'name': 'new', 'availability_zone': 'z'}})[
+            'aggregate'
+        ]
+        self.assertEqual(('new', 'z'), (shown['name'], shown['availability_zone']))
+        self.admin('PUT', path, {'aggregate': {'name': 'two'}}, status=409)
+        self.admin('PUT', path, {'aggregate': {'availability_zone': None}}, status=400)
+        self.admin('PUT', path, {'aggregate': {}}, status=400)
+        self.admin('PUT', f'{URL}/99', {'aggregate': {'name': 'x'}}, status=404)
+
+    def test_metadata(self):
+        made = self.create()
+        self.act(made, 'set_metadata', metadata={'a': '1', 'trait:X': 'required'})
+        self.act(made, 'set_metadata', metadata={'a': None, 'availability_zone': 'z'})
+        self.assertEqual(
+            {'trait:X': 'required', 'availability_zone': 'z'}, self.show(made)['metadata']
+        )
+        self.act(made, 'set_metadata', metadata={'availability_zone': None}, status=400)
+        self.act(made, 'set_metadata', metadata={'a': 1}, status=400)
+        self.act({'id': 99}, 'set_metadata', metadata={}, status=404)
+
+    def test_hosts(self):
+        made = self.create()
+        node = self.api.add_host('h1')
+        shown = self.act(made, 'add_host', host='h1')['aggregate']
+        self.assertEqual(['h1'], shown['hosts'])
+        uuid = made['uuid']
+        self.assertEqual([('add_to_aggregate', node, uuid, {})], self.providers.calls)
+        self.act(made, 'add_host', host='h1', status=409)
+        self.act(made, 'add_host', host='nowhere', status=404)
+        self.act({'id': 99}, 'add_host', host='h1', status=404)
+        self.admin('DELETE', f'{URL}/{made["id"]}', status=400)
+        self.act(made, 'remove_host', host='nowhere', status=404)
+        self.act(made, 'remove_host', host='h1')
+        self.assertEqual(('remove_from_aggregate', node, uuid, {}), self.providers.calls[-1])
+        self.act(made, 'remove_host', host='h1', status=404)
+        self.admin('DELETE', f'{URL}/{made["id"]}')
+        self.admin('DELETE', f'{URL}/{made["id"]}', status=404)
+
+    def test_placement_fails(self):
+        made = self.create()
+        self.api.add_host('h1')
+        conflict = exception.ProviderConflict(provider='p')
+        self.providers.answers = {'add_to_aggregate': conflict, 'remove_from_aggregate': conflict}
+        self.act(made, 'add_host', host='h1')
+        self.act(made, 'remove_host', host='h1', status=409)
+        self.assertEqual(['h1'], self.show(made)['hosts'])
+        missing = exception.ResourceProviderNotFound(name_or_uuid='p')
+        self.providers.answers = {'remove_from_aggregate': missing}
+        self.act(made, 'remove_host', host='h1')
+
+    def test_change_moves_the_stamp(self):
+        before = self.api.api_db.read(stamps.every)
+        self.create()
+        self.assertNotEqual(before, self.api.api_db.read(stamps.every))
+
+
+class ZonesTest(AggregateTest):
+    def setUp(self):
+        super().setUp()
+        self.api.add_host('h1')
+        self.api.add_host('h2', 'cell2')
+        self.zone1 = self.create('zone1', availability_zone='z1')
+        self.zone2 = self.create('zone2', availability_zone='z2')
+        self.plain = self.create('plain')
+
+    def test_a_host_is_in_one_zone(self):
+        self.act(self.zone1, 'add_host', host='h1')
+        self.act(self.zone2, 'add_host', host='h1', status=409)
+        self.act(self.plain, 'add_host', host='h1')
+        self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z2'}, status=409)
+        path = f'{URL}/{self.plain["id"]}'
+        self.admin('PUT', path, {'aggregate': {'availability_zone': 'z2'}}, status=409)
+        self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z1'})
+
+    def test_servers_do_not_change_their_zone(self):
+        self.act(self.zone1, 'add_host', host='h1')
+        self.act(self.zone1, 'add_host', host='h2')
+        self.add_server('h2', 'cell2')
+        metadata = {'availability_zone': 'z3'}
+        self.act(self.zone1, 'set_metadata', metadata=metadata, status=409)
+        self.act(self.zone1, 'set_metadata', metadata={'availability_zone': 'z1', 'a': '1'})
+        refused = self.act(self.zone1, 'remove_host', host='h2', status=409)
+        self.assertIn('Cannot remove host h2', refused['conflictingRequest']['message'])
+        self.act(self.zone1, 'remove_host', host='h1')
+        self.act(self.plain, 'add_host', host='h2')
+        self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z1'})
+        self.act(self.zone1, 'remove_host', host='h2')
+
+    def test_a_host_with_servers_does_not_enter_a_zone(self):
+        self.add_server('h1')
+        self.act(self.zone1, 'add_host', host='h1', status=409)
+        self.act(self.plain, 'add_host', host='h1')
