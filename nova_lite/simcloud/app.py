@@ -45,8 +45,7 @@ def _on_error(req, resp, error, _params):
 
 
 def _on_http_error(req, resp, error):
-    _answer(req, resp, faults.of_status(
-        error.status_code, error.description or error.title))
+    _answer(req, resp, faults.of_status(error.status_code, error.description or error.title))
 
 
 def make_app(database, public_url, *, options=None):
@@ -64,10 +63,18 @@ def make_app(database, public_url, *, options=None):
     db.create_tables()
     seed.seed(db, settings)
     catalog = catalogs.Catalog(public_url, region=settings.region, endpoints=settings.endpoints)
-    tokens = token_store.Tokens(db, catalog, lifetime_s=settings.token_lifetime_s,
-                                expired_window_s=settings.expired_window_s)
-    app = falcon.App(middleware=[
-        middleware.Identify(tokens, catalog, settings, public_url), volume.VersionHeaders()])
+    tokens = token_store.Tokens(
+        db,
+        catalog,
+        lifetime_s=settings.token_lifetime_s,
+        expired_window_s=settings.expired_window_s,
+    )
+    app = falcon.App(
+        middleware=[
+            middleware.Identify(tokens, catalog, settings, public_url),
+            volume.VersionHeaders(),
+        ]
+    )
     app.req_options.strip_url_path_trailing_slash = True
     app.add_error_handler(Exception, _on_error)
     app.add_error_handler(sa.exc.DataError, _on_bad_value)

@@ -29,12 +29,20 @@ def compiled(schema):
 
 def wrapped(key, properties, required=(), *, extra=False):
     """A validator for {key: {…}} whose inner object has `properties`."""
-    return compiled({
-        'type': 'object',
-        'required': [key],
-        'properties': {key: {
-            'type': 'object', 'properties': properties, 'required': list(required),
-            'additionalProperties': extra}}})
+    return compiled(
+        {
+            'type': 'object',
+            'required': [key],
+            'properties': {
+                key: {
+                    'type': 'object',
+                    'properties': properties,
+                    'required': list(required),
+                    'additionalProperties': extra,
+                }
+            },
+        }
+    )
 
 
 def chunks(req, size):

@@ -32,8 +32,7 @@ class Caller:
 
     def sees(self, project_id):
         """Whether what `project_id` owns is the caller's to see."""
-        return self.is_privileged or (
-            self.project_id is not None and self.project_id == project_id)
+        return self.is_privileged or (self.project_id is not None and self.project_id == project_id)
 
     def require_admin(self, action):
         if not self.is_admin:

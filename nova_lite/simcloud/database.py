@@ -37,8 +37,13 @@ def url_of(database):
 
 def _on_connect(connection, _record):
     connection.isolation_level = None
-    for pragma in ('journal_mode=WAL', 'synchronous=NORMAL', 'busy_timeout=30000',
-                   'foreign_keys=ON', 'cache_size=-16000'):
+    for pragma in (
+        'journal_mode=WAL',
+        'synchronous=NORMAL',
+        'busy_timeout=30000',
+        'foreign_keys=ON',
+        'cache_size=-16000',
+    ):
         connection.execute(f'PRAGMA {pragma}')
 
 
@@ -51,10 +56,12 @@ def make_engine(database):
     """An engine for `database`; a transaction for writing says so when it begins."""
     url = url_of(database)
     if url.get_backend_name() != 'sqlite':
-        return sa.create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True,
-                                isolation_level='READ COMMITTED')
-    engine = sa.create_engine(url, pool_size=10, max_overflow=30,
-                              connect_args={'check_same_thread': False, 'timeout': 30})
+        return sa.create_engine(
+            url, pool_size=10, max_overflow=30, pool_pre_ping=True, isolation_level='READ COMMITTED'
+        )
+    engine = sa.create_engine(
+        url, pool_size=10, max_overflow=30, connect_args={'check_same_thread': False, 'timeout': 30}
+    )
     sa.event.listen(engine, 'connect', _on_connect)
     sa.event.listen(engine, 'begin', _on_begin)
     return engine
@@ -132,4 +139,4 @@ def in_chunks(items, size=400):
     """Slices of `items` that fit into one IN (...)."""
     items = list(items)
     for start in range(0, len(items), size):
-        yield items[start:start + size]
+        yield items[start : start + size]

@@ -53,6 +53,10 @@ class Conflict(Fault):
     status, kind = 409, 'HTTPConflict'
 
 
+class PreconditionFailed(Fault):
+    status, kind = 412, 'HTTPPreconditionFailed'
+
+
 class TooLarge(Fault):
     status, kind = 413, 'HTTPRequestEntityTooLarge'
 
@@ -82,25 +86,38 @@ def title_of(status):
 
 
 def _identity(fault):
-    return JSON, json.dumps({'error': {
-        'code': fault.status, 'message': fault.message, 'title': title_of(fault.status)}})
+    return JSON, json.dumps(
+        {'error': {'code': fault.status, 'message': fault.message, 'title': title_of(fault.status)}}
+    )
 
 
 def _image(fault):
     title = f'{fault.status} {title_of(fault.status)}'
     text = html.escape(fault.message, quote=False)
-    return HTML, (f'<html>\n <head>\n  <title>{title}</title>\n </head>\n <body>\n'
-                  f'  <h1>{title}</h1>\n  {text}<br /><br />\n\n\n </body>\n</html>')
+    return HTML, (
+        f'<html>\n <head>\n  <title>{title}</title>\n </head>\n <body>\n'
+        f'  <h1>{title}</h1>\n  {text}<br /><br />\n\n\n </body>\n</html>'
+    )
 
 
 def _network(fault):
-    return JSON, json.dumps({'NeutronError': {
-        'type': fault.kind, 'message': fault.message, 'detail': ''}})
+    return JSON, json.dumps(
+        {'NeutronError': {'type': fault.kind, 'message': fault.message, 'detail': ''}}
+    )
 
 
-VOLUME_KEYS = {400: 'badRequest', 401: 'unauthorized', 403: 'forbidden', 404: 'itemNotFound',
-               405: 'badMethod', 406: 'notAcceptable', 409: 'conflictingRequest',
-               413: 'overLimit', 415: 'badMediaType', 503: 'serviceUnavailable'}
+VOLUME_KEYS = {
+    400: 'badRequest',
+    401: 'unauthorized',
+    403: 'forbidden',
+    404: 'itemNotFound',
+    405: 'badMethod',
+    406: 'notAcceptable',
+    409: 'conflictingRequest',
+    413: 'overLimit',
+    415: 'badMediaType',
+    503: 'serviceUnavailable',
+}
 
 
 def _volume(fault):

@@ -67,13 +67,13 @@ def sort_of(req, sortable, default):
         return default
     for key, direction in pairs:
         if key not in sortable:
-            raise faults.BadRequest(f"'{key[:255]}' is not a sort key; use one of: "
-                                    f'{", ".join(sorted(sortable))}.')
+            raise faults.BadRequest(
+                f"'{key[:255]}' is not a sort key; use one of: {', '.join(sorted(sortable))}."
+            )
         if direction not in ('', 'asc', 'desc'):
             raise faults.BadRequest(f"Sort direction '{direction[:255]}' is not asc or desc.")
     fallback = any(descending for _, descending in default)
-    return tuple((key, direction == 'desc' if direction else fallback)
-                 for key, direction in pairs)
+    return tuple((key, direction == 'desc' if direction else fallback) for key, direction in pairs)
 
 
 def _after(table, order, marker):
@@ -98,7 +98,8 @@ def paged(conn, statement, table, page):
             raise faults.BadRequest(f"marker '{page.marker[:255]}' was not found.")
         statement = statement.where(_after(table, order, marker))
     statement = statement.order_by(
-        *(column.desc() if descending else column.asc() for column, descending in order))
+        *(column.desc() if descending else column.asc() for column, descending in order)
+    )
     if page.limit is not None:
         statement = statement.limit(page.limit)
     return statement
@@ -106,8 +107,12 @@ def paged(conn, statement, table, page):
 
 def next_query(req, marker):
     """The query string of the following page."""
-    params = [(name, value) for name in req.params if name not in ('marker', 'page_reverse')
-              for value in req.get_param_as_list(name)]
+    params = [
+        (name, value)
+        for name in req.params
+        if name not in ('marker', 'page_reverse')
+        for value in req.get_param_as_list(name)
+    ]
     return parse.urlencode([*params, ('marker', marker)])
 
 

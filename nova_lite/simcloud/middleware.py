@@ -12,8 +12,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import options
 
 # What a client may ask before it has a token: version documents and logins.
-PUBLIC = re.compile(
-    r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?)/?')
+PUBLIC = re.compile(r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?)/?')
 LOGIN = '/identity/v3/auth/tokens'
 REFUSED = 'The request you have made requires authentication.'
 
@@ -51,13 +50,15 @@ class Identify:
             return caller.Caller(
                 user_id=user_id,
                 project_id=req.get_header('X-Project-Id') or req.get_header('X-Tenant-Id'),
-                roles=frozenset(role.strip().lower() for role in roles if role.strip()))
+                roles=frozenset(role.strip().lower() for role in roles if role.strip()),
+            )
         secret = req.get_header('X-Auth-Token')
-        token = secret and self._tokens.validate(
-            secret, allow_expired=self._is_from_service(req))
+        token = secret and self._tokens.validate(secret, allow_expired=self._is_from_service(req))
         if not token:
-            raise faults.Unauthorized(REFUSED, headers={
-                'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'})
+            raise faults.Unauthorized(
+                REFUSED,
+                headers={'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'},
+            )
         return token.caller
 
     def _is_from_service(self, req):

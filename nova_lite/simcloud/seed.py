@@ -27,18 +27,42 @@ PROJECTS = {'admin': 'Administrators', 'demo': 'A project of users', 'service': 
 USERS = {
     'admin': ('admin_password', 'admin', ('admin',)),
     'demo': ('demo_password', 'demo', ('member', 'reader')),
-    **dict.fromkeys(('nova', 'placement', 'glance', 'neutron', 'cinder'),
-                    ('service_password', 'service', ('service', 'admin')))}
+    **dict.fromkeys(
+        ('nova', 'placement', 'glance', 'neutron', 'cinder'),
+        ('service_password', 'service', ('service', 'admin')),
+    ),
+}
 MIB, GIB = 2**20, 2**30
 # Images: (size of the disk in bytes, attributes). The disks are empty.
 IMAGES = {
-    'cirros': (112 * MIB, {
-        'min_disk': 0, 'min_ram': 0, 'os_distro': 'cirros', 'os_version': '0.6.2',
-        'os_type': 'linux', 'os_admin_user': 'cirros', 'hw_rng_model': 'virtio'}),
-    'debian': (2 * GIB, {
-        'min_disk': 2, 'min_ram': 256, 'os_distro': 'debian', 'os_version': '12',
-        'os_type': 'linux', 'os_admin_user': 'debian', 'hw_rng_model': 'virtio',
-        'hw_disk_bus': 'virtio', 'hw_vif_model': 'virtio', 'hw_qemu_guest_agent': 'yes'})}
+    'cirros': (
+        112 * MIB,
+        {
+            'min_disk': 0,
+            'min_ram': 0,
+            'os_distro': 'cirros',
+            'os_version': '0.6.2',
+            'os_type': 'linux',
+            'os_admin_user': 'cirros',
+            'hw_rng_model': 'virtio',
+        },
+    ),
+    'debian': (
+        2 * GIB,
+        {
+            'min_disk': 2,
+            'min_ram': 256,
+            'os_distro': 'debian',
+            'os_version': '12',
+            'os_type': 'linux',
+            'os_admin_user': 'debian',
+            'hw_rng_model': 'virtio',
+            'hw_disk_bus': 'virtio',
+            'hw_vif_model': 'virtio',
+            'hw_qemu_guest_agent': 'yes',
+        },
+    ),
+}
 
 
 def _roles(conn):
@@ -51,24 +75,40 @@ def _roles(conn):
 
 def _identity(conn, hashes):
     """Domain, projects, users with their roles. Returns {project name: id}."""
-    domains.create(conn, name='Default', domain_id=domains.DEFAULT_ID,
-                   description='The default domain')
+    domains.create(
+        conn, name='Default', domain_id=domains.DEFAULT_ID, description='The default domain'
+    )
     role = _roles(conn)
-    project = {name: projects.create(conn, {'name': name, 'description': description})['id']
-               for name, description in PROJECTS.items()}
+    project = {
+        name: projects.create(conn, {'name': name, 'description': description})['id']
+        for name, description in PROJECTS.items()
+    }
     for name, (option, home, role_names) in USERS.items():
         user = users.create(conn, {'name': name}, hashes[option])
         for role_name in role_names:
-            grants.grant(conn, user['id'], identity.PROJECT, project[home],
-                         role[role_name]['id'])
+            grants.grant(
+                conn,
+                user['id'],
+                role[role_name]['id'],
+                kind=identity.PROJECT,
+                target_id=project[home],
+            )
     return project
 
 
 def _images(conn, caller):
     for name, (disk_bytes, attributes) in IMAGES.items():
-        row = images.create(conn, caller, {
-            'name': name, 'visibility': 'public', 'disk_format': 'qcow2',
-            'container_format': 'bare', **attributes})
+        row = images.create(
+            conn,
+            caller,
+            {
+                'name': name,
+                'visibility': 'public',
+                'disk_format': 'qcow2',
+                'container_format': 'bare',
+                **attributes,
+            },
+        )
         row = content.store(conn, row, qcow2.empty_disk(disk_bytes))
         images.save(conn, row, virtual_size=disk_bytes)
 
@@ -76,21 +116,35 @@ def _images(conn, caller):
 def _network(conn, caller, name, cidr, **attributes):
     """(network, subnet) of a new network."""
     row = networks.create(conn, caller, {'name': name, **attributes})
-    subnet = subnets.create(conn, caller, {
-        'network_id': row['id'], 'name': f'{name}-subnet', 'cidr': cidr, 'ip_version': 4,
-        'enable_dhcp': not row['external']})
+    subnet = subnets.create(
+        conn,
+        caller,
+        {
+            'network_id': row['id'],
+            'name': f'{name}-subnet',
+            'cidr': cidr,
+            'ip_version': 4,
+            'enable_dhcp': not row['external'],
+        },
+    )
     return row, subnet
 
 
 def _networks(conn, settings, by):
     """public (external), shared (everyone's) and private (demo's, with a router)."""
     # Not the administrators' own: theirs is then one usable network, and no choice to make.
-    public, _ = _network(conn, by['service'], 'public', settings.public_cidr,
-                         **{'router:external': True, 'is_default': True})
+    public, _ = _network(
+        conn,
+        by['service'],
+        'public',
+        settings.public_cidr,
+        **{'router:external': True, 'is_default': True},
+    )
     _network(conn, by['service'], 'shared', settings.shared_cidr, shared=True)
     _, subnet = _network(conn, by['demo'], 'private', settings.private_cidr)
-    router = routers.create(conn, by['demo'], {
-        'name': 'router1', 'external_gateway_info': {'network_id': public['id']}})
+    router = routers.create(
+        conn, by['demo'], {'name': 'router1', 'external_gateway_info': {'network_id': public['id']}}
+    )
     routers.add_interface(conn, by['demo'], router['id'], {'subnet_id': subnet['id']})
 
 
@@ -102,14 +156,16 @@ def _first_contents(conn, settings, hashes):
     if _is_seeded(conn):
         return
     project = _identity(conn, hashes)
-    by = {name: callers.Caller(user_id='seed', project_id=project_id,
-                               roles=frozenset((callers.ADMIN,)))
-          for name, project_id in project.items()}
+    by = {
+        name: callers.Caller(
+            user_id='seed', project_id=project_id, roles=frozenset((callers.ADMIN,))
+        )
+        for name, project_id in project.items()
+    }
     _images(conn, by['admin'])
     _networks(conn, settings, by)
     types.create(conn, {'name': types.DEFAULT_NAME})
-    types.create(conn, {'name': 'multiattach',
-                        'extra_specs': {'multiattach': types.MULTIATTACH}})
+    types.create(conn, {'name': 'multiattach', 'extra_specs': {'multiattach': types.MULTIATTACH}})
 
 
 def _hashes(settings):

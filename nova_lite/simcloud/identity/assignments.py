@@ -33,14 +33,18 @@ class GrantResource:
         with self._db.read() as conn:
             self._require_target(conn, target_id, user_id)
             ids = grants.granted(conn, user_id, self._kind, target_id)
-            found = database.rows(conn, sa.select(tables.roles).where(
-                tables.roles.c.id.in_(ids)).order_by(tables.roles.c.name))
+            found = database.rows(
+                conn,
+                sa.select(tables.roles)
+                .where(tables.roles.c.id.in_(ids))
+                .order_by(tables.roles.c.name),
+            )
         resp.media = roles.collection(req, found)
 
     def _grant(self, conn, target_id, user_id, role_id):
         self._require_target(conn, target_id, user_id)
         roles.get(conn, role_id)
-        grants.grant(conn, user_id, self._kind, target_id, role_id)
+        grants.grant(conn, user_id, role_id, kind=self._kind, target_id=target_id)
 
     def on_put_one(self, req, resp, user_id, role_id, **target):
         req.context.caller.require_admin('granting a role')
@@ -50,8 +54,7 @@ class GrantResource:
     def on_head_one(self, req, resp, user_id, role_id, **target):
         req.context.caller.require_admin('checking a grant')
         with self._db.read() as conn:
-            if role_id not in grants.granted(
-                    conn, user_id, self._kind, target[self._field]):
+            if role_id not in grants.granted(conn, user_id, self._kind, target[self._field]):
                 raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
@@ -60,8 +63,13 @@ class GrantResource:
 
     def on_delete_one(self, req, resp, user_id, role_id, **target):
         req.context.caller.require_admin('revoking a role')
-        if not self._db.change(grants.revoke, user_id=user_id, target_kind=self._kind,
-                               target_id=target[self._field], role_id=role_id):
+        if not self._db.change(
+            grants.revoke,
+            user_id=user_id,
+            target_kind=self._kind,
+            target_id=target[self._field],
+            role_id=role_id,
+        ):
             raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
@@ -77,9 +85,12 @@ def _named(row, domain_names):
 class AssignmentList:
     """/v3/role_assignments with its filters."""
 
-    FILTERS = (('user.id', 'user_id', None), ('role.id', 'role_id', None),
-               ('scope.project.id', 'target_id', tables.PROJECT),
-               ('scope.domain.id', 'target_id', tables.DOMAIN))
+    FILTERS = (
+        ('user.id', 'user_id', None),
+        ('role.id', 'role_id', None),
+        ('scope.project.id', 'target_id', tables.PROJECT),
+        ('scope.domain.id', 'target_id', tables.DOMAIN),
+    )
 
     def __init__(self, db):
         self._db = db
@@ -105,29 +116,42 @@ class AssignmentList:
         with self._db.read() as conn:
             found = self._assigned(conn, req)
             if effective:
-                found = [{**row, 'role_id': role_id} for row in found
-                         for role_id in sorted(grants.expanded(conn, [row['role_id']]))]
+                found = [
+                    {**row, 'role_id': role_id}
+                    for row in found
+                    for role_id in sorted(grants.expanded(conn, [row['role_id']]))
+                ]
             known = self._references(conn, named='include_names' in req.params)
         resp.media = views.collection(
-            req, 'role_assignments', [self._view(req, row, known) for row in found])
+            req, 'role_assignments', [self._view(req, row, known) for row in found]
+        )
 
     @staticmethod
     def _references(conn, named):
         """{kind: {id: how an assignment refers to it}}."""
-        sources = {'user': tables.users, 'role': tables.roles,
-                   tables.PROJECT: tables.projects, tables.DOMAIN: tables.domains}
+        sources = {
+            'user': tables.users,
+            'role': tables.roles,
+            tables.PROJECT: tables.projects,
+            tables.DOMAIN: tables.domains,
+        }
         found = {kind: database.rows(conn, sa.select(table)) for kind, table in sources.items()}
         names = {row['id']: row['name'] for row in found[tables.DOMAIN]}
-        return {kind: {row['id']: _named(row, names) if named else {'id': row['id']}
-                       for row in rows} for kind, rows in found.items()}
+        return {
+            kind: {row['id']: _named(row, names) if named else {'id': row['id']} for row in rows}
+            for kind, rows in found.items()
+        }
 
     @staticmethod
     def _view(req, row, known):
         kind, target_id = row['target_kind'], row['target_id']
         path = f'{kind}s/{target_id}/users/{row["user_id"]}/roles/{row["role_id"]}'
-        return {'user': known['user'][row['user_id']], 'role': known['role'][row['role_id']],
-                'scope': {kind: known[kind][target_id]},
-                'links': {'assignment': views.links(req, path)['self']}}
+        return {
+            'user': known['user'][row['user_id']],
+            'role': known['role'][row['role_id']],
+            'scope': {kind: known[kind][target_id]},
+            'links': {'assignment': views.links(req, path)['self']},
+        }
 
 
 class CatalogResource:
@@ -138,22 +162,32 @@ class CatalogResource:
 
     @staticmethod
     def _chosen(req, items, *names):
-        return [item for item in items
-                if all(req.get_param(name) in (None, item[name]) for name in names)]
+        return [
+            item
+            for item in items
+            if all(req.get_param(name) in (None, item[name]) for name in names)
+        ]
 
     def on_get_services(self, req, resp):
         req.context.caller.require_admin('listing services')
-        resp.media = views.collection(req, 'services', self._chosen(
-            req, self._catalog.services(), 'name', 'type'))
+        resp.media = views.collection(
+            req, 'services', self._chosen(req, self._catalog.services(), 'name', 'type')
+        )
 
     def on_get_endpoints(self, req, resp):
         req.context.caller.require_admin('listing endpoints')
-        resp.media = views.collection(req, 'endpoints', self._chosen(
-            req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id'))
+        resp.media = views.collection(
+            req,
+            'endpoints',
+            self._chosen(req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id'),
+        )
 
     def on_get_regions(self, req, resp):
-        resp.media = views.collection(req, 'regions', [
-            {'id': self._catalog.region, 'description': '', 'parent_region_id': None}])
+        resp.media = views.collection(
+            req,
+            'regions',
+            [{'id': self._catalog.region, 'description': '', 'parent_region_id': None}],
+        )
 
     def on_get_service(self, req, resp, service_id):
         resp.media = {'service': self._one(req, self._catalog.services(), service_id)}
@@ -168,5 +202,3 @@ class CatalogResource:
             if item['id'] == wanted:
                 return item
         raise faults.NotFound(f'Could not find {wanted[:64]}.')
-
-

@@ -8,23 +8,34 @@ from nova_lite.simcloud.identity import tables
 REFUSED = 'The request you have made requires authentication.'
 
 _DOMAIN = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME}}
-_NAMED = {'type': 'object',
-          'properties': {'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}}
-_USER = {'type': 'object', 'properties': {**_NAMED['properties'], 'password': {'type': 'string'}},
-         'required': ['password']}
-REQUEST = bodies.wrapped('auth', {
-    'identity': {
-        'type': 'object', 'required': ['methods'],
-        'properties': {
-            'methods': {'type': 'array', 'items': bodies.NAME, 'minItems': 1},
-            'password': {'type': 'object', 'properties': {'user': _USER},
-                         'required': ['user']},
-            'token': {'type': 'object', 'properties': {'id': bodies.NAME},
-                      'required': ['id']}}},
-    'scope': {'anyOf': [
-        {'type': 'string', 'enum': ['unscoped']},
-        {'type': 'object',
-         'properties': {'project': _NAMED, 'domain': _DOMAIN}}]}}, ['identity'], extra=True)
+_NAMED = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}}
+_USER = {
+    'type': 'object',
+    'properties': {**_NAMED['properties'], 'password': {'type': 'string'}},
+    'required': ['password'],
+}
+REQUEST = bodies.wrapped(
+    'auth',
+    {
+        'identity': {
+            'type': 'object',
+            'required': ['methods'],
+            'properties': {
+                'methods': {'type': 'array', 'items': bodies.NAME, 'minItems': 1},
+                'password': {'type': 'object', 'properties': {'user': _USER}, 'required': ['user']},
+                'token': {'type': 'object', 'properties': {'id': bodies.NAME}, 'required': ['id']},
+            },
+        },
+        'scope': {
+            'anyOf': [
+                {'type': 'string', 'enum': ['unscoped']},
+                {'type': 'object', 'properties': {'project': _NAMED, 'domain': _DOMAIN}},
+            ]
+        },
+    },
+    ['identity'],
+    extra=True,
+)
 
 
 def refused():

@@ -30,22 +30,50 @@ class Catalog:
 
     def services(self):
         """All services in the form of GET /v3/services."""
-        return [{'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind),
-                 'enabled': True, 'description': ''} for kind in self._urls]
+        return [
+            {
+                'id': _id_of(kind),
+                'type': kind,
+                'name': self._names.get(kind, kind),
+                'enabled': True,
+                'description': '',
+            }
+            for kind in self._urls
+        ]
 
     def endpoints(self):
         """All endpoints in the form of GET /v3/endpoints."""
-        return [{'id': _id_of(kind, interface), 'service_id': _id_of(kind),
-                 'interface': interface, 'region': self.region, 'region_id': self.region,
-                 'enabled': True, 'url': url.replace('{project_id}', '$(project_id)s')}
-                for kind, url in self._urls.items() for interface in INTERFACES]
+        return [
+            {
+                'id': _id_of(kind, interface),
+                'service_id': _id_of(kind),
+                'interface': interface,
+                'region': self.region,
+                'region_id': self.region,
+                'enabled': True,
+                'url': url.replace('{project_id}', '$(project_id)s'),
+            }
+            for kind, url in self._urls.items()
+            for interface in INTERFACES
+        ]
 
     def for_project(self, project_id):
         """The catalog as a token scoped to `project_id` carries it."""
-        return [{'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind),
-                 'endpoints': [
-                     {'id': _id_of(kind, interface), 'interface': interface,
-                      'region': self.region, 'region_id': self.region,
-                      'url': url.replace('{project_id}', project_id or '')}
-                     for interface in INTERFACES]}
-                for kind, url in self._urls.items()]
+        return [
+            {
+                'id': _id_of(kind),
+                'type': kind,
+                'name': self._names.get(kind, kind),
+                'endpoints': [
+                    {
+                        'id': _id_of(kind, interface),
+                        'interface': interface,
+                        'region': self.region,
+                        'region_id': self.region,
+                        'url': url.replace('{project_id}', project_id or ''),
+                    }
+                    for interface in INTERFACES
+                ],
+            }
+            for kind, url in self._urls.items()
+        ]

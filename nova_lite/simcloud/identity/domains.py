@@ -14,17 +14,20 @@ from nova_lite.simcloud.identity import views
 
 DEFAULT_ID = 'default'
 
-_PROPERTIES = {'name': bodies.NAME, 'description': bodies.nullable(bodies.TEXT),
-               'enabled': bodies.BOOLEAN, 'options': {'type': 'object'},
-               'tags': {'type': 'array', 'items': bodies.STRING}}
+_PROPERTIES = {
+    'name': bodies.NAME,
+    'description': bodies.nullable(bodies.TEXT),
+    'enabled': bodies.BOOLEAN,
+    'options': {'type': 'object'},
+    'tags': {'type': 'array', 'items': bodies.STRING},
+}
 CREATE = bodies.wrapped('domain', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('domain', _PROPERTIES)
 
 
 def view(req, row):
     """One domain."""
-    return {**row, 'options': {}, 'tags': [],
-            'links': views.links(req, f'domains/{row["id"]}')}
+    return {**row, 'options': {}, 'tags': [], 'links': views.links(req, f'domains/{row["id"]}')}
 
 
 def collection(req, found):
@@ -35,8 +38,9 @@ def collection(req, found):
 def enabled_for(conn, ids):
     """The enabled domains among `ids`, by name."""
     table = tables.domains
-    return database.rows(conn, sa.select(table).where(
-        table.c.id.in_(ids), table.c.enabled).order_by(table.c.name))
+    return database.rows(
+        conn, sa.select(table).where(table.c.id.in_(ids), table.c.enabled).order_by(table.c.name)
+    )
 
 
 def get(conn, domain_id):
@@ -50,10 +54,16 @@ def get(conn, domain_id):
 def create(conn, *, name, domain_id=None, description='', enabled=True):
     """Insert a domain and return its row; Conflict when the name is taken."""
     if tables.find(conn, tables.domains, name=name):
-        raise faults.Conflict(f'Conflict occurred attempting to store domain - it is not '
-                              f'permitted to have two with the name {name}.')
-    row = {'id': domain_id or runtime.new_uuid().replace('-', ''), 'name': name,
-           'description': description or '', 'enabled': enabled}
+        raise faults.Conflict(
+            f'Conflict occurred attempting to store domain - it is not '
+            f'permitted to have two with the name {name}.'
+        )
+    row = {
+        'id': domain_id or runtime.new_uuid().replace('-', ''),
+        'name': name,
+        'description': description or '',
+        'enabled': enabled,
+    }
     conn.execute(tables.domains.insert().values(**row))
     tables.touch(conn)
     return row
@@ -65,8 +75,9 @@ def update(conn, domain_id, values):
     same = tables.find(conn, tables.domains, name=values.get('name', row['name']))
     if same and same['id'] != domain_id:
         raise faults.Conflict(f'Another domain has the name {same["name"]}.')
-    conn.execute(tables.domains.update().where(
-        tables.domains.c.id == domain_id).values(**{**row, **values}))
+    conn.execute(
+        tables.domains.update().where(tables.domains.c.id == domain_id).values(**{**row, **values})
+    )
     tables.touch(conn)
     return get(conn, domain_id)
 
@@ -76,10 +87,10 @@ def delete(conn, domain_id):
     if get(conn, domain_id)['enabled']:
         raise faults.Forbidden('Cannot delete a domain that is enabled, please disable it first.')
     for kind, table in ((tables.PROJECT, tables.projects), (None, tables.users)):
-        for row in database.rows(conn, sa.select(table.c.id).where(
-                table.c.domain_id == domain_id)):
-            matching = ({'target_kind': kind, 'target_id': row['id']} if kind
-                        else {'user_id': row['id']})
+        for row in database.rows(conn, sa.select(table.c.id).where(table.c.domain_id == domain_id)):
+            matching = (
+                {'target_kind': kind, 'target_id': row['id']} if kind else {'user_id': row['id']}
+            )
             grants.revoke(conn, **matching)
         conn.execute(table.delete().where(table.c.domain_id == domain_id))
     grants.revoke(conn, target_kind=tables.DOMAIN, target_id=domain_id)

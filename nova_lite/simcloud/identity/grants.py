@@ -29,39 +29,57 @@ def expanded(conn, role_ids):
 def granted(conn, user_id, kind, target_id):
     """Ids of the roles assigned directly."""
     table = tables.assignments
-    return [row.role_id for row in conn.execute(sa.select(table.c.role_id).where(
-        table.c.user_id == user_id, table.c.target_kind == kind,
-        table.c.target_id == target_id))]
+    return [
+        row.role_id
+        for row in conn.execute(
+            sa.select(table.c.role_id).where(
+                table.c.user_id == user_id,
+                table.c.target_kind == kind,
+                table.c.target_id == target_id,
+            )
+        )
+    ]
 
 
 def effective(conn, user_id, kind, target_id):
     """[{id, name}] of all roles the user has on the target, by name."""
     ids = expanded(conn, granted(conn, user_id, kind, target_id))
     roles = tables.roles
-    return database.rows(conn, sa.select(roles.c.id, roles.c.name).where(
-        roles.c.id.in_(ids)).order_by(roles.c.name))
+    return database.rows(
+        conn, sa.select(roles.c.id, roles.c.name).where(roles.c.id.in_(ids)).order_by(roles.c.name)
+    )
 
 
 def targets(conn, user_id, kind):
     """Ids of the projects or domains on which the user has any role."""
     table = tables.assignments
-    return {row.target_id for row in conn.execute(sa.select(table.c.target_id).where(
-        table.c.user_id == user_id, table.c.target_kind == kind).distinct())}
+    return {
+        row.target_id
+        for row in conn.execute(
+            sa.select(table.c.target_id)
+            .where(table.c.user_id == user_id, table.c.target_kind == kind)
+            .distinct()
+        )
+    }
 
 
-def grant(conn, user_id, kind, target_id, role_id):
+def grant(conn, user_id, role_id, *, kind, target_id):
     """Give the role; nothing happens when the user has it."""
     if role_id not in granted(conn, user_id, kind, target_id):
-        conn.execute(tables.assignments.insert().values(
-            user_id=user_id, target_kind=kind, target_id=target_id, role_id=role_id))
+        conn.execute(
+            tables.assignments.insert().values(
+                user_id=user_id, target_kind=kind, target_id=target_id, role_id=role_id
+            )
+        )
         tables.touch(conn)
 
 
 def revoke(conn, **matching):
     """Remove the assignments that match the given columns; how many there were."""
     table = tables.assignments
-    gone = conn.execute(table.delete().where(
-        *(table.c[name] == value for name, value in matching.items())))
+    gone = conn.execute(
+        table.delete().where(*(table.c[name] == value for name, value in matching.items()))
+    )
     if gone.rowcount:
         tables.touch(conn)
     return gone.rowcount

@@ -14,11 +14,15 @@ from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
 _PROPERTIES = {
-    'name': {**bodies.NAME, 'maxLength': 64}, 'description': bodies.nullable(bodies.TEXT),
-    'enabled': bodies.BOOLEAN, 'domain_id': bodies.nullable(bodies.ID),
-    'parent_id': bodies.nullable(bodies.ID), 'is_domain': {'const': False},
+    'name': {**bodies.NAME, 'maxLength': 64},
+    'description': bodies.nullable(bodies.TEXT),
+    'enabled': bodies.BOOLEAN,
+    'domain_id': bodies.nullable(bodies.ID),
+    'parent_id': bodies.nullable(bodies.ID),
+    'is_domain': {'const': False},
     'tags': {'type': 'array', 'items': bodies.NAME, 'maxItems': 80},
-    'options': {'type': 'object'}}
+    'options': {'type': 'object'},
+}
 CREATE = bodies.wrapped('project', _PROPERTIES, ['name'], extra=True)
 UPDATE = bodies.wrapped('project', _PROPERTIES, extra=True)
 OWN = frozenset(('name', 'enabled', 'tags'))
@@ -27,8 +31,13 @@ OWN = frozenset(('name', 'enabled', 'tags'))
 def view(req, row):
     """One project."""
     values = {name: value for name, value in row.items() if name != 'extra'}
-    return {**row['extra'], **values, 'is_domain': False, 'options': {},
-            'links': views.links(req, f'projects/{row["id"]}')}
+    return {
+        **row['extra'],
+        **values,
+        'is_domain': False,
+        'options': {},
+        'links': views.links(req, f'projects/{row["id"]}'),
+    }
 
 
 def collection(req, found):
@@ -39,8 +48,9 @@ def collection(req, found):
 def enabled_for(conn, ids):
     """The enabled projects among `ids`, by name."""
     table = tables.projects
-    return database.rows(conn, sa.select(table).where(
-        table.c.id.in_(ids), table.c.enabled).order_by(table.c.name))
+    return database.rows(
+        conn, sa.select(table).where(table.c.id.in_(ids), table.c.enabled).order_by(table.c.name)
+    )
 
 
 def get(conn, project_id):
@@ -54,8 +64,10 @@ def get(conn, project_id):
 def _require_free_name(conn, domain_id, name, project_id=None):
     same = tables.find(conn, tables.projects, domain_id=domain_id, name=name)
     if same and same['id'] != project_id:
-        raise faults.Conflict(f'Conflict occurred attempting to store project - it is not '
-                              f'permitted to have two with the name {name} in one domain.')
+        raise faults.Conflict(
+            f'Conflict occurred attempting to store project - it is not '
+            f'permitted to have two with the name {name} in one domain.'
+        )
 
 
 def create(conn, wanted):
@@ -68,11 +80,16 @@ def create(conn, wanted):
     domain_id = domain_id or domains.DEFAULT_ID
     domains.get(conn, domain_id)
     _require_free_name(conn, domain_id, wanted['name'])
-    row = {'id': runtime.new_uuid().replace('-', ''), 'domain_id': domain_id,
-           'parent_id': parent_id or domain_id, 'name': wanted['name'],
-           'description': wanted.get('description') or '',
-           'enabled': wanted.get('enabled', True), 'tags': wanted.get('tags', []),
-           'extra': {k: v for k, v in wanted.items() if k not in _PROPERTIES}}
+    row = {
+        'id': runtime.new_uuid().replace('-', ''),
+        'domain_id': domain_id,
+        'parent_id': parent_id or domain_id,
+        'name': wanted['name'],
+        'description': wanted.get('description') or '',
+        'enabled': wanted.get('enabled', True),
+        'tags': wanted.get('tags', []),
+        'extra': {k: v for k, v in wanted.items() if k not in _PROPERTIES},
+    }
     conn.execute(tables.projects.insert().values(**row))
     return row
 
@@ -87,9 +104,11 @@ def update(conn, project_id, wanted):
         values['description'] = wanted['description'] or ''
     _require_free_name(conn, row['domain_id'], values.get('name', row['name']), project_id)
     values['extra'] = row['extra'] | {
-        k: v for k, v in wanted.items() if k not in _PROPERTIES and k not in row}
-    conn.execute(tables.projects.update().where(
-        tables.projects.c.id == project_id).values(**values))
+        k: v for k, v in wanted.items() if k not in _PROPERTIES and k not in row
+    }
+    conn.execute(
+        tables.projects.update().where(tables.projects.c.id == project_id).values(**values)
+    )
     tables.touch(conn)
     return get(conn, project_id)
 
@@ -100,8 +119,11 @@ def delete(conn, project_id):
     if tables.find(conn, tables.projects, parent_id=project_id):
         raise faults.Forbidden('Cannot delete a project that has children.')
     grants.revoke(conn, target_kind=tables.PROJECT, target_id=project_id)
-    conn.execute(tables.users.update().where(
-        tables.users.c.default_project_id == project_id).values(default_project_id=None))
+    conn.execute(
+        tables.users.update()
+        .where(tables.users.c.default_project_id == project_id)
+        .values(default_project_id=None)
+    )
     conn.execute(tables.projects.delete().where(tables.projects.c.id == project_id))
     tables.touch(conn)
 
@@ -139,7 +161,8 @@ class ProjectResource:
         caller = req.context.caller
         with self._db.read() as conn:
             mine = project_id == caller.project_id or project_id in grants.targets(
-                conn, caller.user_id, tables.PROJECT)
+                conn, caller.user_id, tables.PROJECT
+            )
             if not mine:
                 caller.require_privileged('showing a project')
             resp.media = {'project': view(req, get(conn, project_id))}

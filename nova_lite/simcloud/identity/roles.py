@@ -11,16 +11,24 @@ from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
-_PROPERTIES = {'name': bodies.NAME, 'description': bodies.nullable(bodies.TEXT),
-               'domain_id': {'type': 'null'}, 'options': {'type': 'object'}}
+_PROPERTIES = {
+    'name': bodies.NAME,
+    'description': bodies.nullable(bodies.TEXT),
+    'domain_id': {'type': 'null'},
+    'options': {'type': 'object'},
+}
 CREATE = bodies.wrapped('role', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('role', _PROPERTIES)
 
 
 def view(req, row):
     """One role."""
-    return {**row, 'domain_id': None, 'options': {},
-            'links': views.links(req, f'roles/{row["id"]}')}
+    return {
+        **row,
+        'domain_id': None,
+        'options': {},
+        'links': views.links(req, f'roles/{row["id"]}'),
+    }
 
 
 def collection(req, found):
@@ -39,10 +47,15 @@ def get(conn, role_id):
 def create(conn, name, description=''):
     """Insert a role and return its row; Conflict when the name is taken."""
     if tables.find(conn, tables.roles, name=name):
-        raise faults.Conflict(f'Conflict occurred attempting to store role - it is not '
-                              f'permitted to have two with the name {name}.')
-    row = {'id': runtime.new_uuid().replace('-', ''), 'name': name,
-           'description': description or ''}
+        raise faults.Conflict(
+            f'Conflict occurred attempting to store role - it is not '
+            f'permitted to have two with the name {name}.'
+        )
+    row = {
+        'id': runtime.new_uuid().replace('-', ''),
+        'name': name,
+        'description': description or '',
+    }
     conn.execute(tables.roles.insert().values(**row))
     return row
 
@@ -55,8 +68,11 @@ def update(conn, role_id, wanted):
     if same and same['id'] != role_id:
         raise faults.Conflict(f'Another role has the name {name}.')
     description = wanted.get('description', row['description']) or ''
-    conn.execute(tables.roles.update().where(tables.roles.c.id == role_id).values(
-        name=name, description=description))
+    conn.execute(
+        tables.roles.update()
+        .where(tables.roles.c.id == role_id)
+        .values(name=name, description=description)
+    )
     tables.touch(conn)
     return get(conn, role_id)
 
@@ -66,8 +82,11 @@ def delete(conn, role_id):
     get(conn, role_id)
     grants.revoke(conn, role_id=role_id)
     implied = tables.implied_roles
-    conn.execute(implied.delete().where(sa.or_(
-        implied.c.prior_role_id == role_id, implied.c.implied_role_id == role_id)))
+    conn.execute(
+        implied.delete().where(
+            sa.or_(implied.c.prior_role_id == role_id, implied.c.implied_role_id == role_id)
+        )
+    )
     conn.execute(tables.roles.delete().where(tables.roles.c.id == role_id))
     tables.touch(conn)
 
@@ -78,16 +97,20 @@ def imply(conn, prior_id, implied_id):
     if prior_id in grants.expanded(conn, [implied_id]):
         raise faults.Conflict('A role cannot imply itself, not even through others.')
     if implied_id not in grants.implications(conn).get(prior_id, ()):
-        conn.execute(tables.implied_roles.insert().values(
-            prior_role_id=prior_id, implied_role_id=implied_id))
+        conn.execute(
+            tables.implied_roles.insert().values(prior_role_id=prior_id, implied_role_id=implied_id)
+        )
         tables.touch(conn)
 
 
 def stop_implying(conn, prior_id, implied_id):
     """Undo `imply`; NotFound when there was nothing to undo."""
     implied = tables.implied_roles
-    gone = conn.execute(implied.delete().where(
-        implied.c.prior_role_id == prior_id, implied.c.implied_role_id == implied_id))
+    gone = conn.execute(
+        implied.delete().where(
+            implied.c.prior_role_id == prior_id, implied.c.implied_role_id == implied_id
+        )
+    )
     if not gone.rowcount:
         raise faults.NotFound('Could not find that implied role.')
     tables.touch(conn)
@@ -133,9 +156,12 @@ class RoleResource:
         req.context.caller.require_admin('changing implied roles')
         self._db.change(imply, role_id, implied_id)
         with self._db.read() as conn:
-            resp.media = {'role_inference': {
-                'prior_role': view(req, get(conn, role_id)),
-                'implies': view(req, get(conn, implied_id))}}
+            resp.media = {
+                'role_inference': {
+                    'prior_role': view(req, get(conn, role_id)),
+                    'implies': view(req, get(conn, implied_id)),
+                }
+            }
         resp.status = falcon.HTTP_201
 
     def on_delete_implies(self, req, resp, role_id, implied_id):
@@ -146,9 +172,13 @@ class RoleResource:
     def on_get_inferences(self, req, resp):
         req.context.caller.require_admin('listing implied roles')
         with self._db.read() as conn:
-            known = {row['id']: view(req, row)
-                     for row in database.rows(conn, sa.select(tables.roles))}
+            known = {
+                row['id']: view(req, row) for row in database.rows(conn, sa.select(tables.roles))
+            }
             found = grants.implications(conn)
-        resp.media = {'role_inferences': [
-            {'prior_role': known[prior], 'implies': [known[one] for one in sorted(implied)]}
-            for prior, implied in found.items()]}
+        resp.media = {
+            'role_inferences': [
+                {'prior_role': known[prior], 'implies': [known[one] for one in sorted(implied)]}
+                for prior, implied in found.items()
+            ]
+        }

@@ -17,10 +17,15 @@ class Versions:
 
     @staticmethod
     def _v3(req):
-        return {'id': 'v3.14', 'status': 'stable', 'updated': '2020-04-07T00:00:00Z',
-                'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
-                'media-types': [{'base': 'application/json',
-                                 'type': 'application/vnd.openstack.identity-v3+json'}]}
+        return {
+            'id': 'v3.14',
+            'status': 'stable',
+            'updated': '2020-04-07T00:00:00Z',
+            'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
+            'media-types': [
+                {'base': 'application/json', 'type': 'application/vnd.openstack.identity-v3+json'}
+            ],
+        }
 
     def on_get(self, req, resp):
         resp.status = 300

@@ -13,7 +13,8 @@ PROJECT = 'project'
 DOMAIN = 'domain'
 
 domains = sa.Table(
-    'identity_domains', METADATA,
+    'identity_domains',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('name', Name, nullable=False, unique=True),
     sa.Column('description', Text, nullable=False),
@@ -21,7 +22,8 @@ domains = sa.Table(
 )
 
 projects = sa.Table(
-    'identity_projects', METADATA,
+    'identity_projects',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('domain_id', Id, nullable=False),
     sa.Column('parent_id', Id, nullable=False),
@@ -34,7 +36,8 @@ projects = sa.Table(
 )
 
 users = sa.Table(
-    'identity_users', METADATA,
+    'identity_users',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('domain_id', Id, nullable=False),
     sa.Column('name', Name, nullable=False),
@@ -47,20 +50,23 @@ users = sa.Table(
 )
 
 roles = sa.Table(
-    'identity_roles', METADATA,
+    'identity_roles',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('name', Name, nullable=False, unique=True),
     sa.Column('description', Text, nullable=False),
 )
 
 implied_roles = sa.Table(
-    'identity_implied_roles', METADATA,
+    'identity_implied_roles',
+    METADATA,
     sa.Column('prior_role_id', Id, primary_key=True),
     sa.Column('implied_role_id', Id, primary_key=True),
 )
 
 assignments = sa.Table(
-    'identity_assignments', METADATA,
+    'identity_assignments',
+    METADATA,
     sa.Column('user_id', Id, primary_key=True),
     sa.Column('target_kind', sa.String(16), primary_key=True),
     sa.Column('target_id', Id, primary_key=True),
@@ -68,7 +74,8 @@ assignments = sa.Table(
 )
 
 tokens = sa.Table(
-    'identity_tokens', METADATA,
+    'identity_tokens',
+    METADATA,
     sa.Column('digest', sa.String(64), primary_key=True),
     sa.Column('user_id', Id, nullable=False),
     sa.Column('methods', sa.JSON, nullable=False),
@@ -80,7 +87,8 @@ tokens = sa.Table(
 )
 
 generation = sa.Table(
-    'identity_generation', METADATA,
+    'identity_generation',
+    METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     sa.Column('value', sa.BigInteger, nullable=False),
 )
@@ -100,5 +108,6 @@ def current_generation(conn):
 
 def find(conn, table, **values):
     """The one row of `table` with these values, or None."""
-    return database.one(conn, sa.select(table).where(
-        *(table.c[name] == value for name, value in values.items())))
+    return database.one(
+        conn, sa.select(table).where(*(table.c[name] == value for name, value in values.items()))
+    )

@@ -30,7 +30,8 @@ class TokenResource:
         with self._db.read() as conn:
             scope = authentication.scope_of(conn, auth, user)
         secret, token = self._db.change(
-            self._tokens.issue, user['id'], methods=methods, scope=scope, parent=parent)
+            self._tokens.issue, user['id'], methods=methods, scope=scope, parent=parent
+        )
         if token is None:
             raise authentication.refused()
         resp.status = falcon.HTTP_201
@@ -42,8 +43,7 @@ class TokenResource:
         methods = identity['methods']
         with self._db.read() as conn:
             if methods == ['password'] and 'password' in identity:
-                return authentication.by_password(
-                    conn, identity['password']['user']), methods, None
+                return authentication.by_password(conn, identity['password']['user']), methods, None
             if methods == ['token'] and 'token' in identity:
                 token = self._tokens.validate(identity['token']['id'])
                 if token is None:
@@ -80,17 +80,21 @@ class TokenResource:
         resp.status = falcon.HTTP_204
 
     def on_get_catalog(self, req, resp):
-        resp.media = {'catalog': req.context.catalog(), 'links': {
-            'self': req.uri, 'next': None, 'previous': None}}
+        resp.media = {
+            'catalog': req.context.catalog(),
+            'links': {'self': req.uri, 'next': None, 'previous': None},
+        }
 
     def on_get_projects(self, req, resp):
         with self._db.read() as conn:
             found = projects.enabled_for(
-                conn, grants.targets(conn, req.context.caller.user_id, tables.PROJECT))
+                conn, grants.targets(conn, req.context.caller.user_id, tables.PROJECT)
+            )
         resp.media = projects.collection(req, found)
 
     def on_get_domains(self, req, resp):
         with self._db.read() as conn:
             found = domains.enabled_for(
-                conn, grants.targets(conn, req.context.caller.user_id, tables.DOMAIN))
+                conn, grants.targets(conn, req.context.caller.user_id, tables.DOMAIN)
+            )
         resp.media = domains.collection(req, found)

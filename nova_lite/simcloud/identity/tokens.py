@@ -64,10 +64,15 @@ class Tokens:
         now = runtime.naive_now()
         kind, scope_id = scope or (None, None)
         row = {
-            'digest': digest_of(secret), 'user_id': user_id, 'methods': methods,
+            'digest': digest_of(secret),
+            'user_id': user_id,
+            'methods': methods,
             'audit_ids': [runtime.new_secret(12), *(parent['audit_ids'][-1:] if parent else ())],
-            'scope_kind': kind, 'scope_id': scope_id, 'issued_at': now,
-            'expires_at': parent['expires_at'] if parent else now + self._lifetime}
+            'scope_kind': kind,
+            'scope_id': scope_id,
+            'issued_at': now,
+            'expires_at': parent['expires_at'] if parent else now + self._lifetime,
+        }
         conn.execute(tables.tokens.insert().values(**row))
         self._purge(conn, now)
         return secret, self._meaning(conn, row)
@@ -75,8 +80,9 @@ class Tokens:
     def _purge(self, conn, now):
         if runtime.monotonic() - self._purged_at >= PURGE_INTERVAL_S:
             self._purged_at = runtime.monotonic()
-            conn.execute(tables.tokens.delete().where(
-                tables.tokens.c.expires_at < now - self._window))
+            conn.execute(
+                tables.tokens.delete().where(tables.tokens.c.expires_at < now - self._window)
+            )
 
     def validate(self, secret, *, allow_expired=False):
         """The Token, or None when it is unknown, revoked, void or expired."""
@@ -104,8 +110,7 @@ class Tokens:
 
     def revoke(self, conn, secret):
         """Forget a token; every process notices."""
-        conn.execute(tables.tokens.delete().where(
-            tables.tokens.c.digest == digest_of(secret)))
+        conn.execute(tables.tokens.delete().where(tables.tokens.c.digest == digest_of(secret)))
         tables.touch(conn)
 
     def _meaning(self, conn, row):
@@ -113,15 +118,24 @@ class Tokens:
         user = tables.find(conn, tables.users, id=row['user_id'])
         if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
             return None
-        domains = {domain.id: {'id': domain.id, 'name': domain.name} for domain in conn.execute(
-            sa.select(tables.domains).where(tables.domains.c.enabled))}
+        domains = {
+            domain.id: {'id': domain.id, 'name': domain.name}
+            for domain in conn.execute(sa.select(tables.domains).where(tables.domains.c.enabled))
+        }
         if user['domain_id'] not in domains:
             return None
         body = {
-            'methods': row['methods'], 'audit_ids': row['audit_ids'],
-            'issued_at': stamp(row['issued_at']), 'expires_at': stamp(row['expires_at']),
-            'user': {'id': user['id'], 'name': user['name'], 'password_expires_at': None,
-                     'domain': domains[user['domain_id']]}}
+            'methods': row['methods'],
+            'audit_ids': row['audit_ids'],
+            'issued_at': stamp(row['issued_at']),
+            'expires_at': stamp(row['expires_at']),
+            'user': {
+                'id': user['id'],
+                'name': user['name'],
+                'password_expires_at': None,
+                'domain': domains[user['domain_id']],
+            },
+        }
         project, roles = None, []
         if row['scope_kind'] is not None:
             scope = self._scope(conn, row, domains)
@@ -136,10 +150,17 @@ class Tokens:
         if row['scope_kind'] is not None:
             body['catalog'] = self._catalog.for_project(project and project['id'])
         return Token(
-            row=row, project=project, expires_at=row['expires_at'], body_without_catalog=plain,
+            row=row,
+            project=project,
+            expires_at=row['expires_at'],
+            body_without_catalog=plain,
             body=json.dumps({'token': body}).encode(),
-            caller=caller.Caller(user_id=user['id'], project_id=project and project['id'],
-                                 roles=frozenset(role['name'] for role in roles)))
+            caller=caller.Caller(
+                user_id=user['id'],
+                project_id=project and project['id'],
+                roles=frozenset(role['name'] for role in roles),
+            ),
+        )
 
     @staticmethod
     def _scope(conn, row, domains):
@@ -149,6 +170,11 @@ class Tokens:
         project = tables.find(conn, tables.projects, id=row['scope_id'])
         if project is None or not project['enabled'] or project['domain_id'] not in domains:
             return None
-        return {'is_domain': False, 'project': {
-            'id': project['id'], 'name': project['name'],
-            'domain': domains[project['domain_id']]}}
+        return {
+            'is_domain': False,
+            'project': {
+                'id': project['id'],
+                'name': project['name'],
+                'domain': domains[project['domain_id']],
+            },
+        }

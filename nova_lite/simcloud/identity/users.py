@@ -17,17 +17,30 @@ from nova_lite.simcloud.identity import views
 
 PASSWORD = {'type': 'string', 'minLength': 1, 'maxLength': 4096}
 _PROPERTIES = {
-    'name': bodies.NAME, 'password': bodies.nullable(PASSWORD), 'enabled': bodies.BOOLEAN,
-    'domain_id': bodies.nullable(bodies.ID), 'default_project_id': bodies.nullable(bodies.ID),
-    'options': {'type': 'object'}}
+    'name': bodies.NAME,
+    'password': bodies.nullable(PASSWORD),
+    'enabled': bodies.BOOLEAN,
+    'domain_id': bodies.nullable(bodies.ID),
+    'default_project_id': bodies.nullable(bodies.ID),
+    'options': {'type': 'object'},
+}
 CREATE = bodies.wrapped('user', _PROPERTIES, ['name'], extra=True)
 UPDATE = bodies.wrapped('user', _PROPERTIES, extra=True)
 CHANGE_PASSWORD = bodies.wrapped(
-    'user', {'password': PASSWORD, 'original_password': PASSWORD},
-    ['password', 'original_password'])
+    'user', {'password': PASSWORD, 'original_password': PASSWORD}, ['password', 'original_password']
+)
 # What an answer already says in its own words; a request cannot store it beside.
-RESERVED = frozenset((*_PROPERTIES, 'id', 'links', 'password_hash', 'password_expires_at',
-                      'password_changed_at', 'extra'))
+RESERVED = frozenset(
+    (
+        *_PROPERTIES,
+        'id',
+        'links',
+        'password_hash',
+        'password_expires_at',
+        'password_changed_at',
+        'extra',
+    )
+)
 
 
 def view(req, row):
@@ -35,8 +48,13 @@ def view(req, row):
     values = {name: row[name] for name in ('id', 'name', 'domain_id', 'enabled')}
     if row['default_project_id']:
         values['default_project_id'] = row['default_project_id']
-    return {**row['extra'], **values, 'options': {}, 'password_expires_at': None,
-            'links': views.links(req, f'users/{row["id"]}')}
+    return {
+        **row['extra'],
+        **values,
+        'options': {},
+        'password_expires_at': None,
+        'links': views.links(req, f'users/{row["id"]}'),
+    }
 
 
 def collection(req, found):
@@ -55,8 +73,10 @@ def get(conn, user_id):
 def _require_free_name(conn, domain_id, name, user_id=None):
     same = tables.find(conn, tables.users, domain_id=domain_id, name=name)
     if same and same['id'] != user_id:
-        raise faults.Conflict(f'Conflict occurred attempting to store user - it is not '
-                              f'permitted to have two with the name {name} in one domain.')
+        raise faults.Conflict(
+            f'Conflict occurred attempting to store user - it is not '
+            f'permitted to have two with the name {name} in one domain.'
+        )
 
 
 def create(conn, wanted, password_hash):
@@ -64,11 +84,16 @@ def create(conn, wanted, password_hash):
     domain_id = wanted.get('domain_id') or domains.DEFAULT_ID
     domains.get(conn, domain_id)
     _require_free_name(conn, domain_id, wanted['name'])
-    row = {'id': runtime.new_uuid().replace('-', ''), 'domain_id': domain_id,
-           'name': wanted['name'], 'password_hash': password_hash,
-           'password_changed_at': runtime.naive_now(), 'enabled': wanted.get('enabled', True),
-           'default_project_id': wanted.get('default_project_id'),
-           'extra': {k: v for k, v in wanted.items() if k not in RESERVED}}
+    row = {
+        'id': runtime.new_uuid().replace('-', ''),
+        'domain_id': domain_id,
+        'name': wanted['name'],
+        'password_hash': password_hash,
+        'password_changed_at': runtime.naive_now(),
+        'enabled': wanted.get('enabled', True),
+        'default_project_id': wanted.get('default_project_id'),
+        'extra': {k: v for k, v in wanted.items() if k not in RESERVED},
+    }
     conn.execute(tables.users.insert().values(**row))
     return row
 
@@ -78,8 +103,9 @@ def update(conn, user_id, wanted, password_hash):
     row = get(conn, user_id)
     if wanted.get('domain_id') not in (None, row['domain_id']):
         raise faults.BadRequest('A user cannot move to another domain.')
-    values = {name: wanted[name] for name in ('name', 'enabled', 'default_project_id')
-              if name in wanted}
+    values = {
+        name: wanted[name] for name in ('name', 'enabled', 'default_project_id') if name in wanted
+    }
     if password_hash is not None:
         values |= {'password_hash': password_hash, 'password_changed_at': runtime.naive_now()}
     _require_free_name(conn, row['domain_id'], values.get('name', row['name']), user_id)
@@ -167,5 +193,6 @@ class UserResource:
     def on_get_projects(self, req, resp, user_id):
         self._require_self(req, user_id, "listing a user's projects")
         with self._db.read() as conn:
-            resp.media = projects.collection(req, projects.enabled_for(
-                conn, grants.targets(conn, user_id, tables.PROJECT)))
+            resp.media = projects.collection(
+                req, projects.enabled_for(conn, grants.targets(conn, user_id, tables.PROJECT))
+            )

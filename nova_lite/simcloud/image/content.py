@@ -22,28 +22,30 @@ def _begin(conn, caller, image_id, upload_id):
     row = records.get_own(conn, caller, image_id)
     if row['status'] != 'queued':
         raise faults.Conflict(
-            f'Image status transition from {row["status"]} to saving is not allowed')
+            f'Image status transition from {row["status"]} to saving is not allowed'
+        )
     if not row['disk_format'] or not row['container_format']:
-        raise faults.BadRequest('Properties disk_format, container_format must be set prior to '
-                                'saving data.')
+        raise faults.BadRequest(
+            'Properties disk_format, container_format must be set prior to saving data.'
+        )
     return records.save(conn, row, status='saving', upload_id=upload_id)
 
 
 def _append(conn, upload_id, position, data):
-    conn.execute(tables.chunks.insert().values(
-        upload_id=upload_id, position=position, data=data))
+    conn.execute(tables.chunks.insert().values(upload_id=upload_id, position=position, data=data))
 
 
 def _abandon(conn, upload_id):
     conn.execute(tables.chunks.delete().where(tables.chunks.c.upload_id == upload_id))
-    conn.execute(tables.images.update().where(
-        tables.images.c.upload_id == upload_id, tables.images.c.status == 'saving').values(
-            status='queued', upload_id=None))
+    conn.execute(
+        tables.images.update()
+        .where(tables.images.c.upload_id == upload_id, tables.images.c.status == 'saving')
+        .values(status='queued', upload_id=None)
+    )
 
 
 def _finish(conn, upload_id, values):
-    row = database.one(conn, sa.select(tables.images).where(
-        tables.images.c.upload_id == upload_id))
+    row = database.one(conn, sa.select(tables.images).where(tables.images.c.upload_id == upload_id))
     if row is None:
         raise faults.of_status(410, 'The image was deleted while it was uploaded.')
     records.save(conn, row, status='active', **values)
@@ -67,9 +69,14 @@ def store(conn, row, data):
     for position, piece in enumerate(pieces_of([data], CHUNK_BYTES)):
         _append(conn, upload_id, position, piece)
     return records.save(
-        conn, row, status='active', upload_id=upload_id, size=len(data),
+        conn,
+        row,
+        status='active',
+        upload_id=upload_id,
+        size=len(data),
         checksum=hashlib.md5(data, usedforsecurity=False).hexdigest(),
-        os_hash_value=hashlib.sha512(data).hexdigest())
+        os_hash_value=hashlib.sha512(data).hexdigest(),
+    )
 
 
 def upload(db, caller, image_id, parts, *, expected_bytes=None):
@@ -90,9 +97,16 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
             db.change(_append, upload_id, position, data)
         if expected_bytes is not None and size != expected_bytes:
             raise faults.BadRequest(f'{size} of {expected_bytes} bytes were received.')
-        db.change(_finish, upload_id, {
-            'size': size, 'checksum': md5.hexdigest(), 'os_hash_value': sha512.hexdigest(),
-            'virtual_size': size if row['disk_format'] in ('raw', 'iso') else None})
+        db.change(
+            _finish,
+            upload_id,
+            {
+                'size': size,
+                'checksum': md5.hexdigest(),
+                'os_hash_value': sha512.hexdigest(),
+                'virtual_size': size if row['disk_format'] in ('raw', 'iso') else None,
+            },
+        )
         undo.pop_all()
 
 

@@ -2,14 +2,36 @@
 
 from nova_lite.simcloud import bodies
 
-DISK_FORMATS = ('ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'ploop',
-                'iso', 'gpt')
+DISK_FORMATS = (
+    'ami',
+    'ari',
+    'aki',
+    'vhd',
+    'vhdx',
+    'vmdk',
+    'raw',
+    'qcow2',
+    'vdi',
+    'ploop',
+    'iso',
+    'gpt',
+)
 CONTAINER_FORMATS = ('ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed')
 VISIBILITIES = ('public', 'private', 'shared', 'community')
-STATUSES = ('queued', 'saving', 'active', 'killed', 'deleted', 'uploading', 'importing',
-            'pending_delete', 'deactivated')
-UUID_PATTERN = ('^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}'
-                '-([0-9a-fA-F]){12}$')
+STATUSES = (
+    'queued',
+    'saving',
+    'active',
+    'killed',
+    'deleted',
+    'uploading',
+    'importing',
+    'pending_delete',
+    'deactivated',
+)
+UUID_PATTERN = (
+    '^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$'
+)
 
 TAGS = {'type': 'array', 'items': bodies.NAME, 'maxItems': 128}
 
@@ -45,15 +67,29 @@ ID = {'type': 'string', 'pattern': UUID_PATTERN}
 PROPERTY = {'type': 'string', 'maxLength': 65535}
 PROPERTY_QUOTA = 128
 
-CREATE = bodies.compiled({
-    'type': 'object', 'properties': {'id': ID, **SETTABLE}, 'additionalProperties': PROPERTY,
-    'propertyNames': {'minLength': 1, 'maxLength': 255}})
+CREATE = bodies.compiled(
+    {
+        'type': 'object',
+        'properties': {'id': ID, **SETTABLE},
+        'additionalProperties': PROPERTY,
+        'propertyNames': {'minLength': 1, 'maxLength': 255},
+    }
+)
 VALUE = {name: bodies.compiled(schema) for name, schema in SETTABLE.items()}
 PROPERTY_VALUE = bodies.compiled(PROPERTY)
-PATCH = bodies.compiled({'type': 'array', 'items': {
-    'type': 'object', 'required': ['op', 'path'],
-    'properties': {'op': {'enum': ['add', 'replace', 'remove']},
-                   'path': {'type': 'string', 'pattern': '^/', 'maxLength': 512}}}})
+PATCH = bodies.compiled(
+    {
+        'type': 'array',
+        'items': {
+            'type': 'object',
+            'required': ['op', 'path'],
+            'properties': {
+                'op': {'enum': ['add', 'replace', 'remove']},
+                'path': {'type': 'string', 'pattern': '^/', 'maxLength': 512},
+            },
+        },
+    }
+)
 
 
 def document():
@@ -61,7 +97,13 @@ def document():
     properties = {'id': ID, **SETTABLE}
     for name, schema in READ_ONLY.items():
         properties[name] = {**schema, 'readOnly': True}
-    return {'name': 'image', 'properties': properties,
-            'additionalProperties': {'type': 'string'},
-            'links': [{'rel': 'self', 'href': '{self}'}, {'rel': 'enclosure', 'href': '{file}'},
-                      {'rel': 'describedby', 'href': '{schema}'}]}
+    return {
+        'name': 'image',
+        'properties': properties,
+        'additionalProperties': {'type': 'string'},
+        'links': [
+            {'rel': 'self', 'href': '{self}'},
+            {'rel': 'enclosure', 'href': '{file}'},
+            {'rel': 'describedby', 'href': '{schema}'},
+        ],
+    }

@@ -11,18 +11,34 @@ from nova_lite.simcloud.image import tables
 
 IMAGES = tables.images
 
-PAGING = frozenset(('limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'visibility',
-                    'member_status'))
+PAGING = frozenset(
+    ('limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'visibility', 'member_status')
+)
 IN_ABLE = frozenset(('id', 'name', 'status', 'disk_format', 'container_format'))
 EQUAL = frozenset(('owner',))
 BOOLEANS = frozenset(('protected', 'os_hidden'))
-BOUNDS = {'size_min': (IMAGES.c.size, '>='), 'size_max': (IMAGES.c.size, '<='),
-          'min_disk': (IMAGES.c.min_disk, '='), 'min_ram': (IMAGES.c.min_ram, '='),
-          'size': (IMAGES.c.size, '=')}
+BOUNDS = {
+    'size_min': (IMAGES.c.size, '>='),
+    'size_max': (IMAGES.c.size, '<='),
+    'min_disk': (IMAGES.c.min_disk, '='),
+    'min_ram': (IMAGES.c.min_ram, '='),
+    'size': (IMAGES.c.size, '='),
+}
 TIMES = frozenset(('created_at', 'updated_at'))
 OPERATORS = {'eq': '=', 'neq': '<>', 'gt': '>', 'gte': '>=', 'lt': '<', 'lte': '<='}
-SORTABLE = frozenset(('id', 'name', 'status', 'created_at', 'updated_at', 'visibility',
-                      'owner', 'min_disk', 'min_ram'))
+SORTABLE = frozenset(
+    (
+        'id',
+        'name',
+        'status',
+        'created_at',
+        'updated_at',
+        'visibility',
+        'owner',
+        'min_disk',
+        'min_ram',
+    )
+)
 LIMIT, MOST = 25, 1000
 SECOND = datetime.timedelta(seconds=1)
 
@@ -49,10 +65,14 @@ def _timed(name, value):
     column = IMAGES.c[name]
     # Stored times are finer than shown ones, so one second is a range of them.
     start, end = moment.replace(microsecond=0), moment.replace(microsecond=0) + SECOND
-    return {'eq': sa.and_(column >= start, column < end),
-            'neq': sa.or_(column < start, column >= end),
-            'gt': column >= end, 'gte': column >= start,
-            'lt': column < start, 'lte': column < end}[operator]
+    return {
+        'eq': sa.and_(column >= start, column < end),
+        'neq': sa.or_(column < start, column >= end),
+        'gt': column >= end,
+        'gte': column >= start,
+        'lt': column < start,
+        'lte': column < end,
+    }[operator]
 
 
 def _property(name, value):
@@ -82,9 +102,11 @@ def query(req):
     member_status = req.get_param('member_status') or 'accepted'
     if member_status not in ('accepted', 'pending', 'rejected', 'all'):
         raise faults.BadRequest(f'Invalid status: {member_status[:64]}')
-    statement = sa.select(IMAGES).where(records.visible(
-        req.context.caller, visibility=req.get_param('visibility'),
-        member_status=member_status))
+    statement = sa.select(IMAGES).where(
+        records.visible(
+            req.context.caller, visibility=req.get_param('visibility'), member_status=member_status
+        )
+    )
     if 'os_hidden' not in req.params:
         statement = statement.where(IMAGES.c.os_hidden == sa.false())
     for name in req.params:
@@ -98,4 +120,6 @@ def page(req):
     """The page that the request asks for; newest first unless told otherwise."""
     return listing.Page(
         sort=listing.sort_of(req, SORTABLE, (('created_at', True),)),
-        limit=listing.limit_of(req, default=LIMIT, most=MOST), marker=req.get_param('marker'))
+        limit=listing.limit_of(req, default=LIMIT, most=MOST),
+        marker=req.get_param('marker'),
+    )

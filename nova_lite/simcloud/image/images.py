@@ -23,11 +23,14 @@ class ImageResource:
     def on_get(self, req, resp):
         page = filters.page(req)
         with self._db.read() as conn:
-            found = database.rows(conn, listing.paged(
-                conn, filters.query(req), tables.images, page))
-        answer = {'images': [records.view(row) for row in found],
-                  'schema': '/v2/schemas/images',
-                  'first': '/v2/images' + (f'?{req.query_string}' if req.query_string else '')}
+            found = database.rows(
+                conn, listing.paged(conn, filters.query(req), tables.images, page)
+            )
+        answer = {
+            'images': [records.view(row) for row in found],
+            'schema': '/v2/schemas/images',
+            'first': '/v2/images' + (f'?{req.query_string}' if req.query_string else ''),
+        }
         if found and len(found) == page.limit:
             answer['next'] = '/v2/images?' + listing.next_query(req, found[-1]['id'])
         resp.media = answer
@@ -48,8 +51,8 @@ class ImageResource:
         media_type = (req.content_type or '').split(';')[0].strip()
         if media_type not in patches.MEDIA_TYPES:
             raise faults.UnsupportedMediaType(
-                f'Unable to read the body; supported media types: '
-                f'{", ".join(patches.MEDIA_TYPES)}')
+                f'Unable to read the body; supported media types: {", ".join(patches.MEDIA_TYPES)}'
+            )
         changes = bodies.read(req, fields.PATCH)
         row = self._db.change(patches.apply, req.context.caller, image_id, changes)
         resp.media = records.view(row)
@@ -78,9 +81,13 @@ class ContentResource:
     def on_put(self, req, resp, image_id):
         if (req.content_type or '').split(';')[0] != 'application/octet-stream':
             raise faults.UnsupportedMediaType('Image data is application/octet-stream.')
-        content.upload(self._db, req.context.caller, image_id,
-                       bodies.chunks(req, content.CHUNK_BYTES),
-                       expected_bytes=req.content_length)
+        content.upload(
+            self._db,
+            req.context.caller,
+            image_id,
+            bodies.chunks(req, content.CHUNK_BYTES),
+            expected_bytes=req.content_length,
+        )
         resp.status = falcon.HTTP_204
 
     def on_get(self, req, resp, image_id):
@@ -103,7 +110,8 @@ class ContentResource:
             row = records.get(conn, req.context.caller, image_id)
             if row['status'] not in (before, after):
                 raise faults.Forbidden(
-                    f'Not allowed to make an image {after} in status {row["status"]}.')
+                    f'Not allowed to make an image {after} in status {row["status"]}.'
+                )
             records.save(conn, row, status=after)
 
         self._db.change(change)

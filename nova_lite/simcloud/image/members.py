@@ -13,23 +13,35 @@ from nova_lite.simcloud.image import tables
 
 MEMBERS = tables.members
 
-CREATE = bodies.compiled({'type': 'object', 'required': ['member'],
-                          'properties': {'member': bodies.ID}})
-UPDATE = bodies.compiled({'type': 'object', 'required': ['status'], 'properties': {
-    'status': {'enum': ['pending', 'accepted', 'rejected']}}})
+CREATE = bodies.compiled(
+    {'type': 'object', 'required': ['member'], 'properties': {'member': bodies.ID}}
+)
+UPDATE = bodies.compiled(
+    {
+        'type': 'object',
+        'required': ['status'],
+        'properties': {'status': {'enum': ['pending', 'accepted', 'rejected']}},
+    }
+)
 
 
 def view(row):
     """One member."""
-    return {'image_id': row['image_id'], 'member_id': row['member_id'],
-            'status': row['status'], 'schema': '/v2/schemas/member',
-            'created_at': listing.stamp(row['created_at']),
-            'updated_at': listing.stamp(row['updated_at'])}
+    return {
+        'image_id': row['image_id'],
+        'member_id': row['member_id'],
+        'status': row['status'],
+        'schema': '/v2/schemas/member',
+        'created_at': listing.stamp(row['created_at']),
+        'updated_at': listing.stamp(row['updated_at']),
+    }
 
 
 def _find(conn, image_id, member_id):
-    return database.one(conn, sa.select(MEMBERS).where(
-        MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id))
+    return database.one(
+        conn,
+        sa.select(MEMBERS).where(MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id),
+    )
 
 
 def _get(conn, caller, image_id, member_id):
@@ -48,20 +60,28 @@ def add(conn, caller, image_id, member_id):
     if _find(conn, image_id, member_id):
         raise faults.Conflict(f'{member_id} is a member of image {image_id} already.')
     now = runtime.naive_now()
-    row = {'image_id': image_id, 'member_id': member_id, 'status': 'pending',
-           'created_at': now, 'updated_at': now}
+    row = {
+        'image_id': image_id,
+        'member_id': member_id,
+        'status': 'pending',
+        'created_at': now,
+        'updated_at': now,
+    }
     conn.execute(MEMBERS.insert().values(**row))
     return row
 
 
-def answer(conn, caller, image_id, member_id, status):
+def answer(conn, caller, image_id, member_id, *, status):
     """Accept or reject; that is the member's to decide."""
     _, row = _get(conn, caller, image_id, member_id)
     if not caller.is_admin and caller.project_id != member_id:
         raise faults.Forbidden('Only the member itself may accept or reject an image.')
     changes = {'status': status, 'updated_at': runtime.naive_now()}
-    conn.execute(MEMBERS.update().where(
-        MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id).values(**changes))
+    conn.execute(
+        MEMBERS.update()
+        .where(MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id)
+        .values(**changes)
+    )
     return {**row, **changes}
 
 
@@ -69,8 +89,9 @@ def remove(conn, caller, image_id, member_id):
     """Stop sharing with a project."""
     records.get_own(conn, caller, image_id)
     _get(conn, caller, image_id, member_id)
-    conn.execute(MEMBERS.delete().where(
-        MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id))
+    conn.execute(
+        MEMBERS.delete().where(MEMBERS.c.image_id == image_id, MEMBERS.c.member_id == member_id)
+    )
 
 
 class MemberResource:
@@ -99,8 +120,11 @@ class MemberResource:
 
     def on_put_one(self, req, resp, image_id, member_id):
         wanted = bodies.read(req, UPDATE)
-        resp.media = view(self._db.change(
-            answer, req.context.caller, image_id, member_id, wanted['status']))
+        resp.media = view(
+            self._db.change(
+                answer, req.context.caller, image_id, member_id, status=wanted['status']
+            )
+        )
 
     def on_delete_one(self, req, resp, image_id, member_id):
         self._db.change(remove, req.context.caller, image_id, member_id)

@@ -7,8 +7,10 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import records
 
-MEDIA_TYPES = ('application/openstack-images-v2.1-json-patch',
-               'application/openstack-images-v2.0-json-patch')
+MEDIA_TYPES = (
+    'application/openstack-images-v2.1-json-patch',
+    'application/openstack-images-v2.0-json-patch',
+)
 
 
 def _target(change):

@@ -22,8 +22,26 @@ def empty_disk(virtual_bytes):
     per_l1_entry = CLUSTER * (CLUSTER // 8)
     l1_size = -(-virtual_bytes // per_l1_entry)
     header = struct.pack(
-        '>4sIQIIQIIQQIIQQQQII', b'QFI\xfb', 3, 0, 0, CLUSTER_BITS, virtual_bytes, 0, l1_size,
-        3 * CLUSTER, CLUSTER, 1, 0, 0, 0, 0, 0, 4, HEADER_BYTES)
+        '>4sIQIIQIIQQIIQQQQII',
+        b'QFI\xfb',
+        3,
+        0,
+        0,
+        CLUSTER_BITS,
+        virtual_bytes,
+        0,
+        l1_size,
+        3 * CLUSTER,
+        CLUSTER,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        4,
+        HEADER_BYTES,
+    )
     refcount_table = struct.pack('>Q', 2 * CLUSTER)
     refcounts = struct.pack(f'>{CLUSTERS}H', *([1] * CLUSTERS))
     return b''.join(map(_padded, (header, refcount_table, refcounts, b'')))

@@ -18,17 +18,29 @@ def view(row):
     path = f'/v2/images/{row["id"]}'
     return {
         **row['properties'],
-        'id': row['id'], 'name': row['name'] or None, 'status': row['status'],
-        'visibility': row['visibility'], 'owner': row['owner'] or None,
-        'protected': row['protected'], 'os_hidden': row['os_hidden'], 'tags': row['tags'],
-        'disk_format': row['disk_format'], 'container_format': row['container_format'],
-        'min_disk': row['min_disk'], 'min_ram': row['min_ram'], 'size': row['size'],
-        'virtual_size': row['virtual_size'], 'checksum': row['checksum'],
+        'id': row['id'],
+        'name': row['name'] or None,
+        'status': row['status'],
+        'visibility': row['visibility'],
+        'owner': row['owner'] or None,
+        'protected': row['protected'],
+        'os_hidden': row['os_hidden'],
+        'tags': row['tags'],
+        'disk_format': row['disk_format'],
+        'container_format': row['container_format'],
+        'min_disk': row['min_disk'],
+        'min_ram': row['min_ram'],
+        'size': row['size'],
+        'virtual_size': row['virtual_size'],
+        'checksum': row['checksum'],
         'os_hash_algo': 'sha512' if row['os_hash_value'] else None,
         'os_hash_value': row['os_hash_value'],
         'created_at': listing.stamp(row['created_at']),
         'updated_at': listing.stamp(row['updated_at']),
-        'file': f'{path}/file', 'self': path, 'schema': '/v2/schemas/image'}
+        'file': f'{path}/file',
+        'self': path,
+        'schema': '/v2/schemas/image',
+    }
 
 
 def not_found(image_id):
@@ -51,10 +63,16 @@ def get(conn, caller, image_id):
         raise not_found(image_id)
     if row['visibility'] in ('public', 'community') or caller.sees(row['owner']):
         return row
-    shared = row['visibility'] == 'shared' and caller.project_id and conn.execute(
-        sa.select(tables.members.c.member_id).where(
-            tables.members.c.image_id == image_id,
-            tables.members.c.member_id == caller.project_id)).first()
+    shared = (
+        row['visibility'] == 'shared'
+        and caller.project_id
+        and conn.execute(
+            sa.select(tables.members.c.member_id).where(
+                tables.members.c.image_id == image_id,
+                tables.members.c.member_id == caller.project_id,
+            )
+        ).first()
+    )
     if not shared:
         raise not_found(image_id)
     return row
@@ -72,14 +90,14 @@ def get_own(conn, caller, image_id):
 def visible(caller, *, visibility=None, member_status='accepted'):
     """The condition for what a list shows to the caller."""
     statuses = None if member_status == 'all' else [member_status]
-    shared_with_me = sa.and_(IMAGES.c.visibility == 'shared',
-                             _member_of(caller.project_id, statuses))
+    shared_with_me = sa.and_(
+        IMAGES.c.visibility == 'shared', _member_of(caller.project_id, statuses)
+    )
     mine = IMAGES.c.owner == (caller.project_id or '')
     everyones = IMAGES.c.visibility.in_(('public', 'community'))
     if visibility in (None, 'all'):
         if caller.is_privileged:
-            return sa.true() if visibility else sa.or_(
-                IMAGES.c.visibility != 'community', mine)
+            return sa.true() if visibility else sa.or_(IMAGES.c.visibility != 'community', mine)
         public = everyones if visibility else IMAGES.c.visibility == 'public'
         return sa.or_(public, mine, shared_with_me)
     if visibility not in fields.VISIBILITIES:
@@ -97,8 +115,9 @@ def require_may_publish(caller, visibility):
 def require_quota(properties, tags):
     """Refuse more properties or tags than an image may have."""
     if len(properties) > fields.PROPERTY_QUOTA or len(tags) > fields.PROPERTY_QUOTA:
-        raise faults.TooLarge(f'An image may have at most {fields.PROPERTY_QUOTA} '
-                              f'properties and as many tags.')
+        raise faults.TooLarge(
+            f'An image may have at most {fields.PROPERTY_QUOTA} properties and as many tags.'
+        )
 
 
 def create(conn, caller, wanted):
@@ -116,17 +135,27 @@ def create(conn, caller, wanted):
         raise faults.Conflict(f'Image ID {image_id} already exists!')
     now = runtime.naive_now()
     row = {
-        'id': image_id, 'name': known.get('name') or '', 'status': 'queued',
+        'id': image_id,
+        'name': known.get('name') or '',
+        'status': 'queued',
         'visibility': known.get('visibility', 'shared'),
         'owner': caller.owner_for(known.get('owner')),
         'disk_format': known.get('disk_format'),
         'container_format': known.get('container_format'),
-        'min_disk': known.get('min_disk', 0), 'min_ram': known.get('min_ram', 0),
+        'min_disk': known.get('min_disk', 0),
+        'min_ram': known.get('min_ram', 0),
         'protected': known.get('protected', False),
         'os_hidden': known.get('os_hidden', False),
-        'size': None, 'virtual_size': None, 'checksum': None, 'os_hash_value': None,
-        'upload_id': None, 'tags': tags, 'properties': wanted,
-        'created_at': now, 'updated_at': now}
+        'size': None,
+        'virtual_size': None,
+        'checksum': None,
+        'os_hash_value': None,
+        'upload_id': None,
+        'tags': tags,
+        'properties': wanted,
+        'created_at': now,
+        'updated_at': now,
+    }
     conn.execute(IMAGES.insert().values(**row))
     return row
 
@@ -144,7 +173,6 @@ def delete(conn, caller, image_id):
     if row['protected']:
         raise faults.Forbidden(f'Image {image_id} is protected and cannot be deleted.')
     if row['upload_id']:
-        conn.execute(tables.chunks.delete().where(
-            tables.chunks.c.upload_id == row['upload_id']))
+        conn.execute(tables.chunks.delete().where(tables.chunks.c.upload_id == row['upload_id']))
     conn.execute(tables.members.delete().where(tables.members.c.image_id == image_id))
     conn.execute(IMAGES.delete().where(IMAGES.c.id == image_id))

@@ -8,8 +8,23 @@ from nova_lite.simcloud.image import members
 
 PREFIX = '/image'
 CURRENT = 'v2.16'
-OLDER = ('v2.15', 'v2.13', 'v2.12', 'v2.11', 'v2.10', 'v2.9', 'v2.8', 'v2.7', 'v2.6', 'v2.5',
-         'v2.4', 'v2.3', 'v2.2', 'v2.1', 'v2.0')
+OLDER = (
+    'v2.15',
+    'v2.13',
+    'v2.12',
+    'v2.11',
+    'v2.10',
+    'v2.9',
+    'v2.8',
+    'v2.7',
+    'v2.6',
+    'v2.5',
+    'v2.4',
+    'v2.3',
+    'v2.2',
+    'v2.1',
+    'v2.0',
+)
 
 
 class Versions:
@@ -18,10 +33,16 @@ class Versions:
     @staticmethod
     def _document(req):
         links = [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}]
-        return {'versions': [
-            {'id': name, 'links': links,
-             'status': 'CURRENT' if name == CURRENT else 'SUPPORTED'}
-            for name in (CURRENT, *OLDER)]}
+        return {
+            'versions': [
+                {
+                    'id': name,
+                    'links': links,
+                    'status': 'CURRENT' if name == CURRENT else 'SUPPORTED',
+                }
+                for name in (CURRENT, *OLDER)
+            ]
+        }
 
     def on_get(self, req, resp):
         resp.status = 300
@@ -34,9 +55,13 @@ class Versions:
 class Schemas:
     """/v2/schemas: what images and members look like."""
 
-    MEMBER = {'name': 'member', 'properties': {
-        name: {'type': 'string'} for name in (
-            'image_id', 'member_id', 'status', 'created_at', 'updated_at', 'schema')}}
+    MEMBER = {
+        'name': 'member',
+        'properties': {
+            name: {'type': 'string'}
+            for name in ('image_id', 'member_id', 'status', 'created_at', 'updated_at', 'schema')
+        },
+    }
 
     def on_get(self, req, resp, name):
         known = {'image': fields.document(), 'member': self.MEMBER}
@@ -46,18 +71,28 @@ class Schemas:
         if name == single:
             resp.media = known[single]
             return
-        resp.media = {'name': name, 'properties': {
-            name: {'type': 'array', 'items': known[single]},
-            'first': {'type': 'string'}, 'next': {'type': 'string'},
-            'schema': {'type': 'string'}}}
+        resp.media = {
+            'name': name,
+            'properties': {
+                name: {'type': 'array', 'items': known[single]},
+                'first': {'type': 'string'},
+                'next': {'type': 'string'},
+                'schema': {'type': 'string'},
+            },
+        }
 
 
 class Info:
     """/v2/info: there is no import and there are no several stores."""
 
     def on_get_import(self, req, resp):
-        resp.media = {'import-methods': {
-            'description': 'Import methods available.', 'type': 'array', 'value': []}}
+        resp.media = {
+            'import-methods': {
+                'description': 'Import methods available.',
+                'type': 'array',
+                'value': [],
+            }
+        }
 
     def on_get_stores(self, req, resp):
         raise faults.NotFound('Multi backend is not supported at this site.')

@@ -9,7 +9,8 @@ from nova_lite.simcloud.database import Name
 from nova_lite.simcloud.database import Time
 
 images = sa.Table(
-    'image_images', METADATA,
+    'image_images',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     # '' stands for null, so that lists can be sorted by name.
     sa.Column('name', Name, nullable=False),
@@ -34,14 +35,16 @@ images = sa.Table(
 )
 
 chunks = sa.Table(
-    'image_chunks', METADATA,
+    'image_chunks',
+    METADATA,
     sa.Column('upload_id', Id, primary_key=True),
     sa.Column('position', sa.Integer, primary_key=True, autoincrement=False),
     sa.Column('data', Blob, nullable=False),
 )
 
 members = sa.Table(
-    'image_members', METADATA,
+    'image_members',
+    METADATA,
     sa.Column('image_id', Id, primary_key=True),
     sa.Column('member_id', Id, primary_key=True),
     sa.Column('status', sa.String(16), nullable=False),

@@ -24,8 +24,10 @@ def parse(text):
 
 def pools_of(subnet):
     """[(first, last)] of a subnet's allocation pools as integers."""
-    return [(int(ipaddress.ip_address(pool['start'])), int(ipaddress.ip_address(pool['end'])))
-            for pool in subnet['allocation_pools']]
+    return [
+        (int(ipaddress.ip_address(pool['start'])), int(ipaddress.ip_address(pool['end'])))
+        for pool in subnet['allocation_pools']
+    ]
 
 
 def _candidates(pools, start):
@@ -45,9 +47,13 @@ def _free(conn, subnet):
         some = [str(family(number)) for number, _ in zip(source, range(look), strict=False)]
         if not some:
             return None
-        taken = set(conn.execute(sa.select(ALLOCATIONS.c.ip_address).where(
-            ALLOCATIONS.c.subnet_id == subnet['id'],
-            ALLOCATIONS.c.ip_address.in_(some))).scalars())
+        taken = set(
+            conn.execute(
+                sa.select(ALLOCATIONS.c.ip_address).where(
+                    ALLOCATIONS.c.subnet_id == subnet['id'], ALLOCATIONS.c.ip_address.in_(some)
+                )
+            ).scalars()
+        )
         for address in some:
             if address not in taken:
                 return address
@@ -68,46 +74,63 @@ def take_any(conn, subnet):
         return None
     address = _free(conn, subnet)
     if address is not None:
-        conn.execute(SUBNETS.update().where(SUBNETS.c.id == subnet['id']).values(
-            next_address=_following(address, subnet)))
+        conn.execute(
+            SUBNETS.update()
+            .where(SUBNETS.c.id == subnet['id'])
+            .values(next_address=_following(address, subnet))
+        )
     return address
 
 
 def is_taken(conn, subnet_id, address):
     """Whether a port has the address."""
-    return conn.execute(sa.select(ALLOCATIONS.c.port_id).where(
-        ALLOCATIONS.c.subnet_id == subnet_id,
-        ALLOCATIONS.c.ip_address == address)).first() is not None
+    return (
+        conn.execute(
+            sa.select(ALLOCATIONS.c.port_id).where(
+                ALLOCATIONS.c.subnet_id == subnet_id, ALLOCATIONS.c.ip_address == address
+            )
+        ).first()
+        is not None
+    )
 
 
 def subnets_of(conn, network_id):
     """The subnets of a network, oldest first."""
-    return database.rows(conn, sa.select(SUBNETS).where(
-        SUBNETS.c.network_id == network_id).order_by(SUBNETS.c.created_at, SUBNETS.c.id))
+    return database.rows(
+        conn,
+        sa.select(SUBNETS)
+        .where(SUBNETS.c.network_id == network_id)
+        .order_by(SUBNETS.c.created_at, SUBNETS.c.id),
+    )
 
 
 def _exhausted(network_id):
-    return faults.Conflict(f'No more IP addresses available on network {network_id}.',
-                           'IpAddressGenerationFailure')
+    return faults.Conflict(
+        f'No more IP addresses available on network {network_id}.', 'IpAddressGenerationFailure'
+    )
 
 
 def _named(subnets, subnet_id, network_id):
     for subnet in subnets:
         if subnet['id'] == subnet_id:
             return subnet
-    raise standard.invalid(f'Failed to create port on network {network_id}, because fixed_ips '
-                           f'included invalid subnet {subnet_id}')
+    raise standard.invalid(
+        f'Failed to create port on network {network_id}, because fixed_ips '
+        f'included invalid subnet {subnet_id}'
+    )
 
 
 def _holding(subnets, address):
     for subnet in subnets:
         if address in ipaddress.ip_network(subnet['cidr']):
             return subnet
-    raise faults.BadRequest(f'IP address {address} is not a valid IP for any of the subnets on '
-                            f'the specified network.', 'InvalidIpForNetwork')
+    raise faults.BadRequest(
+        f'IP address {address} is not a valid IP for any of the subnets on the specified network.',
+        'InvalidIpForNetwork',
+    )
 
 
-def _take_named(conn, network_id, subnets, wanted, keep):
+def _take_named(conn, network_id, wanted, *, subnets, keep):
     """One (subnet id, address) for one entry of fixed_ips."""
     subnet = None
     if wanted.get('subnet_id'):
@@ -123,16 +146,20 @@ def _take_named(conn, network_id, subnets, wanted, keep):
     subnet = subnet or _holding(subnets, address)
     network = ipaddress.ip_network(subnet['cidr'])
     edges = (network.network_address, network.broadcast_address)
-    if address not in network or (network.version == 4 and network.prefixlen < 31
-                                  and address in edges):
+    if address not in network or (
+        network.version == 4 and network.prefixlen < 31 and address in edges
+    ):
         raise faults.BadRequest(
             f'IP address {address} is not a valid IP for the specified subnet.',
-            'InvalidIpForSubnet')
+            'InvalidIpForSubnet',
+        )
     pair = subnet['id'], str(address)
     if pair not in keep and is_taken(conn, *pair):
         raise faults.Conflict(
             f'Unable to complete operation for network {network_id}. The IP address {address} '
-            f'is in use.', 'IpAddressInUse')
+            f'is in use.',
+            'IpAddressInUse',
+        )
     return pair
 
 
@@ -157,31 +184,44 @@ def assign(conn, network_id, port_id, wanted):
     an address which the port has keeps it.
     """
     subnets = subnets_of(conn, network_id)
-    had = {(row['subnet_id'], row['ip_address']) for row in database.rows(
-        conn, sa.select(ALLOCATIONS).where(ALLOCATIONS.c.port_id == port_id))}
+    had = {
+        (row['subnet_id'], row['ip_address'])
+        for row in database.rows(
+            conn, sa.select(ALLOCATIONS).where(ALLOCATIONS.c.port_id == port_id)
+        )
+    }
     if wanted is None:
         pairs = _take_default(conn, network_id, subnets)
     else:
-        pairs = _take_all(conn, network_id, subnets, wanted, had)
+        pairs = _take_all(conn, network_id, wanted, subnets=subnets, had=had)
     if had:
         release(conn, port_id)
     if pairs:
-        conn.execute(ALLOCATIONS.insert(), [
-            {'subnet_id': subnet_id, 'ip_address': address, 'port_id': port_id,
-             'position': position} for position, (subnet_id, address) in enumerate(pairs)])
+        conn.execute(
+            ALLOCATIONS.insert(),
+            [
+                {
+                    'subnet_id': subnet_id,
+                    'ip_address': address,
+                    'port_id': port_id,
+                    'position': position,
+                }
+                for position, (subnet_id, address) in enumerate(pairs)
+            ],
+        )
 
 
-def _take_all(conn, network_id, subnets, wanted, had):
+def _take_all(conn, network_id, wanted, *, subnets, had):
     """The pairs for all entries, in their order; named addresses are served first."""
     taken, free = {}, set(had)
     order = sorted(range(len(wanted)), key=lambda place: 'ip_address' not in wanted[place])
     for place in order:
         entry = wanted[place]
-        pair = _kept(entry, free) or _take_named(conn, network_id, subnets, entry, had)
+        pair = _kept(entry, free) or _take_named(conn, network_id, entry, subnets=subnets, keep=had)
         while pair in taken.values():
             if entry.get('ip_address'):
                 raise standard.invalid(f'the address {pair[1]} is named twice')
-            pair = _take_named(conn, network_id, subnets, entry, had)
+            pair = _take_named(conn, network_id, entry, subnets=subnets, keep=had)
         free.discard(pair)
         taken[place] = pair
     return [taken[place] for place in range(len(wanted))]

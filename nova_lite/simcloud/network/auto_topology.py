@@ -8,7 +8,6 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import routers
-from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tables
 
@@ -19,18 +18,20 @@ DRY_RUN = 'dry-run'
 
 
 def _external(conn):
-    row = database.one(conn, sa.select(NETWORKS).where(
-        NETWORKS.c.external, NETWORKS.c.is_default))
+    row = database.one(conn, sa.select(NETWORKS).where(NETWORKS.c.external, NETWORKS.c.is_default))
     if row is None:
-        raise faults.Conflict('Deployment error: No default router:external network.',
-                              'AutoAllocationFailure')
+        raise faults.Conflict(
+            'Deployment error: No default router:external network.', 'AutoAllocationFailure'
+        )
     return row
 
 
 def find(conn, project_id):
     """The project's automatic network, or None."""
-    return database.one(conn, sa.select(NETWORKS).where(
-        NETWORKS.c.project_id == project_id, NETWORKS.c.name == NAME))
+    return database.one(
+        conn,
+        sa.select(NETWORKS).where(NETWORKS.c.project_id == project_id, NETWORKS.c.name == NAME),
+    )
 
 
 def ensure(conn, project_id):
@@ -39,15 +40,25 @@ def ensure(conn, project_id):
     if known:
         return known['id']
     external = _external(conn)
-    itself = callers.Caller(user_id='network', project_id=project_id,
-                            roles=frozenset((callers.SERVICE,)))
+    itself = callers.Caller(
+        user_id='network', project_id=project_id, roles=frozenset((callers.SERVICE,))
+    )
     network = networks.create(conn, itself, {'name': NAME})
-    subnet = subnets.create(conn, itself, {
-        'network_id': network['id'], 'name': 'auto_allocated_subnet_v4', 'ip_version': 4,
-        'cidr': CIDR})
-    router = routers.create(conn, itself, {
-        'name': 'auto_allocated_router',
-        'external_gateway_info': {'network_id': external['id']}})
+    subnet = subnets.create(
+        conn,
+        itself,
+        {
+            'network_id': network['id'],
+            'name': 'auto_allocated_subnet_v4',
+            'ip_version': 4,
+            'cidr': CIDR,
+        },
+    )
+    router = routers.create(
+        conn,
+        itself,
+        {'name': 'auto_allocated_router', 'external_gateway_info': {'network_id': external['id']}},
+    )
     routers.add_interface(conn, itself, router['id'], {'subnet_id': subnet['id']})
     return network['id']
 
@@ -57,11 +68,16 @@ def remove(conn, project_id):
     network = find(conn, project_id)
     if network is None:
         return
-    itself = callers.Caller(user_id='network', project_id=project_id,
-                            roles=frozenset((callers.SERVICE,)))
+    itself = callers.Caller(
+        user_id='network', project_id=project_id, roles=frozenset((callers.SERVICE,))
+    )
     ports = tables.ports
-    for port in database.rows(conn, sa.select(ports).where(
-            ports.c.network_id == network['id'], ports.c.device_owner == routers.INTERFACE)):
+    for port in database.rows(
+        conn,
+        sa.select(ports).where(
+            ports.c.network_id == network['id'], ports.c.device_owner == routers.INTERFACE
+        ),
+    ):
         routers.remove_interface(conn, itself, port['device_id'], {'port_id': port['id']})
         routers.delete(conn, itself, port['device_id'])
     networks.delete(conn, itself, network['id'])
@@ -79,7 +95,7 @@ class TopologyResource:
         if project_id in ('None', 'null', ''):
             project_id = caller.project_id
         if project_id is None or not caller.sees(project_id):
-            raise standard.not_found('Project', str(project_id))
+            raise faults.NotFound(f'Project {str(project_id)[:64]} could not be found.')
         return project_id
 
     def on_get(self, req, resp, project_id):
@@ -91,8 +107,13 @@ class TopologyResource:
         else:
             req.context.caller.require_writer()
             topology_id = self._db.change(ensure, project_id)
-        resp.media = {'auto_allocated_topology': {
-            'id': topology_id, 'project_id': project_id, 'tenant_id': project_id}}
+        resp.media = {
+            'auto_allocated_topology': {
+                'id': topology_id,
+                'project_id': project_id,
+                'tenant_id': project_id,
+            }
+        }
 
     def on_delete(self, req, resp, project_id):
         req.context.caller.require_writer()

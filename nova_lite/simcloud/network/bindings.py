@@ -17,17 +17,30 @@ from nova_lite.simcloud.network import tables
 BINDINGS = tables.bindings
 ACTIVE, INACTIVE = 'ACTIVE', 'INACTIVE'
 UNBOUND = 'unbound'
-VNIC_TYPES = ('normal', 'direct', 'macvtap', 'baremetal', 'direct-physical',
-              'virtio-forwarder', 'smart-nic', 'vdpa', 'accelerator-direct',
-              'accelerator-direct-physical', 'remote-managed')
+VNIC_TYPES = (
+    'normal',
+    'direct',
+    'macvtap',
+    'baremetal',
+    'direct-physical',
+    'virtio-forwarder',
+    'smart-nic',
+    'vdpa',
+    'accelerator-direct',
+    'accelerator-direct-physical',
+    'remote-managed',
+)
 VNIC_TYPE = {'enum': VNIC_TYPES}
 HOST = {'type': 'string', 'maxLength': 255}
 PROFILE = {'type': 'object'}
-CREATE = bodies.wrapped('binding', {
-    'host': {**HOST, 'minLength': 1}, 'vnic_type': VNIC_TYPE,
-    'profile': bodies.nullable(PROFILE)}, ['host'])
-UPDATE = bodies.wrapped('binding', {
-    'host': HOST, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)})
+CREATE = bodies.wrapped(
+    'binding',
+    {'host': {**HOST, 'minLength': 1}, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)},
+    ['host'],
+)
+UPDATE = bodies.wrapped(
+    'binding', {'host': HOST, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)}
+)
 
 
 def vif_of(host, vnic_type):
@@ -36,27 +49,43 @@ def vif_of(host, vnic_type):
         return UNBOUND, {}
     if vnic_type in ('direct', 'direct-physical', 'accelerator-direct'):
         return 'hw_veb', {'connectivity': 'l2', 'port_filter': False, 'vlan': '0'}
-    return 'ovs', {'port_filter': True, 'connectivity': 'l2', 'bound_drivers': {'0': 'sim'},
-                   'bridge_name': 'br-int', 'datapath_type': 'system', 'ovs_hybrid_plug': False}
+    return 'ovs', {
+        'port_filter': True,
+        'connectivity': 'l2',
+        'bound_drivers': {'0': 'sim'},
+        'bridge_name': 'br-int',
+        'datapath_type': 'system',
+        'ovs_hybrid_plug': False,
+    }
 
 
 def new(port_id, host, *, status=ACTIVE, vnic_type='normal', profile=None):
     """A binding's row."""
     vif_type, vif_details = vif_of(host, vnic_type)
-    return {'port_id': port_id, 'host': host, 'status': status, 'vnic_type': vnic_type,
-            'vif_type': vif_type, 'vif_details': vif_details, 'profile': profile or {}}
+    return {
+        'port_id': port_id,
+        'host': host,
+        'status': status,
+        'vnic_type': vnic_type,
+        'vif_type': vif_type,
+        'vif_details': vif_details,
+        'profile': profile or {},
+    }
 
 
 def view(row):
     """One binding."""
-    return {name: row[name] for name in (
-        'host', 'status', 'vnic_type', 'vif_type', 'vif_details', 'profile')}
+    return {
+        name: row[name]
+        for name in ('host', 'status', 'vnic_type', 'vif_type', 'vif_details', 'profile')
+    }
 
 
 def of_port(conn, port_id):
     """All bindings of a port, by host."""
-    return database.rows(conn, sa.select(BINDINGS).where(
-        BINDINGS.c.port_id == port_id).order_by(BINDINGS.c.host))
+    return database.rows(
+        conn, sa.select(BINDINGS).where(BINDINGS.c.port_id == port_id).order_by(BINDINGS.c.host)
+    )
 
 
 def active_of(rows):
@@ -75,9 +104,12 @@ def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
     """
     row = active_of(of_port(conn, port_id))
     old = row or new(port_id, '')
-    changed = new(port_id, old['host'] if host is None else host,
-                  vnic_type=vnic_type or old['vnic_type'],
-                  profile=old['profile'] if profile is None else profile)
+    changed = new(
+        port_id,
+        old['host'] if host is None else host,
+        vnic_type=vnic_type or old['vnic_type'],
+        profile=old['profile'] if profile is None else profile,
+    )
     if row is not None:
         conn.execute(BINDINGS.delete().where(_where(row)))
     conn.execute(BINDINGS.delete().where(_where(changed)))
@@ -88,19 +120,23 @@ def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
 def _compute_port(conn, port_id, *, lock=True):
     port = standard.find(conn, tables.ports, port_id, lock=lock)
     if port is None:
-        raise standard.not_found('Port', port_id)
+        raise standard.not_found(tables.ports, port_id)
     if not port['device_owner'].startswith('compute:'):
-        raise faults.BadRequest(f'Bad port request: Invalid port {port_id}. Operation only '
-                                f'valid on compute ports.', 'BadRequest')
+        raise faults.BadRequest(
+            f'Bad port request: Invalid port {port_id}. Operation only valid on compute ports.',
+            'BadRequest',
+        )
     return port
 
 
 def _get(conn, port_id, host):
-    row = database.one(conn, sa.select(BINDINGS).where(
-        BINDINGS.c.port_id == port_id, BINDINGS.c.host == host))
+    row = database.one(
+        conn, sa.select(BINDINGS).where(BINDINGS.c.port_id == port_id, BINDINGS.c.host == host)
+    )
     if row is None:
-        raise faults.NotFound(f'Binding for port {port_id} for host {host} could not be found.',
-                              'PortBindingNotFound')
+        raise faults.NotFound(
+            f'Binding for port {port_id} for host {host} could not be found.', 'PortBindingNotFound'
+        )
     return row
 
 
@@ -109,10 +145,17 @@ def create(conn, port_id, wanted):
     _compute_port(conn, port_id)
     rows = of_port(conn, port_id)
     if any(row['host'] == wanted['host'] for row in rows):
-        raise faults.Conflict(f'Binding for port {port_id} on host {wanted["host"]} already '
-                              f'exists.', 'PortBindingAlreadyExists')
-    row = new(port_id, wanted['host'], status=INACTIVE if active_of(rows) else ACTIVE,
-              vnic_type=wanted.get('vnic_type', 'normal'), profile=wanted.get('profile'))
+        raise faults.Conflict(
+            f'Binding for port {port_id} on host {wanted["host"]} already exists.',
+            'PortBindingAlreadyExists',
+        )
+    row = new(
+        port_id,
+        wanted['host'],
+        status=INACTIVE if active_of(rows) else ACTIVE,
+        vnic_type=wanted.get('vnic_type', 'normal'),
+        profile=wanted.get('profile'),
+    )
     conn.execute(BINDINGS.insert().values(**row))
     return row
 
@@ -121,9 +164,13 @@ def update(conn, port_id, host, wanted):
     """Change vNIC type or profile of a binding."""
     _compute_port(conn, port_id)
     row = _get(conn, port_id, host)
-    changed = new(port_id, host, status=row['status'],
-                  vnic_type=wanted.get('vnic_type', row['vnic_type']),
-                  profile=wanted.get('profile', row['profile']))
+    changed = new(
+        port_id,
+        host,
+        status=row['status'],
+        vnic_type=wanted.get('vnic_type', row['vnic_type']),
+        profile=wanted.get('profile', row['profile']),
+    )
     conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
     return changed
 
@@ -133,11 +180,15 @@ def activate(conn, port_id, host):
     port = _compute_port(conn, port_id)
     row = _get(conn, port_id, host)
     if row['status'] == ACTIVE:
-        raise faults.Conflict(f'Binding for port {port_id} on host {host} is already active.',
-                              'PortBindingAlreadyActive')
-    conn.execute(BINDINGS.update().where(
-        BINDINGS.c.port_id == port_id, BINDINGS.c.status == ACTIVE).values(
-            status=INACTIVE, vif_type=UNBOUND, vif_details={}))
+        raise faults.Conflict(
+            f'Binding for port {port_id} on host {host} is already active.',
+            'PortBindingAlreadyActive',
+        )
+    conn.execute(
+        BINDINGS.update()
+        .where(BINDINGS.c.port_id == port_id, BINDINGS.c.status == ACTIVE)
+        .values(status=INACTIVE, vif_type=UNBOUND, vif_details={})
+    )
     changed = new(port_id, host, vnic_type=row['vnic_type'], profile=row['profile'])
     conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
     standard.save(conn, tables.ports, port)

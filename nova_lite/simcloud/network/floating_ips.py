@@ -18,23 +18,33 @@ from nova_lite.simcloud.network import tables
 FLOATING = tables.floating_ips
 PORTS = tables.ports
 OWNER = 'network:floatingip'
-_TARGET = {'port_id': bodies.nullable(bodies.ID),
-           'fixed_ip_address': bodies.nullable(subnets.ADDRESS),
-           'description': standard.PROPERTIES['description']}
-CREATE = bodies.wrapped('floatingip', {
-    **_TARGET, 'project_id': bodies.ID, 'tenant_id': bodies.ID,
-    'floating_network_id': bodies.ID, 'subnet_id': bodies.nullable(bodies.ID),
-    'floating_ip_address': bodies.nullable(subnets.ADDRESS)}, ['floating_network_id'])
+_TARGET = {
+    'port_id': bodies.nullable(bodies.ID),
+    'fixed_ip_address': bodies.nullable(subnets.ADDRESS),
+    'description': standard.PROPERTIES['description'],
+}
+CREATE = bodies.wrapped(
+    'floatingip',
+    {
+        **_TARGET,
+        'project_id': bodies.ID,
+        'tenant_id': bodies.ID,
+        'floating_network_id': bodies.ID,
+        'subnet_id': bodies.nullable(bodies.ID),
+        'floating_ip_address': bodies.nullable(subnets.ADDRESS),
+    },
+    ['floating_network_id'],
+)
 UPDATE = bodies.wrapped('floatingip', _TARGET)
-SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_address',
-         'router_id')
+SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_address', 'router_id')
 FILTERS = {name: name for name in SHOWN}
 
 
 def views(conn, found):
     """Rows with what the extension fip-port-details tells of their ports."""
-    ports = standard.grouped(conn, PORTS, PORTS.c.id,
-                             [row['port_id'] for row in found if row['port_id']])
+    ports = standard.grouped(
+        conn, PORTS, PORTS.c.id, [row['port_id'] for row in found if row['port_id']]
+    )
     return [_view(row, ports.get(row['port_id'])) for row in found]
 
 
@@ -43,28 +53,48 @@ def _view(row, port):
     del shown['name']
     details = None
     if port:
-        details = {name: port[0][name] for name in (
-            'name', 'network_id', 'mac_address', 'admin_state_up', 'device_id', 'device_owner')}
+        details = {
+            name: port[0][name]
+            for name in (
+                'name',
+                'network_id',
+                'mac_address',
+                'admin_state_up',
+                'device_id',
+                'device_owner',
+            )
+        }
         details['status'] = 'ACTIVE'
-    return {**shown, **{name: row[name] for name in SHOWN},
-            'status': 'ACTIVE' if row['port_id'] else 'DOWN', 'port_details': details,
-            'qos_policy_id': None, 'port_forwardings': []}
+    return {
+        **shown,
+        **{name: row[name] for name in SHOWN},
+        'status': 'ACTIVE' if row['port_id'] else 'DOWN',
+        'port_details': details,
+        'qos_policy_id': None,
+        'port_forwardings': [],
+    }
 
 
 def _router_between(conn, port, subnet_id, external_id):
     """The id of a router from the port's subnet to the external network."""
     router, interface = tables.routers, tables.ports.alias()
-    row = database.one(conn, sa.select(router.c.id).join(
-        interface, interface.c.device_id == router.c.id).join(
-            tables.allocations, tables.allocations.c.port_id == interface.c.id).where(
-                interface.c.device_owner == routers.INTERFACE,
-                tables.allocations.c.subnet_id == subnet_id,
-                router.c.gateway_network_id == external_id))
+    row = database.one(
+        conn,
+        sa.select(router.c.id)
+        .join(interface, interface.c.device_id == router.c.id)
+        .join(tables.allocations, tables.allocations.c.port_id == interface.c.id)
+        .where(
+            interface.c.device_owner == routers.INTERFACE,
+            tables.allocations.c.subnet_id == subnet_id,
+            router.c.gateway_network_id == external_id,
+        ),
+    )
     if row is None:
         raise faults.NotFound(
             f'External network {external_id} is not reachable from subnet {subnet_id}. '
             f'Therefore, cannot associate Port {port["id"]} with a Floating IP.',
-            'ExternalGatewayForFloatingIPNotFound')
+            'ExternalGatewayForFloatingIPNotFound',
+        )
     return row['id']
 
 
@@ -74,24 +104,40 @@ def _target(conn, caller, row, wanted):
         return {'port_id': None, 'fixed_ip_address': None, 'router_id': None}
     port = port_records.get(conn, caller, wanted['port_id'])
     table = tables.allocations
-    owned = {one['ip_address']: one['subnet_id'] for one in database.rows(
-        conn, sa.select(table).where(table.c.port_id == port['id']).order_by(table.c.position))
-        if ':' not in one['ip_address']}
+    owned = {
+        one['ip_address']: one['subnet_id']
+        for one in database.rows(
+            conn, sa.select(table).where(table.c.port_id == port['id']).order_by(table.c.position)
+        )
+        if ':' not in one['ip_address']
+    }
     fixed = wanted.get('fixed_ip_address') or next(iter(owned), None)
     if fixed not in owned:
-        raise faults.BadRequest(f'Bad floatingip request: Port {port["id"]} does not have fixed '
-                                f'ip {fixed}.', 'BadRequest')
-    other = database.one(conn, sa.select(FLOATING).where(
-        FLOATING.c.port_id == port['id'], FLOATING.c.fixed_ip_address == fixed,
-        FLOATING.c.id != row['id'],
-        FLOATING.c.floating_network_id == row['floating_network_id']))
+        raise faults.BadRequest(
+            f'Bad floatingip request: Port {port["id"]} does not have fixed ip {fixed}.',
+            'BadRequest',
+        )
+    other = database.one(
+        conn,
+        sa.select(FLOATING).where(
+            FLOATING.c.port_id == port['id'],
+            FLOATING.c.fixed_ip_address == fixed,
+            FLOATING.c.id != row['id'],
+            FLOATING.c.floating_network_id == row['floating_network_id'],
+        ),
+    )
     if other:
         raise faults.Conflict(
             f'Cannot associate floating IP {row["floating_ip_address"]} ({row["id"]}) with port '
             f'{port["id"]} using fixed IP {fixed}, as that fixed IP already has a floating IP on '
-            f'external network {row["floating_network_id"]}.', 'FloatingIPPortAlreadyAssociated')
-    return {'port_id': port['id'], 'fixed_ip_address': fixed, 'router_id': _router_between(
-        conn, port, owned[fixed], row['floating_network_id'])}
+            f'external network {row["floating_network_id"]}.',
+            'FloatingIPPortAlreadyAssociated',
+        )
+    return {
+        'port_id': port['id'],
+        'fixed_ip_address': fixed,
+        'router_id': _router_between(conn, port, owned[fixed], row['floating_network_id']),
+    }
 
 
 def create(conn, caller, wanted):
@@ -99,22 +145,36 @@ def create(conn, caller, wanted):
     caller.require_writer()
     network = networks.get(conn, caller, wanted['floating_network_id'])
     if not network['external']:
-        raise faults.BadRequest(f'Bad floatingip request: Network {network["id"]} is not a '
-                                f'valid external network.', 'BadRequest')
+        raise faults.BadRequest(
+            f'Bad floatingip request: Network {network["id"]} is not a valid external network.',
+            'BadRequest',
+        )
     row = standard.new(caller, wanted)
     quotas.require(conn, 'floatingip', row['project_id'])
     entry = {'subnet_id': wanted.get('subnet_id'), 'ip_address': wanted.get('floating_ip_address')}
     entry = {name: value for name, value in entry.items() if value}
     itself = callers.Caller(user_id='network', project_id='', roles=frozenset((callers.SERVICE,)))
-    port = port_records.create(conn, itself, {
-        'network_id': network['id'], 'device_id': row['id'], 'device_owner': OWNER,
-        'fixed_ips': [entry] if entry else None})
+    port = port_records.create(
+        conn,
+        itself,
+        {
+            'network_id': network['id'],
+            'device_id': row['id'],
+            'device_owner': OWNER,
+            'fixed_ips': [entry] if entry else None,
+        },
+    )
     address = port_records.first_address(conn, port['id'])
     if address is None:
-        raise faults.Conflict(f'Network {network["id"]} does not contain any IPv4 subnet',
-                              'ExternalIpAddressExhausted')
-    row |= {'floating_network_id': network['id'], 'floating_port_id': port['id'],
-            'floating_ip_address': address}
+        raise faults.Conflict(
+            f'Network {network["id"]} does not contain any IPv4 subnet',
+            'ExternalIpAddressExhausted',
+        )
+    row |= {
+        'floating_network_id': network['id'],
+        'floating_port_id': port['id'],
+        'floating_ip_address': address,
+    }
     row |= _target(conn, caller, row, wanted)
     conn.execute(FLOATING.insert().values(**row))
     return row
@@ -123,7 +183,7 @@ def create(conn, caller, wanted):
 def update(conn, caller, floating_id, wanted):
     """Tie an address to a port, or loosen it, and return its row."""
     caller.require_writer()
-    row = standard.get(conn, caller, FLOATING, 'FloatingIP', floating_id)
+    row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.changes(wanted, ('description',))
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
         values |= _target(conn, caller, row, {'port_id': row['port_id'], **wanted})
@@ -133,7 +193,7 @@ def update(conn, caller, floating_id, wanted):
 def delete(conn, caller, floating_id):
     """Give the address back."""
     caller.require_writer()
-    row = standard.get(conn, caller, FLOATING, 'FloatingIP', floating_id)
+    row = standard.get(conn, caller, FLOATING, floating_id)
     port_records.remove(conn, row['floating_port_id'])
     conn.execute(FLOATING.delete().where(FLOATING.c.id == floating_id))
 
@@ -148,14 +208,19 @@ class FloatingResource:
         caller = req.context.caller
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, FLOATING, sa.select(FLOATING).where(standard.own(caller, FLOATING)),
-                filters=FILTERS, sortable=frozenset(('floating_ip_address',)))
+                conn,
+                req,
+                FLOATING,
+                sa.select(FLOATING).where(standard.own(caller, FLOATING)),
+                filters=FILTERS,
+                sortable=frozenset(('floating_ip_address',)),
+            )
             items = views(conn, found)
         resp.media = standard.collection(req, 'floatingips', items)
 
     def _answer(self, req, resp, row):
         with self._db.read() as conn:
-            item, = views(conn, [row])
+            (item,) = views(conn, [row])
         resp.media = {'floatingip': standard.only_fields(req, item)}
 
     def on_post(self, req, resp):
@@ -165,14 +230,24 @@ class FloatingResource:
 
     def on_get_one(self, req, resp, floating_id):
         with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, FLOATING, 'FloatingIP', floating_id)
+            row = standard.get(conn, req.context.caller, FLOATING, floating_id)
         self._answer(req, resp, row)
 
     def on_put_one(self, req, resp, floating_id):
         wanted = bodies.read(req, UPDATE, 'floatingip')
-        self._answer(req, resp, self._db.change(
-            update, req.context.caller, floating_id, wanted))
+        self._answer(
+            req,
+            resp,
+            self._db.change(
+                standard.guarded(req, FLOATING, floating_id, update),
+                req.context.caller,
+                floating_id,
+                wanted,
+            ),
+        )
 
     def on_delete_one(self, req, resp, floating_id):
-        self._db.change(delete, req.context.caller, floating_id)
+        self._db.change(
+            standard.guarded(req, FLOATING, floating_id, delete), req.context.caller, floating_id
+        )
         resp.status = falcon.HTTP_204

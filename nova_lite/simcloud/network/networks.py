@@ -15,70 +15,109 @@ TYPES = ('local', 'flat', 'vlan', 'vxlan', 'gre', 'geneve')
 TUNNEL_MTU, PHYSICAL_MTU = 1450, 1500
 
 _UPDATABLE = {
-    **standard.PROPERTIES, 'admin_state_up': bodies.BOOLEAN, 'shared': bodies.BOOLEAN,
-    'router:external': bodies.BOOLEAN, 'is_default': bodies.BOOLEAN,
+    **standard.PROPERTIES,
+    'admin_state_up': bodies.BOOLEAN,
+    'shared': bodies.BOOLEAN,
+    'router:external': bodies.BOOLEAN,
+    'is_default': bodies.BOOLEAN,
     'port_security_enabled': bodies.BOOLEAN,
     'mtu': {'type': 'integer', 'minimum': 68, 'maximum': 65535},
-    'qos_policy_id': bodies.nullable(bodies.ID)}
-CREATE = bodies.wrapped('network', {
-    **_UPDATABLE,
-    'provider:network_type': {'enum': TYPES},
-    'provider:physical_network': bodies.nullable({'type': 'string', 'maxLength': 64}),
-    'provider:segmentation_id': bodies.nullable(
-        {'type': 'integer', 'minimum': 0, 'maximum': 2**24}),
-    'availability_zone_hints': {'type': 'array', 'items': bodies.NAME}})
+    'qos_policy_id': bodies.nullable(bodies.ID),
+}
+CREATE = bodies.wrapped(
+    'network',
+    {
+        **_UPDATABLE,
+        'provider:network_type': {'enum': TYPES},
+        'provider:physical_network': bodies.nullable({'type': 'string', 'maxLength': 64}),
+        'provider:segmentation_id': bodies.nullable(
+            {'type': 'integer', 'minimum': 0, 'maximum': 2**24}
+        ),
+        'availability_zone_hints': {'type': 'array', 'items': bodies.NAME},
+    },
+)
 UPDATE = bodies.wrapped('network', _UPDATABLE)
-PRIVILEGED = frozenset(('shared', 'router:external', 'is_default', 'provider:network_type',
-                        'provider:physical_network', 'provider:segmentation_id'))
+PRIVILEGED = frozenset(
+    (
+        'shared',
+        'router:external',
+        'is_default',
+        'provider:network_type',
+        'provider:physical_network',
+        'provider:segmentation_id',
+    )
+)
 RENAMED = {'router:external': 'external'}
-FILTERS = {'shared': 'shared', 'router:external': 'external', 'is_default': 'is_default',
-           'admin_state_up': 'admin_state_up', 'mtu': 'mtu',
-           'provider:network_type': 'network_type',
-           'provider:physical_network': 'physical_network',
-           'provider:segmentation_id': 'segmentation_id',
-           'status': lambda values: sa.literal('ACTIVE').in_(values)}
+FILTERS = {
+    'shared': 'shared',
+    'router:external': 'external',
+    'is_default': 'is_default',
+    'admin_state_up': 'admin_state_up',
+    'mtu': 'mtu',
+    'provider:network_type': 'network_type',
+    'provider:physical_network': 'physical_network',
+    'provider:segmentation_id': 'segmentation_id',
+    'status': lambda values: sa.literal('ACTIVE').in_(values),
+}
 
 
 def view(row, subnet_ids, caller):
     """One network; provider attributes are for the privileged."""
-    answer = {**standard.view(row), 'status': 'ACTIVE', 'subnets': subnet_ids,
-              'admin_state_up': row['admin_state_up'], 'shared': row['shared'],
-              'router:external': row['external'], 'mtu': row['mtu'],
-              'port_security_enabled': row['port_security_enabled'],
-              'qos_policy_id': row['qos_policy_id'], 'availability_zone_hints': [],
-              'availability_zones': ['nova'], 'ipv4_address_scope': None,
-              'ipv6_address_scope': None, 'l2_adjacency': True}
+    answer = {
+        **standard.view(row),
+        'status': 'ACTIVE',
+        'subnets': subnet_ids,
+        'admin_state_up': row['admin_state_up'],
+        'shared': row['shared'],
+        'router:external': row['external'],
+        'mtu': row['mtu'],
+        'port_security_enabled': row['port_security_enabled'],
+        'qos_policy_id': row['qos_policy_id'],
+        'availability_zone_hints': [],
+        'availability_zones': ['nova'],
+        'ipv4_address_scope': None,
+        'ipv6_address_scope': None,
+        'l2_adjacency': True,
+    }
     if row['external']:
         answer['is_default'] = row['is_default']
     if caller.is_privileged:
-        answer |= {'provider:network_type': row['network_type'],
-                   'provider:physical_network': row['physical_network'],
-                   'provider:segmentation_id': row['segmentation_id']}
+        answer |= {
+            'provider:network_type': row['network_type'],
+            'provider:physical_network': row['physical_network'],
+            'provider:segmentation_id': row['segmentation_id'],
+        }
     return answer
 
 
 def views(conn, caller, found):
     """Rows with the ids of their subnets."""
-    subnets = standard.grouped(conn, tables.subnets, tables.subnets.c.network_id,
-                               [row['id'] for row in found], tables.subnets.c.created_at)
-    return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller)
-            for row in found]
+    subnets = standard.grouped(
+        conn,
+        tables.subnets,
+        tables.subnets.c.network_id,
+        [row['id'] for row in found],
+        tables.subnets.c.created_at,
+    )
+    return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller) for row in found]
 
 
 def visible(caller):
     """The condition that a network is the caller's to see."""
     if caller.is_privileged:
         return sa.true()
-    return sa.or_(NETWORKS.c.project_id == caller.project_id, NETWORKS.c.shared,
-                  NETWORKS.c.external)
+    return sa.or_(
+        NETWORKS.c.project_id == caller.project_id, NETWORKS.c.shared, NETWORKS.c.external
+    )
 
 
 def get(conn, caller, network_id):
     """One visible row; NotFound otherwise."""
-    row = database.one(conn, sa.select(NETWORKS).where(
-        NETWORKS.c.id == network_id, visible(caller)))
+    row = database.one(
+        conn, sa.select(NETWORKS).where(NETWORKS.c.id == network_id, visible(caller))
+    )
     if row is None:
-        raise standard.not_found('Network', network_id)
+        raise standard.not_found(NETWORKS, network_id)
     return row
 
 
@@ -106,8 +145,11 @@ def _segment(conn, wanted):
     if kind in ('flat', 'vlan'):
         physical = physical or ('public' if wanted.get('router:external') else 'physnet1')
     if kind not in ('flat', 'local') and segment is None:
-        highest = conn.execute(sa.select(sa.func.max(NETWORKS.c.segmentation_id)).where(
-            NETWORKS.c.network_type == kind)).scalar()
+        highest = conn.execute(
+            sa.select(sa.func.max(NETWORKS.c.segmentation_id)).where(
+                NETWORKS.c.network_type == kind
+            )
+        ).scalar()
         segment = (highest or 0) + 1
     return kind, physical, segment
 
@@ -122,12 +164,16 @@ def create(conn, caller, wanted):
     tunnel = kind in ('vxlan', 'gre', 'geneve')
     row |= {
         'admin_state_up': wanted.get('admin_state_up', True),
-        'shared': wanted.get('shared', False), 'external': wanted.get('router:external', False),
+        'shared': wanted.get('shared', False),
+        'external': wanted.get('router:external', False),
         'is_default': wanted.get('is_default', False),
         'port_security_enabled': wanted.get('port_security_enabled', True),
         'mtu': wanted.get('mtu', TUNNEL_MTU if tunnel else PHYSICAL_MTU),
-        'network_type': kind, 'physical_network': physical, 'segmentation_id': segment,
-        'qos_policy_id': wanted.get('qos_policy_id')}
+        'network_type': kind,
+        'physical_network': physical,
+        'segmentation_id': segment,
+        'qos_policy_id': wanted.get('qos_policy_id'),
+    }
     conn.execute(NETWORKS.insert().values(**row))
     return row
 
@@ -136,27 +182,40 @@ def update(conn, caller, network_id, wanted):
     """Change a network and return its row."""
     row = get_own(conn, caller, network_id)
     _require_allowed(caller, dict.fromkeys(wanted, True))
-    values = {RENAMED.get(name, name): value for name, value in wanted.items()
-              if name not in ('project_id', 'tenant_id')}
+    values = {
+        RENAMED.get(name, name): value
+        for name, value in wanted.items()
+        if name not in ('project_id', 'tenant_id')
+    }
     if row['shared'] and values.get('shared') is False:
-        others = conn.execute(sa.select(tables.ports.c.id).where(
-            tables.ports.c.network_id == network_id,
-            tables.ports.c.project_id != row['project_id']).limit(1)).first()
+        others = conn.execute(
+            sa.select(tables.ports.c.id)
+            .where(
+                tables.ports.c.network_id == network_id,
+                tables.ports.c.project_id != row['project_id'],
+            )
+            .limit(1)
+        ).first()
         if others:
             raise faults.Conflict(
                 f'Unable to reconfigure sharing settings for network {network_id}. '
-                f'Multiple tenants are using it.', 'InvalidSharedSetting')
+                f'Multiple tenants are using it.',
+                'InvalidSharedSetting',
+            )
     return standard.save(conn, NETWORKS, row, **values)
 
 
 def delete(conn, caller, network_id):
     """Remove a network that no port uses, with its subnets."""
     get_own(conn, caller, network_id)
-    if conn.execute(sa.select(tables.ports.c.id).where(
-            tables.ports.c.network_id == network_id).limit(1)).first():
+    if conn.execute(
+        sa.select(tables.ports.c.id).where(tables.ports.c.network_id == network_id).limit(1)
+    ).first():
         raise faults.Conflict(
             f'Unable to complete operation on network {network_id}. There are one or more '
-            f'ports still in use on the network.', 'NetworkInUse')
+            f'ports still in use on the network.',
+            'NetworkInUse',
+        )
     conn.execute(tables.subnets.delete().where(tables.subnets.c.network_id == network_id))
     conn.execute(NETWORKS.delete().where(NETWORKS.c.id == network_id))
 
@@ -171,13 +230,18 @@ class NetworkResource:
         caller = req.context.caller
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, NETWORKS, sa.select(NETWORKS).where(visible(caller)),
-                filters=FILTERS, sortable=frozenset(('mtu', 'shared')))
+                conn,
+                req,
+                NETWORKS,
+                sa.select(NETWORKS).where(visible(caller)),
+                filters=FILTERS,
+                sortable=frozenset(('mtu', 'shared')),
+            )
             resp.media = standard.collection(req, 'networks', views(conn, caller, found))
 
     def _answer(self, req, resp, row):
         with self._db.read() as conn:
-            item, = views(conn, req.context.caller, [row])
+            (item,) = views(conn, req.context.caller, [row])
         resp.media = {'network': standard.only_fields(req, item)}
 
     def on_post(self, req, resp):
@@ -192,9 +256,19 @@ class NetworkResource:
 
     def on_put_one(self, req, resp, network_id):
         wanted = bodies.read(req, UPDATE, 'network')
-        self._answer(req, resp, self._db.change(
-            update, req.context.caller, network_id, wanted))
+        self._answer(
+            req,
+            resp,
+            self._db.change(
+                standard.guarded(req, NETWORKS, network_id, update),
+                req.context.caller,
+                network_id,
+                wanted,
+            ),
+        )
 
     def on_delete_one(self, req, resp, network_id):
-        self._db.change(delete, req.context.caller, network_id)
+        self._db.change(
+            standard.guarded(req, NETWORKS, network_id, delete), req.context.caller, network_id
+        )
         resp.status = falcon.HTTP_204

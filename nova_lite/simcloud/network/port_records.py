@@ -16,11 +16,23 @@ from nova_lite.simcloud.network import tables
 
 PORTS = tables.ports
 MAC_PREFIX = 'fa:16:3e'
-BINDING = {'binding:host_id': 'host', 'binding:profile': 'profile',
-           'binding:vnic_type': 'vnic_type'}
+BINDING = {
+    'binding:host_id': 'host',
+    'binding:profile': 'profile',
+    'binding:vnic_type': 'vnic_type',
+}
 PRIVILEGED = ('binding:host_id', 'binding:profile')
-PLAIN = ('name', 'description', 'admin_state_up', 'device_id', 'device_owner',
-         'port_security_enabled', 'allowed_address_pairs', 'extra_dhcp_opts', 'qos_policy_id')
+PLAIN = (
+    'name',
+    'description',
+    'admin_state_up',
+    'device_id',
+    'device_owner',
+    'port_security_enabled',
+    'allowed_address_pairs',
+    'extra_dhcp_opts',
+    'qos_policy_id',
+)
 
 
 def get(conn, caller, port_id, *, lock=False):
@@ -30,7 +42,7 @@ def get(conn, caller, port_id, *, lock=False):
         network = standard.find(conn, tables.networks, row['network_id'])
         row = row if network['project_id'] == caller.project_id else None
     if row is None:
-        raise standard.not_found('Port', port_id)
+        raise standard.not_found(PORTS, port_id)
     return row
 
 
@@ -39,7 +51,8 @@ def visible(caller):
     if caller.is_privileged:
         return sa.true()
     own_networks = sa.select(tables.networks.c.id).where(
-        tables.networks.c.project_id == caller.project_id)
+        tables.networks.c.project_id == caller.project_id
+    )
     return sa.or_(PORTS.c.project_id == caller.project_id, PORTS.c.network_id.in_(own_networks))
 
 
@@ -61,8 +74,14 @@ def _require_allowed(caller, network, wanted):
 
 
 def _mac_in_use(conn, network_id, mac):
-    return conn.execute(sa.select(PORTS.c.id).where(
-        PORTS.c.network_id == network_id, PORTS.c.mac_address == mac)).first() is not None
+    return (
+        conn.execute(
+            sa.select(PORTS.c.id).where(
+                PORTS.c.network_id == network_id, PORTS.c.mac_address == mac
+            )
+        ).first()
+        is not None
+    )
 
 
 def _mac(conn, network_id, wanted):
@@ -70,8 +89,11 @@ def _mac(conn, network_id, wanted):
     mac = wanted.get('mac_address')
     if mac:
         if _mac_in_use(conn, network_id, mac.lower()):
-            raise faults.Conflict(f'Unable to complete operation for network {network_id}. The '
-                                  f'mac address {mac} is in use.', 'MacAddressInUse')
+            raise faults.Conflict(
+                f'Unable to complete operation for network {network_id}. The '
+                f'mac address {mac} is in use.',
+                'MacAddressInUse',
+            )
         return mac.lower()
     while True:
         tail = runtime.random().randbytes(3)
@@ -84,8 +106,9 @@ def _set_groups(conn, port_id, ids):
     table = tables.port_groups
     conn.execute(table.delete().where(table.c.port_id == port_id))
     if ids:
-        conn.execute(table.insert(), [
-            {'port_id': port_id, 'security_group_id': one} for one in ids])
+        conn.execute(
+            table.insert(), [{'port_id': port_id, 'security_group_id': one} for one in ids]
+        )
 
 
 def _new_groups(conn, caller, row, wanted):
@@ -102,9 +125,11 @@ def _new_groups(conn, caller, row, wanted):
 
 def _require_port_security(row, ids):
     if ids and not row['port_security_enabled']:
-        raise faults.Conflict('Port has security group associated. Cannot disable port security '
-                              'until security group is removed.',
-                              'PortSecurityPortHasSecurityGroup')
+        raise faults.Conflict(
+            'Port has security group associated. Cannot disable port security '
+            'until security group is removed.',
+            'PortSecurityPortHasSecurityGroup',
+        )
 
 
 def create(conn, caller, wanted):
@@ -112,29 +137,41 @@ def create(conn, caller, wanted):
     caller.require_writer()
     network = networks.get(conn, caller, wanted['network_id'])
     if not network['shared'] and not caller.sees(network['project_id']):
-        raise faults.Forbidden(f'Tenant {caller.project_id} not allowed to create port on this '
-                               f'network', 'TenantNetworkForbidden')
+        raise faults.Forbidden(
+            f'Tenant {caller.project_id} not allowed to create port on this network',
+            'TenantNetworkForbidden',
+        )
     _require_allowed(caller, network, wanted)
     row = standard.new(caller, wanted)
     quotas.require(conn, 'port', row['project_id'])
     qos.require_known(conn, caller, wanted.get('qos_policy_id'))
     row |= {
-        'network_id': network['id'], 'mac_address': _mac(conn, network['id'], wanted),
+        'network_id': network['id'],
+        'mac_address': _mac(conn, network['id'], wanted),
         'admin_state_up': wanted.get('admin_state_up', True),
-        'device_id': wanted.get('device_id', ''), 'device_owner': wanted.get('device_owner', ''),
-        'port_security_enabled': wanted.get('port_security_enabled',
-                                            network['port_security_enabled']),
+        'device_id': wanted.get('device_id', ''),
+        'device_owner': wanted.get('device_owner', ''),
+        'port_security_enabled': wanted.get(
+            'port_security_enabled', network['port_security_enabled']
+        ),
         'allowed_address_pairs': wanted.get('allowed_address_pairs') or [],
         'extra_dhcp_opts': wanted.get('extra_dhcp_opts') or [],
-        'qos_policy_id': wanted.get('qos_policy_id') or network['qos_policy_id']}
+        'qos_policy_id': wanted.get('qos_policy_id') or network['qos_policy_id'],
+    }
     groups = _new_groups(conn, caller, row, wanted)
     conn.execute(PORTS.insert().values(**row))
     addresses.assign(conn, network['id'], row['id'], wanted.get('fixed_ips'))
     _set_groups(conn, row['id'], groups)
-    conn.execute(tables.bindings.insert().values(**bindings.new(
-        row['id'], wanted.get('binding:host_id') or '',
-        vnic_type=wanted.get('binding:vnic_type') or 'normal',
-        profile=wanted.get('binding:profile'))))
+    conn.execute(
+        tables.bindings.insert().values(
+            **bindings.new(
+                row['id'],
+                wanted.get('binding:host_id') or '',
+                vnic_type=wanted.get('binding:vnic_type') or 'normal',
+                profile=wanted.get('binding:profile'),
+            )
+        )
+    )
     return row
 
 
@@ -144,8 +181,11 @@ def _rebind(conn, row, wanted):
         return
     # Null means "none", which is '' for a host and {} for a profile.
     empty = {'host': '', 'profile': {}, 'vnic_type': 'normal'}
-    bindings.rebind(conn, row['id'], **{
-        name: empty[name] if value is None else value for name, value in given.items()})
+    bindings.rebind(
+        conn,
+        row['id'],
+        **{name: empty[name] if value is None else value for name, value in given.items()},
+    )
 
 
 def _new_mac(conn, row, wanted):
@@ -154,8 +194,11 @@ def _new_mac(conn, row, wanted):
         return mac
     active = bindings.active_of(bindings.of_port(conn, row['id']))
     if active and active['host'] and row['device_owner'].startswith('compute:'):
-        raise faults.Conflict(f'Unable to complete operation on port {row["id"]}, port is '
-                              f'already bound, port type: {active["vif_type"]}.', 'PortBound')
+        raise faults.Conflict(
+            f'Unable to complete operation on port {row["id"]}, port is '
+            f'already bound, port type: {active["vif_type"]}.',
+            'PortBound',
+        )
     return _mac(conn, row['network_id'], wanted)
 
 
@@ -183,13 +226,19 @@ def update(conn, caller, port_id, wanted):
 def _update_groups(conn, caller, row, wanted):
     if wanted.get('security_groups') is not None:
         ids = security_groups.require_known(
-            conn, caller, wanted['security_groups'], row['project_id'])
+            conn, caller, wanted['security_groups'], row['project_id']
+        )
         _require_port_security(row, ids)
         _set_groups(conn, row['id'], ids)
     elif wanted.get('port_security_enabled') is False:
-        _require_port_security(row, conn.execute(sa.select(
-            tables.port_groups.c.security_group_id).where(
-                tables.port_groups.c.port_id == row['id'])).all())
+        _require_port_security(
+            row,
+            conn.execute(
+                sa.select(tables.port_groups.c.security_group_id).where(
+                    tables.port_groups.c.port_id == row['id']
+                )
+            ).all(),
+        )
 
 
 def remove(conn, port_id):
@@ -198,8 +247,11 @@ def remove(conn, port_id):
     for table in (tables.bindings, tables.port_groups):
         conn.execute(table.delete().where(table.c.port_id == port_id))
     floating = tables.floating_ips
-    conn.execute(floating.update().where(floating.c.port_id == port_id).values(
-        port_id=None, fixed_ip_address=None, router_id=None))
+    conn.execute(
+        floating.update()
+        .where(floating.c.port_id == port_id)
+        .values(port_id=None, fixed_ip_address=None, router_id=None)
+    )
     conn.execute(PORTS.delete().where(PORTS.c.id == port_id))
 
 
@@ -210,7 +262,9 @@ def delete(conn, caller, port_id):
     if row['device_owner'].startswith('network:') and row['device_owner'] != 'network:dhcp':
         raise faults.Conflict(
             f'Port {port_id} cannot be deleted directly via the port API: has device owner '
-            f'{row["device_owner"]}.', 'ServicePortInUse')
+            f'{row["device_owner"]}.',
+            'ServicePortInUse',
+        )
     remove(conn, port_id)
 
 
@@ -222,12 +276,14 @@ def related(conn, found):
         standard.grouped(conn, allocations, allocations.c.port_id, ids, allocations.c.position),
         standard.grouped(conn, groups, groups.c.port_id, ids, groups.c.security_group_id),
         standard.grouped(conn, tables.bindings, tables.bindings.c.port_id, ids),
-        qos.resource_requests(conn, found))
+        qos.resource_requests(conn, found),
+    )
 
 
 def first_address(conn, port_id):
     """The port's first IPv4 address, or None."""
     table = tables.allocations
-    found = database.rows(conn, sa.select(table).where(
-        table.c.port_id == port_id).order_by(table.c.position))
+    found = database.rows(
+        conn, sa.select(table).where(table.c.port_id == port_id).order_by(table.c.position)
+    )
     return next((row['ip_address'] for row in found if ':' not in row['ip_address']), None)

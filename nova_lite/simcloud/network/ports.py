@@ -13,29 +13,63 @@ PORTS = tables.ports
 MAC = {'type': 'string', 'pattern': '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$'}
 ADDRESS = {'type': 'string', 'maxLength': 64}
 _UPDATABLE = {
-    **standard.PROPERTIES, 'admin_state_up': bodies.BOOLEAN, 'mac_address': MAC,
-    'device_id': bodies.STRING, 'device_owner': bodies.STRING,
-    'fixed_ips': bodies.nullable({'type': 'array', 'maxItems': 64, 'items': {
-        'type': 'object', 'properties': {'subnet_id': bodies.ID, 'ip_address': ADDRESS},
-        'additionalProperties': False, 'minProperties': 1}}),
-    'security_groups': bodies.nullable(
-        {'type': 'array', 'maxItems': 64, 'items': bodies.ID}),
-    'allowed_address_pairs': bodies.nullable({'type': 'array', 'maxItems': 64, 'items': {
-        'type': 'object', 'required': ['ip_address'],
-        'properties': {'ip_address': ADDRESS, 'mac_address': MAC}}}),
-    'extra_dhcp_opts': bodies.nullable({'type': 'array', 'maxItems': 64, 'items': {
-        'type': 'object', 'required': ['opt_name'], 'properties': {
-            'opt_name': bodies.NAME, 'opt_value': bodies.nullable(bodies.STRING)}}}),
-    'port_security_enabled': bodies.BOOLEAN, 'qos_policy_id': bodies.nullable(bodies.ID),
+    **standard.PROPERTIES,
+    'admin_state_up': bodies.BOOLEAN,
+    'mac_address': MAC,
+    'device_id': bodies.STRING,
+    'device_owner': bodies.STRING,
+    'fixed_ips': bodies.nullable(
+        {
+            'type': 'array',
+            'maxItems': 64,
+            'items': {
+                'type': 'object',
+                'properties': {'subnet_id': bodies.ID, 'ip_address': ADDRESS},
+                'additionalProperties': False,
+                'minProperties': 1,
+            },
+        }
+    ),
+    'security_groups': bodies.nullable({'type': 'array', 'maxItems': 64, 'items': bodies.ID}),
+    'allowed_address_pairs': bodies.nullable(
+        {
+            'type': 'array',
+            'maxItems': 64,
+            'items': {
+                'type': 'object',
+                'required': ['ip_address'],
+                'properties': {'ip_address': ADDRESS, 'mac_address': MAC},
+            },
+        }
+    ),
+    'extra_dhcp_opts': bodies.nullable(
+        {
+            'type': 'array',
+            'maxItems': 64,
+            'items': {
+                'type': 'object',
+                'required': ['opt_name'],
+                'properties': {
+                    'opt_name': bodies.NAME,
+                    'opt_value': bodies.nullable(bodies.STRING),
+                },
+            },
+        }
+    ),
+    'port_security_enabled': bodies.BOOLEAN,
+    'qos_policy_id': bodies.nullable(bodies.ID),
     'binding:host_id': bodies.nullable(bindings.HOST),
     'binding:profile': bodies.nullable(bindings.PROFILE),
-    'binding:vnic_type': bodies.nullable(bindings.VNIC_TYPE)}
+    'binding:vnic_type': bodies.nullable(bindings.VNIC_TYPE),
+}
 CREATE = bodies.wrapped('port', {**_UPDATABLE, 'network_id': bodies.ID}, ['network_id'])
 UPDATE = bodies.wrapped('port', _UPDATABLE)
 # A port on no host, or switched off, carries no traffic.
 CARRIES = sa.exists().where(
-    tables.bindings.c.port_id == PORTS.c.id, tables.bindings.c.status == bindings.ACTIVE,
-    tables.bindings.c.host != '')
+    tables.bindings.c.port_id == PORTS.c.id,
+    tables.bindings.c.status == bindings.ACTIVE,
+    tables.bindings.c.host != '',
+)
 
 
 def _is_active(row, active):
@@ -48,25 +82,33 @@ def view(row, related, caller):
     allocations, groups, port_bindings, requests = related
     active = bindings.active_of(port_bindings.get(row['id'], ()))
     answer = {
-        **standard.view(row), 'network_id': row['network_id'],
-        'mac_address': row['mac_address'], 'admin_state_up': row['admin_state_up'],
+        **standard.view(row),
+        'network_id': row['network_id'],
+        'mac_address': row['mac_address'],
+        'admin_state_up': row['admin_state_up'],
         'status': 'ACTIVE' if _is_active(row, active) else 'DOWN',
-        'device_id': row['device_id'], 'device_owner': row['device_owner'],
-        'fixed_ips': [{'subnet_id': one['subnet_id'], 'ip_address': one['ip_address']}
-                      for one in allocations.get(row['id'], ())],
+        'device_id': row['device_id'],
+        'device_owner': row['device_owner'],
+        'fixed_ips': [
+            {'subnet_id': one['subnet_id'], 'ip_address': one['ip_address']}
+            for one in allocations.get(row['id'], ())
+        ],
         'security_groups': [one['security_group_id'] for one in groups.get(row['id'], ())],
         'allowed_address_pairs': row['allowed_address_pairs'],
         'extra_dhcp_opts': row['extra_dhcp_opts'],
         'port_security_enabled': row['port_security_enabled'],
-        'qos_policy_id': row['qos_policy_id'], 'qos_network_policy_id': None,
-        'binding:vnic_type': active['vnic_type'] if active else 'normal'}
+        'qos_policy_id': row['qos_policy_id'],
+        'qos_network_policy_id': None,
+        'binding:vnic_type': active['vnic_type'] if active else 'normal',
+    }
     if caller.is_privileged:
         answer |= {
             'binding:host_id': active['host'] if active else '',
             'binding:profile': active['profile'] if active else {},
             'binding:vif_type': active['vif_type'] if active else bindings.UNBOUND,
             'binding:vif_details': active['vif_details'] if active else {},
-            'resource_request': requests.get(row['id'])}
+            'resource_request': requests.get(row['id']),
+        }
     return answer
 
 
@@ -78,8 +120,10 @@ def views(conn, caller, found):
 
 def _on_host(hosts):
     return sa.exists().where(
-        tables.bindings.c.port_id == PORTS.c.id, tables.bindings.c.status == bindings.ACTIVE,
-        tables.bindings.c.host.in_(hosts))
+        tables.bindings.c.port_id == PORTS.c.id,
+        tables.bindings.c.status == bindings.ACTIVE,
+        tables.bindings.c.host.in_(hosts),
+    )
 
 
 def _with_address(texts):
@@ -92,8 +136,11 @@ def _with_address(texts):
     conditions = [allocations.c.port_id == PORTS.c.id]
     for name, values in wanted.items():
         if name == 'ip_address_substr':
-            conditions.append(sa.or_(*(allocations.c.ip_address.contains(value, autoescape=True)
-                                       for value in values)))
+            conditions.append(
+                sa.or_(
+                    *(allocations.c.ip_address.contains(value, autoescape=True) for value in values)
+                )
+            )
         elif name in ('ip_address', 'subnet_id'):
             conditions.append(allocations.c[name].in_(values))
         else:
@@ -102,24 +149,36 @@ def _with_address(texts):
 
 
 def _in_groups(ids):
-    return sa.exists().where(tables.port_groups.c.port_id == PORTS.c.id,
-                             tables.port_groups.c.security_group_id.in_(ids))
+    return sa.exists().where(
+        tables.port_groups.c.port_id == PORTS.c.id, tables.port_groups.c.security_group_id.in_(ids)
+    )
 
 
 def _in_status(values):
-    up = sa.and_(PORTS.c.admin_state_up,
-                 sa.or_(CARRIES, PORTS.c.device_owner.startswith('network:')))
-    chosen = [condition for status, condition in (('ACTIVE', up), ('DOWN', sa.not_(up)))
-              if status in values]
+    up = sa.and_(
+        PORTS.c.admin_state_up, sa.or_(CARRIES, PORTS.c.device_owner.startswith('network:'))
+    )
+    chosen = [
+        condition
+        for status, condition in (('ACTIVE', up), ('DOWN', sa.not_(up)))
+        if status in values
+    ]
     return sa.or_(sa.false(), *chosen)
 
 
 FILTERS = {
-    'network_id': 'network_id', 'device_id': 'device_id', 'device_owner': 'device_owner',
-    'mac_address': 'mac_address', 'admin_state_up': 'admin_state_up',
-    'qos_policy_id': 'qos_policy_id', 'port_security_enabled': 'port_security_enabled',
-    'binding:host_id': _on_host, 'fixed_ips': _with_address, 'security_groups': _in_groups,
-    'status': _in_status}
+    'network_id': 'network_id',
+    'device_id': 'device_id',
+    'device_owner': 'device_owner',
+    'mac_address': 'mac_address',
+    'admin_state_up': 'admin_state_up',
+    'qos_policy_id': 'qos_policy_id',
+    'port_security_enabled': 'port_security_enabled',
+    'binding:host_id': _on_host,
+    'fixed_ips': _with_address,
+    'security_groups': _in_groups,
+    'status': _in_status,
+}
 
 
 class PortResource:
@@ -132,21 +191,24 @@ class PortResource:
         caller = req.context.caller
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, PORTS, sa.select(PORTS).where(port_records.visible(caller)),
+                conn,
+                req,
+                PORTS,
+                sa.select(PORTS).where(port_records.visible(caller)),
                 filters=FILTERS,
-                sortable=frozenset(('device_id', 'device_owner', 'mac_address', 'network_id')))
+                sortable=frozenset(('device_id', 'device_owner', 'mac_address', 'network_id')),
+            )
             items = views(conn, caller, found)
         resp.media = standard.collection(req, 'ports', items)
 
     def _answer(self, req, resp, row):
         with self._db.read() as conn:
-            item, = views(conn, req.context.caller, [row])
+            (item,) = views(conn, req.context.caller, [row])
         resp.media = {'port': standard.only_fields(req, item)}
 
     def on_post(self, req, resp):
         wanted = bodies.read(req, CREATE, 'port')
-        self._answer(req, resp, self._db.change(
-            port_records.create, req.context.caller, wanted))
+        self._answer(req, resp, self._db.change(port_records.create, req.context.caller, wanted))
         resp.status = falcon.HTTP_201
 
     def on_get_one(self, req, resp, port_id):
@@ -156,9 +218,19 @@ class PortResource:
 
     def on_put_one(self, req, resp, port_id):
         wanted = bodies.read(req, UPDATE, 'port')
-        self._answer(req, resp, self._db.change(
-            port_records.update, req.context.caller, port_id, wanted))
+        self._answer(
+            req,
+            resp,
+            self._db.change(
+                standard.guarded(req, PORTS, port_id, port_records.update),
+                req.context.caller,
+                port_id,
+                wanted,
+            ),
+        )
 
     def on_delete_one(self, req, resp, port_id):
-        self._db.change(port_records.delete, req.context.caller, port_id)
+        self._db.change(
+            standard.guarded(req, PORTS, port_id, port_records.delete), req.context.caller, port_id
+        )
         resp.status = falcon.HTTP_204

@@ -14,8 +14,9 @@ POLICIES = tables.qos_policies
 RULES = tables.qos_rules
 RESOURCES = {'egress': 'NET_BW_EGR_KILOBIT_PER_SEC', 'ingress': 'NET_BW_IGR_KILOBIT_PER_SEC'}
 
-POLICY = bodies.wrapped('policy', {
-    **standard.PROPERTIES, 'shared': bodies.BOOLEAN, 'is_default': {'const': False}})
+POLICY = bodies.wrapped(
+    'policy', {**standard.PROPERTIES, 'shared': bodies.BOOLEAN, 'is_default': {'const': False}}
+)
 _RULE = {'min_kbps': bodies.COUNT, 'direction': {'enum': list(RESOURCES)}}
 CREATE_RULE = bodies.wrapped('minimum_bandwidth_rule', _RULE, ['min_kbps'])
 UPDATE_RULE = bodies.wrapped('minimum_bandwidth_rule', _RULE)
@@ -26,15 +27,24 @@ def resource_requests(conn, ports):
     with_policy = [port for port in ports if port['qos_policy_id']]
     if not with_policy:
         return {}
-    rules = standard.grouped(conn, RULES, RULES.c.qos_policy_id,
-                             {port['qos_policy_id'] for port in with_policy})
-    networks = {row['id']: row for row in database.rows(conn, sa.select(
-        tables.networks).where(tables.networks.c.id.in_(
-            {port['network_id'] for port in with_policy})))}
+    rules = standard.grouped(
+        conn, RULES, RULES.c.qos_policy_id, {port['qos_policy_id'] for port in with_policy}
+    )
+    networks = {
+        row['id']: row
+        for row in database.rows(
+            conn,
+            sa.select(tables.networks).where(
+                tables.networks.c.id.in_({port['network_id'] for port in with_policy})
+            ),
+        )
+    }
     requests = {}
     for port in with_policy:
-        resources = {RESOURCES[rule['direction']]: rule['min_kbps']
-                     for rule in rules.get(port['qos_policy_id'], ())}
+        resources = {
+            RESOURCES[rule['direction']]: rule['min_kbps']
+            for rule in rules.get(port['qos_policy_id'], ())
+        }
         if resources:
             physical = networks[port['network_id']]['physical_network']
             traits = [f'CUSTOM_PHYSNET_{physical.upper()}'] if physical else []
@@ -56,29 +66,37 @@ def _rule_view(row):
 
 
 def _policy_view(row, rules):
-    return {**standard.view(row), 'shared': row['shared'], 'is_default': False,
-            'rules': [{**_rule_view(rule), 'type': 'minimum_bandwidth'} for rule in rules]}
+    return {
+        **standard.view(row),
+        'shared': row['shared'],
+        'is_default': False,
+        'rules': [{**_rule_view(rule), 'type': 'minimum_bandwidth'} for rule in rules],
+    }
 
 
 def _views(conn, found):
-    rules = standard.grouped(conn, RULES, RULES.c.qos_policy_id, [row['id'] for row in found],
-                             RULES.c.id)
+    rules = standard.grouped(
+        conn, RULES, RULES.c.qos_policy_id, [row['id'] for row in found], RULES.c.id
+    )
     return [_policy_view(row, rules.get(row['id'], ())) for row in found]
 
 
 def _get(conn, policy_id):
     row = standard.find(conn, POLICIES, policy_id)
     if row is None:
-        raise faults.NotFound(f'QoS policy {policy_id[:64]} could not be found.',
-                              'QosPolicyNotFound')
+        raise faults.NotFound(
+            f'QoS policy {policy_id[:64]} could not be found.', 'QosPolicyNotFound'
+        )
     return row
 
 
 def _rule(conn, policy_id, rule_id):
     row = standard.find(conn, RULES, rule_id)
     if row is None or row['qos_policy_id'] != policy_id:
-        raise faults.NotFound(f'QoS rule {rule_id[:64]} for policy {policy_id[:64]} could not be '
-                              f'found.', 'QosRuleNotFound')
+        raise faults.NotFound(
+            f'QoS rule {rule_id[:64]} for policy {policy_id[:64]} could not be found.',
+            'QosRuleNotFound',
+        )
     return row
 
 
@@ -91,16 +109,21 @@ def create_policy(conn, caller, wanted):
 
 def update_policy(conn, policy_id, wanted):
     """Rename, describe or share a policy and return its row."""
-    return standard.save(conn, POLICIES, _get(conn, policy_id), **standard.changes(
-        wanted, ('name', 'description', 'shared')))
+    return standard.save(
+        conn,
+        POLICIES,
+        _get(conn, policy_id),
+        **standard.changes(wanted, ('name', 'description', 'shared')),
+    )
 
 
 def delete_policy(conn, policy_id):
     """Remove a policy that no port uses."""
     _get(conn, policy_id)
     for table in (tables.ports, tables.networks):
-        if conn.execute(sa.select(table.c.id).where(
-                table.c.qos_policy_id == policy_id).limit(1)).first():
+        if conn.execute(
+            sa.select(table.c.id).where(table.c.qos_policy_id == policy_id).limit(1)
+        ).first():
             raise faults.Conflict(f'QoS Policy {policy_id} is used.', 'QosPolicyInUse')
     conn.execute(RULES.delete().where(RULES.c.qos_policy_id == policy_id))
     conn.execute(POLICIES.delete().where(POLICIES.c.id == policy_id))
@@ -109,10 +132,18 @@ def delete_policy(conn, policy_id):
 def create_rule(conn, policy_id, wanted):
     """Add a minimum bandwidth (kbit/s) to a policy, one per direction."""
     _get(conn, policy_id)
-    row = {'id': runtime.new_uuid(), 'qos_policy_id': policy_id,
-           'min_kbps': wanted['min_kbps'], 'direction': wanted.get('direction', 'egress')}
-    if database.one(conn, sa.select(RULES).where(
-            RULES.c.qos_policy_id == policy_id, RULES.c.direction == row['direction'])):
+    row = {
+        'id': runtime.new_uuid(),
+        'qos_policy_id': policy_id,
+        'min_kbps': wanted['min_kbps'],
+        'direction': wanted.get('direction', 'egress'),
+    }
+    if database.one(
+        conn,
+        sa.select(RULES).where(
+            RULES.c.qos_policy_id == policy_id, RULES.c.direction == row['direction']
+        ),
+    ):
         raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
     conn.execute(RULES.insert().values(**row))
     return row
@@ -139,31 +170,32 @@ class PolicyResource:
         self._db = db
 
     def on_get(self, req, resp):
-        query = sa.select(POLICIES).where(sa.or_(
-            standard.own(req.context.caller, POLICIES), POLICIES.c.shared))
+        query = sa.select(POLICIES).where(
+            sa.or_(standard.own(req.context.caller, POLICIES), POLICIES.c.shared)
+        )
         with self._db.read() as conn:
-            items = _views(conn, standard.listed(
-                conn, req, POLICIES, query, filters={'shared': 'shared'}))
+            items = _views(
+                conn, standard.listed(conn, req, POLICIES, query, filters={'shared': 'shared'})
+            )
         resp.media = standard.collection(req, 'policies', items)
 
     def on_post(self, req, resp):
         req.context.caller.require_admin('creating a QoS policy')
-        row = self._db.change(create_policy, req.context.caller,
-                              bodies.read(req, POLICY, 'policy'))
+        row = self._db.change(create_policy, req.context.caller, bodies.read(req, POLICY, 'policy'))
         resp.media = {'policy': _policy_view(row, ())}
         resp.status = falcon.HTTP_201
 
     def on_get_one(self, req, resp, policy_id):
         with self._db.read() as conn:
             require_known(conn, req.context.caller, policy_id)
-            item, = _views(conn, [_get(conn, policy_id)])
+            (item,) = _views(conn, [_get(conn, policy_id)])
         resp.media = {'policy': standard.only_fields(req, item)}
 
     def on_put_one(self, req, resp, policy_id):
         req.context.caller.require_admin('changing a QoS policy')
         row = self._db.change(update_policy, policy_id, bodies.read(req, POLICY, 'policy'))
         with self._db.read() as conn:
-            item, = _views(conn, [row])
+            (item,) = _views(conn, [row])
         resp.media = {'policy': item}
 
     def on_delete_one(self, req, resp, policy_id):
@@ -183,8 +215,10 @@ class RuleResource:
     def on_get(self, req, resp, policy_id):
         with self._db.read() as conn:
             require_known(conn, req.context.caller, policy_id)
-            found = database.rows(conn, sa.select(RULES).where(
-                RULES.c.qos_policy_id == policy_id).order_by(RULES.c.id))
+            found = database.rows(
+                conn,
+                sa.select(RULES).where(RULES.c.qos_policy_id == policy_id).order_by(RULES.c.id),
+            )
         resp.media = {f'{self.KEY}s': [_rule_view(row) for row in found]}
 
     def on_post(self, req, resp, policy_id):
@@ -201,8 +235,9 @@ class RuleResource:
     def on_put_one(self, req, resp, policy_id, rule_id):
         req.context.caller.require_admin('changing a QoS rule')
         wanted = bodies.read(req, UPDATE_RULE, self.KEY)
-        resp.media = {self.KEY: _rule_view(
-            self._db.change(update_rule, policy_id, rule_id, wanted))}
+        resp.media = {
+            self.KEY: _rule_view(self._db.change(update_rule, policy_id, rule_id, wanted))
+        }
 
     def on_delete_one(self, req, resp, policy_id, rule_id):
         req.context.caller.require_admin('deleting a QoS rule')

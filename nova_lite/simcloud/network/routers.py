@@ -19,38 +19,73 @@ ROUTERS = tables.routers
 PORTS = tables.ports
 INTERFACE, GATEWAY = 'network:router_interface', 'network:router_gateway'
 
-_GATEWAY = bodies.nullable({'type': 'object', 'properties': {
-    'network_id': bodies.ID, 'enable_snat': bodies.BOOLEAN,
-    'external_fixed_ips': {'type': 'array', 'items': {'type': 'object', 'properties': {
-        'subnet_id': bodies.ID, 'ip_address': subnets.ADDRESS}}},
-    'qos_policy_id': {'type': 'null'}}, 'additionalProperties': False})
+_GATEWAY = bodies.nullable(
+    {
+        'type': 'object',
+        'properties': {
+            'network_id': bodies.ID,
+            'enable_snat': bodies.BOOLEAN,
+            'external_fixed_ips': {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {'subnet_id': bodies.ID, 'ip_address': subnets.ADDRESS},
+                },
+            },
+            'qos_policy_id': {'type': 'null'},
+        },
+        'additionalProperties': False,
+    }
+)
 _PROPERTIES = {
-    **standard.PROPERTIES, 'admin_state_up': bodies.BOOLEAN, 'external_gateway_info': _GATEWAY,
+    **standard.PROPERTIES,
+    'admin_state_up': bodies.BOOLEAN,
+    'external_gateway_info': _GATEWAY,
     'routes': {'type': 'array', 'maxItems': 30, 'items': {'type': 'object'}},
-    'distributed': {'const': False}, 'ha': {'const': False},
-    'availability_zone_hints': {'type': 'array', 'items': bodies.NAME}}
+    'distributed': {'const': False},
+    'ha': {'const': False},
+    'availability_zone_hints': {'type': 'array', 'items': bodies.NAME},
+}
 CREATE = bodies.wrapped('router', _PROPERTIES)
 UPDATE = bodies.wrapped('router', _PROPERTIES)
-INTERFACE_BODY = bodies.compiled({'type': 'object', 'properties': {
-    'subnet_id': bodies.ID, 'port_id': bodies.ID}, 'minProperties': 1})
+INTERFACE_BODY = bodies.compiled(
+    {
+        'type': 'object',
+        'properties': {'subnet_id': bodies.ID, 'port_id': bodies.ID},
+        'minProperties': 1,
+    }
+)
 
 
 def _fixed_ips(conn, port_id):
     table = tables.allocations
-    return [{'subnet_id': row['subnet_id'], 'ip_address': row['ip_address']}
-            for row in database.rows(conn, sa.select(table).where(
-                table.c.port_id == port_id).order_by(table.c.position))]
+    return [
+        {'subnet_id': row['subnet_id'], 'ip_address': row['ip_address']}
+        for row in database.rows(
+            conn, sa.select(table).where(table.c.port_id == port_id).order_by(table.c.position)
+        )
+    ]
 
 
 def view(conn, row, caller):
     """One router."""
     gateway = None
     if row['gateway_port_id']:
-        gateway = {'network_id': row['gateway_network_id'], 'enable_snat': row['enable_snat'],
-                   'external_fixed_ips': _fixed_ips(conn, row['gateway_port_id'])}
-    answer = {**standard.view(row), 'status': 'ACTIVE', 'routes': row['routes'],
-              'admin_state_up': row['admin_state_up'], 'external_gateway_info': gateway,
-              'availability_zones': ['nova'], 'availability_zone_hints': [], 'flavor_id': None}
+        gateway = {
+            'network_id': row['gateway_network_id'],
+            'enable_snat': row['enable_snat'],
+            'external_fixed_ips': _fixed_ips(conn, row['gateway_port_id']),
+        }
+    answer = {
+        **standard.view(row),
+        'status': 'ACTIVE',
+        'routes': row['routes'],
+        'admin_state_up': row['admin_state_up'],
+        'external_gateway_info': gateway,
+        'availability_zones': ['nova'],
+        'availability_zone_hints': [],
+        'flavor_id': None,
+    }
     if caller.is_privileged:
         answer |= {'distributed': False, 'ha': False}
     return answer
@@ -58,16 +93,24 @@ def view(conn, row, caller):
 
 def get(conn, caller, router_id):
     """One row that the caller's project owns."""
-    return standard.get(conn, caller, ROUTERS, 'Router', router_id)
+    return standard.get(conn, caller, ROUTERS, router_id)
 
 
-def _service_port(conn, router, network_id, owner, fixed_ips):
+def _service_port(conn, router, network_id, *, owner, fixed_ips):
     """A port of the router's own, made whoever the network belongs to."""
-    itself = callers.Caller(user_id='network', project_id=router['project_id'],
-                            roles=frozenset((callers.SERVICE,)))
-    return port_records.create(conn, itself, {
-        'network_id': network_id, 'device_id': router['id'], 'device_owner': owner,
-        'fixed_ips': fixed_ips})
+    itself = callers.Caller(
+        user_id='network', project_id=router['project_id'], roles=frozenset((callers.SERVICE,))
+    )
+    return port_records.create(
+        conn,
+        itself,
+        {
+            'network_id': network_id,
+            'device_id': router['id'],
+            'device_owner': owner,
+            'fixed_ips': fixed_ips,
+        },
+    )
 
 
 def _set_gateway(conn, caller, row, wanted):
@@ -75,13 +118,18 @@ def _set_gateway(conn, caller, row, wanted):
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
             return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
-        used = conn.execute(sa.select(tables.floating_ips.c.id).where(
-            tables.floating_ips.c.router_id == row['id']).limit(1)).first()
+        used = conn.execute(
+            sa.select(tables.floating_ips.c.id)
+            .where(tables.floating_ips.c.router_id == row['id'])
+            .limit(1)
+        ).first()
         if used:
-            raise faults.Conflict(f'Gateway cannot be updated for router {row["id"]}, since a '
-                                  f'gateway to external network is required by one or more '
-                                  f'floating IPs.',
-                                  'RouterExternalGatewayInUseByFloatingIp')
+            raise faults.Conflict(
+                f'Gateway cannot be updated for router {row["id"]}, since a '
+                f'gateway to external network is required by one or more '
+                f'floating IPs.',
+                'RouterExternalGatewayInUseByFloatingIp',
+            )
         port_records.remove(conn, row['gateway_port_id'])
     if not wanted:
         return standard.save(conn, ROUTERS, row, gateway_port_id=None, gateway_network_id=None)
@@ -89,12 +137,20 @@ def _set_gateway(conn, caller, row, wanted):
         raise standard.invalid('external_gateway_info needs a network_id')
     network = networks.get(conn, caller, wanted['network_id'])
     if not network['external']:
-        raise faults.BadRequest(f'Bad router request: Network {network["id"]} is not an '
-                                f'external network.', 'BadRequest')
-    port = _service_port(conn, row, network['id'], GATEWAY, wanted.get('external_fixed_ips'))
-    return standard.save(conn, ROUTERS, row, gateway_port_id=port['id'],
-                         gateway_network_id=network['id'],
-                         enable_snat=wanted.get('enable_snat', True))
+        raise faults.BadRequest(
+            f'Bad router request: Network {network["id"]} is not an external network.', 'BadRequest'
+        )
+    port = _service_port(
+        conn, row, network['id'], owner=GATEWAY, fixed_ips=wanted.get('external_fixed_ips')
+    )
+    return standard.save(
+        conn,
+        ROUTERS,
+        row,
+        gateway_port_id=port['id'],
+        gateway_network_id=network['id'],
+        enable_snat=wanted.get('enable_snat', True),
+    )
 
 
 def create(conn, caller, wanted):
@@ -102,8 +158,13 @@ def create(conn, caller, wanted):
     caller.require_writer()
     row = standard.new(caller, wanted)
     quotas.require(conn, 'router', row['project_id'])
-    row |= {'admin_state_up': wanted.get('admin_state_up', True), 'gateway_port_id': None,
-            'gateway_network_id': None, 'enable_snat': True, 'routes': wanted.get('routes', [])}
+    row |= {
+        'admin_state_up': wanted.get('admin_state_up', True),
+        'gateway_port_id': None,
+        'gateway_network_id': None,
+        'enable_snat': True,
+        'routes': wanted.get('routes', []),
+    }
     conn.execute(ROUTERS.insert().values(**row))
     if wanted.get('external_gateway_info'):
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
@@ -116,25 +177,38 @@ def update(conn, caller, router_id, wanted):
     row = get(conn, caller, router_id)
     if 'external_gateway_info' in wanted:
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
-    return standard.save(conn, ROUTERS, row, **standard.changes(
-        wanted, ('name', 'description', 'admin_state_up', 'routes')))
+    return standard.save(
+        conn,
+        ROUTERS,
+        row,
+        **standard.changes(wanted, ('name', 'description', 'admin_state_up', 'routes')),
+    )
 
 
 def delete(conn, caller, router_id):
     """Remove a router without interfaces, with its gateway port."""
     caller.require_writer()
     row = get(conn, caller, router_id)
-    if conn.execute(sa.select(PORTS.c.id).where(
-            PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE)).first():
+    if conn.execute(
+        sa.select(PORTS.c.id).where(
+            PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE
+        )
+    ).first():
         raise faults.Conflict(f'Router {router_id} still has ports', 'RouterInUse')
     _set_gateway(conn, caller, row, None)
     conn.execute(ROUTERS.delete().where(ROUTERS.c.id == router_id))
 
 
 def _interface(conn, router, port, subnet_id):
-    return {'id': router['id'], 'project_id': router['project_id'],
-            'tenant_id': router['project_id'], 'port_id': port['id'],
-            'network_id': port['network_id'], 'subnet_id': subnet_id, 'subnet_ids': [subnet_id]}
+    return {
+        'id': router['id'],
+        'project_id': router['project_id'],
+        'tenant_id': router['project_id'],
+        'port_id': port['id'],
+        'network_id': port['network_id'],
+        'subnet_id': subnet_id,
+        'subnet_ids': [subnet_id],
+    }
 
 
 def add_interface(conn, caller, router_id, wanted):
@@ -144,9 +218,12 @@ def add_interface(conn, caller, router_id, wanted):
     if 'port_id' in wanted:
         port = port_records.get(conn, caller, wanted['port_id'], lock=True)
         if port['device_id']:
-            raise faults.Conflict(f'Unable to complete operation on port {port["id"]} for '
-                                  f'network {port["network_id"]}. Port already has an attached '
-                                  f'device {port["device_id"]}.', 'PortInUse')
+            raise faults.Conflict(
+                f'Unable to complete operation on port {port["id"]} for '
+                f'network {port["network_id"]}. Port already has an attached '
+                f'device {port["device_id"]}.',
+                'PortInUse',
+            )
         subnet_ids = [one['subnet_id'] for one in _fixed_ips(conn, port['id'])]
         if not subnet_ids:
             raise standard.invalid('Router port must have at least one fixed IP')
@@ -154,14 +231,21 @@ def add_interface(conn, caller, router_id, wanted):
         return _interface(conn, router, port, subnet_ids[0])
     subnet = subnets.get(conn, caller, wanted['subnet_id'])
     if not subnet['gateway_ip']:
-        raise faults.BadRequest('Subnet for router interface must have a gateway IP',
-                                'BadRequest')
+        raise faults.BadRequest('Subnet for router interface must have a gateway IP', 'BadRequest')
     if addresses.is_taken(conn, subnet['id'], subnet['gateway_ip']):
-        raise faults.Conflict(f'Unable to complete operation for network '
-                              f'{subnet["network_id"]}. The IP address {subnet["gateway_ip"]} '
-                              f'is in use.', 'IpAddressInUse')
-    port = _service_port(conn, router, subnet['network_id'], INTERFACE, [
-        {'subnet_id': subnet['id'], 'ip_address': subnet['gateway_ip']}])
+        raise faults.Conflict(
+            f'Unable to complete operation for network '
+            f'{subnet["network_id"]}. The IP address {subnet["gateway_ip"]} '
+            f'is in use.',
+            'IpAddressInUse',
+        )
+    port = _service_port(
+        conn,
+        router,
+        subnet['network_id'],
+        owner=INTERFACE,
+        fixed_ips=[{'subnet_id': subnet['id'], 'ip_address': subnet['gateway_ip']}],
+    )
     return _interface(conn, router, port, subnet['id'])
 
 
@@ -169,24 +253,33 @@ def remove_interface(conn, caller, router_id, wanted):
     """Disconnect a router from a subnet; the port goes."""
     caller.require_writer()
     router = get(conn, caller, router_id)
-    query = sa.select(PORTS, tables.allocations.c.subnet_id).join(
-        tables.allocations, tables.allocations.c.port_id == PORTS.c.id).where(
-            PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE)
+    query = (
+        sa.select(PORTS, tables.allocations.c.subnet_id)
+        .join(tables.allocations, tables.allocations.c.port_id == PORTS.c.id)
+        .where(PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE)
+    )
     if 'port_id' in wanted:
         query = query.where(PORTS.c.id == wanted['port_id'])
     if 'subnet_id' in wanted:
         query = query.where(tables.allocations.c.subnet_id == wanted['subnet_id'])
     port = database.one(conn, query)
     if port is None:
-        raise faults.NotFound(f'Router {router_id} has no such interface.',
-                              'RouterInterfaceNotFound')
+        raise faults.NotFound(
+            f'Router {router_id} has no such interface.', 'RouterInterfaceNotFound'
+        )
     floating = tables.floating_ips
-    if conn.execute(sa.select(floating.c.id).join(PORTS, PORTS.c.id == floating.c.port_id).where(
-            floating.c.router_id == router_id,
-            PORTS.c.network_id == port['network_id']).limit(1)).first():
-        raise faults.Conflict(f'Router interface for subnet {port["subnet_id"]} on router '
-                              f'{router_id} cannot be deleted, as it is required by one or more '
-                              f'floating IPs.', 'RouterInterfaceInUseByFloatingIP')
+    if conn.execute(
+        sa.select(floating.c.id)
+        .join(PORTS, PORTS.c.id == floating.c.port_id)
+        .where(floating.c.router_id == router_id, PORTS.c.network_id == port['network_id'])
+        .limit(1)
+    ).first():
+        raise faults.Conflict(
+            f'Router interface for subnet {port["subnet_id"]} on router '
+            f'{router_id} cannot be deleted, as it is required by one or more '
+            f'floating IPs.',
+            'RouterInterfaceInUseByFloatingIP',
+        )
     port_records.remove(conn, port['id'])
     return _interface(conn, router, port, port['subnet_id'])
 
@@ -201,8 +294,12 @@ class RouterResource:
         caller = req.context.caller
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, ROUTERS, sa.select(ROUTERS).where(standard.own(caller, ROUTERS)),
-                filters={'admin_state_up': 'admin_state_up'})
+                conn,
+                req,
+                ROUTERS,
+                sa.select(ROUTERS).where(standard.own(caller, ROUTERS)),
+                filters={'admin_state_up': 'admin_state_up'},
+            )
             items = [view(conn, row, caller) for row in found]
         resp.media = standard.collection(req, 'routers', items)
 
@@ -223,10 +320,21 @@ class RouterResource:
 
     def on_put_one(self, req, resp, router_id):
         wanted = bodies.read(req, UPDATE, 'router')
-        self._answer(req, resp, self._db.change(update, req.context.caller, router_id, wanted))
+        self._answer(
+            req,
+            resp,
+            self._db.change(
+                standard.guarded(req, ROUTERS, router_id, update),
+                req.context.caller,
+                router_id,
+                wanted,
+            ),
+        )
 
     def on_delete_one(self, req, resp, router_id):
-        self._db.change(delete, req.context.caller, router_id)
+        self._db.change(
+            standard.guarded(req, ROUTERS, router_id, delete), req.context.caller, router_id
+        )
         resp.status = falcon.HTTP_204
 
     def on_put_add(self, req, resp, router_id):

@@ -37,6 +37,7 @@ EXTENSIONS = {
     'qos-bw-minimum-ingress': 'Ingress direction for QoS minimum bandwidth rule',
     'quota_details': 'Quota details management support',
     'quotas': 'Quota management support',
+    'revision-if-match': 'If-Match constraints based on revision_number',
     'router': 'Neutron L3 Router',
     'security-group': 'security-group',
     'sorting': 'Sorting support',
@@ -52,15 +53,28 @@ class Versions:
     """The version documents; no token needed."""
 
     def on_get(self, req, resp):
-        resp.media = {'versions': [{'id': 'v2.0', 'status': 'CURRENT', 'links': [
-            {'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}]}]}
+        resp.media = {
+            'versions': [
+                {
+                    'id': 'v2.0',
+                    'status': 'CURRENT',
+                    'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}],
+                }
+            ]
+        }
 
     def on_get_v2(self, req, resp):
         base = f'{req.context.public_url}{PREFIX}/v2.0'
-        resp.media = {'resources': [
-            {'name': name.removesuffix('s'), 'collection': name,
-             'links': [{'rel': 'self', 'href': f'{base}/{name}'}]}
-            for name in ('networks', 'subnets', 'ports', 'routers')]}
+        resp.media = {
+            'resources': [
+                {
+                    'name': name.removesuffix('s'),
+                    'collection': name,
+                    'links': [{'rel': 'self', 'href': f'{base}/{name}'}],
+                }
+                for name in ('networks', 'subnets', 'ports', 'routers')
+            ]
+        }
 
 
 class Extensions:
@@ -68,16 +82,22 @@ class Extensions:
 
     @staticmethod
     def _view(alias):
-        return {'alias': alias, 'name': EXTENSIONS[alias], 'description': EXTENSIONS[alias],
-                'links': [], 'updated': '2020-01-01T00:00:00-00:00'}
+        return {
+            'alias': alias,
+            'name': EXTENSIONS[alias],
+            'description': EXTENSIONS[alias],
+            'links': [],
+            'updated': '2020-01-01T00:00:00-00:00',
+        }
 
     def on_get(self, req, resp):
         resp.media = {'extensions': [self._view(alias) for alias in EXTENSIONS]}
 
     def on_get_one(self, req, resp, alias):
         if alias not in EXTENSIONS:
-            raise faults.NotFound(f'Extension with alias {alias[:64]} does not exist',
-                                  'ExtensionNotFound')
+            raise faults.NotFound(
+                f'Extension with alias {alias[:64]} does not exist', 'ExtensionNotFound'
+            )
         resp.media = {'extension': self._view(alias)}
 
 
@@ -85,9 +105,12 @@ class Zones:
     """One availability zone for networks and one for routers."""
 
     def on_get(self, req, resp):
-        resp.media = {'availability_zones': [
-            {'name': 'nova', 'resource': resource, 'state': 'available'}
-            for resource in ('network', 'router')]}
+        resp.media = {
+            'availability_zones': [
+                {'name': 'nova', 'resource': resource, 'state': 'available'}
+                for resource in ('network', 'router')
+            ]
+        }
 
 
 def add(app, db):
@@ -99,14 +122,15 @@ def add(app, db):
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', Zones())
     for path, resource, field in (
-            ('networks', networks.NetworkResource(db), 'network_id'),
-            ('subnets', subnets.SubnetResource(db), 'subnet_id'),
-            ('ports', ports.PortResource(db), 'port_id'),
-            ('security-groups', security_groups.GroupResource(db), 'group_id'),
-            ('security-group-rules', security_rules.RuleResource(db), 'rule_id'),
-            ('routers', routers.RouterResource(db), 'router_id'),
-            ('floatingips', floating_ips.FloatingResource(db), 'floating_id'),
-            ('qos/policies', qos.PolicyResource(db), 'policy_id')):
+        ('networks', networks.NetworkResource(db), 'network_id'),
+        ('subnets', subnets.SubnetResource(db), 'subnet_id'),
+        ('ports', ports.PortResource(db), 'port_id'),
+        ('security-groups', security_groups.GroupResource(db), 'group_id'),
+        ('security-group-rules', security_rules.RuleResource(db), 'rule_id'),
+        ('routers', routers.RouterResource(db), 'router_id'),
+        ('floatingips', floating_ips.FloatingResource(db), 'floating_id'),
+        ('qos/policies', qos.PolicyResource(db), 'policy_id'),
+    ):
         routing.add_crud(app, f'{v2}/{path}', resource, field)
         if path in tags.TAGGED:
             tag = tags.TagResource(db, path)
@@ -118,14 +142,18 @@ def add(app, db):
             app.add_route(f'{one}/remove_router_interface', resource, suffix='remove')
     binding = bindings.BindingResource(db)
     routing.add_crud(app, f'{v2}/ports/{{port_id}}/bindings', binding, 'host')
-    app.add_route(f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', binding,
-                  suffix='activate')
-    routing.add_crud(app, f'{v2}/qos/policies/{{policy_id}}/minimum_bandwidth_rules',
-                     qos.RuleResource(db), 'rule_id')
+    app.add_route(f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', binding, suffix='activate')
+    routing.add_crud(
+        app,
+        f'{v2}/qos/policies/{{policy_id}}/minimum_bandwidth_rules',
+        qos.RuleResource(db),
+        'rule_id',
+    )
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
     app.add_route(f'{v2}/quotas/{{project_id}}/default', quota, suffix='default')
     app.add_route(f'{v2}/quotas/{{project_id}}/details', quota, suffix='details')
     app.add_route(f'{v2}/quotas/{{project_id}}/details.json', quota, suffix='details')
-    app.add_route(f'{v2}/auto-allocated-topology/{{project_id}}',
-                  auto_topology.TopologyResource(db))
+    app.add_route(
+        f'{v2}/auto-allocated-topology/{{project_id}}', auto_topology.TopologyResource(db)
+    )

@@ -20,15 +20,25 @@ UPDATE = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bo
 
 def view(row, rules):
     """One group with its rules."""
-    return {**standard.view(row), 'stateful': row['stateful'], 'shared': False,
-            'security_group_rules': [security_rules.view(rule) for rule in rules]}
+    return {
+        **standard.view(row),
+        'stateful': row['stateful'],
+        'shared': False,
+        'security_group_rules': [security_rules.view(rule) for rule in rules],
+    }
 
 
 def views(conn, found):
     """Rows with their rules."""
     rules = tables.rules
-    by_group = standard.grouped(conn, rules, rules.c.security_group_id,
-                                [row['id'] for row in found], rules.c.created_at, rules.c.id)
+    by_group = standard.grouped(
+        conn,
+        rules,
+        rules.c.security_group_id,
+        [row['id'] for row in found],
+        rules.c.created_at,
+        rules.c.id,
+    )
     return [view(row, by_group.get(row['id'], ())) for row in found]
 
 
@@ -38,16 +48,20 @@ def _insert(conn, row, *, stateful=True, ingress=False):
     for ethertype in ('IPv4', 'IPv6'):
         security_rules.insert(conn, row, {'direction': 'egress', 'ethertype': ethertype})
         if ingress:
-            security_rules.insert(conn, row, {
-                'direction': 'ingress', 'ethertype': ethertype, 'remote_group_id': row['id']})
+            security_rules.insert(
+                conn,
+                row,
+                {'direction': 'ingress', 'ethertype': ethertype, 'remote_group_id': row['id']},
+            )
     return {**row, 'stateful': stateful}
 
 
 def default_id(conn, project_id):
     """The id of the project's default group, or None before it is made."""
     table = tables.default_groups
-    return conn.execute(sa.select(table.c.security_group_id).where(
-        table.c.project_id == project_id)).scalar()
+    return conn.execute(
+        sa.select(table.c.security_group_id).where(table.c.project_id == project_id)
+    ).scalar()
 
 
 def ensure_default(conn, project_id):
@@ -56,11 +70,19 @@ def ensure_default(conn, project_id):
     if known:
         return known
     now = runtime.naive_now()
-    row = {'id': runtime.new_uuid(), 'project_id': project_id, 'name': DEFAULT,
-           'description': 'Default security group', 'tags': [], 'revision_number': 0,
-           'created_at': now, 'updated_at': now}
-    conn.execute(tables.default_groups.insert().values(
-        project_id=project_id, security_group_id=row['id']))
+    row = {
+        'id': runtime.new_uuid(),
+        'project_id': project_id,
+        'name': DEFAULT,
+        'description': 'Default security group',
+        'tags': [],
+        'revision_number': 0,
+        'created_at': now,
+        'updated_at': now,
+    }
+    conn.execute(
+        tables.default_groups.insert().values(project_id=project_id, security_group_id=row['id'])
+    )
     _insert(conn, row, ingress=True)
     return row['id']
 
@@ -69,9 +91,8 @@ def require_known(conn, caller, ids, project_id):
     """The ids without repeats; NotFound for one that the project cannot use."""
     for group_id in ids:
         row = standard.find(conn, GROUPS, group_id)
-        if row is None or not (caller.sees(row['project_id'])
-                               or row['project_id'] == project_id):
-            raise standard.not_found('SecurityGroup', group_id)
+        if row is None or not (caller.sees(row['project_id']) or row['project_id'] == project_id):
+            raise standard.not_found(GROUPS, group_id)
     return list(dict.fromkeys(ids))
 
 
@@ -82,47 +103,62 @@ def create(conn, caller, wanted):
     ensure_default(conn, row['project_id'])
     quotas.require(conn, 'security_group', row['project_id'])
     if row['name'].lower() == DEFAULT:
-        raise faults.Conflict('Default security group already exists.',
-                              'SecurityGroupDefaultAlreadyExists')
+        raise faults.Conflict(
+            'Default security group already exists.', 'SecurityGroupDefaultAlreadyExists'
+        )
     return _insert(conn, row, stateful=wanted.get('stateful', True))
 
 
 def update(conn, caller, group_id, wanted):
     """Rename or describe a group and return its row."""
     caller.require_writer()
-    row = standard.get(conn, caller, GROUPS, 'SecurityGroup', group_id)
+    row = standard.get(conn, caller, GROUPS, group_id)
     if row['name'] == DEFAULT and 'name' in wanted:
-        raise faults.Conflict('Updating default security group not allowed.',
-                              'SecurityGroupCannotUpdateDefault')
-    return standard.save(conn, GROUPS, row, **standard.changes(
-        wanted, ('name', 'description', 'stateful')))
+        raise faults.Conflict(
+            'Updating default security group not allowed.', 'SecurityGroupCannotUpdateDefault'
+        )
+    return standard.save(
+        conn, GROUPS, row, **standard.changes(wanted, ('name', 'description', 'stateful'))
+    )
 
 
 def delete(conn, caller, group_id):
     """Remove a group that no port uses."""
     caller.require_writer()
-    row = standard.get(conn, caller, GROUPS, 'SecurityGroup', group_id)
+    row = standard.get(conn, caller, GROUPS, group_id)
     is_default = group_id == default_id(conn, row['project_id'])
     if is_default and not caller.is_admin:
-        raise faults.Conflict('Insufficient rights for removing default security group.',
-                              'SecurityGroupCannotRemoveDefault')
-    if conn.execute(sa.select(tables.port_groups.c.port_id).where(
-            tables.port_groups.c.security_group_id == group_id).limit(1)).first():
+        raise faults.Conflict(
+            'Insufficient rights for removing default security group.',
+            'SecurityGroupCannotRemoveDefault',
+        )
+    if conn.execute(
+        sa.select(tables.port_groups.c.port_id)
+        .where(tables.port_groups.c.security_group_id == group_id)
+        .limit(1)
+    ).first():
         raise faults.Conflict(f'Security Group {group_id} in use.', 'SecurityGroupInUse')
     rules = tables.rules
-    conn.execute(rules.delete().where(sa.or_(
-        rules.c.security_group_id == group_id, rules.c.remote_group_id == group_id)))
-    conn.execute(tables.default_groups.delete().where(
-        tables.default_groups.c.security_group_id == group_id))
+    conn.execute(
+        rules.delete().where(
+            sa.or_(rules.c.security_group_id == group_id, rules.c.remote_group_id == group_id)
+        )
+    )
+    conn.execute(
+        tables.default_groups.delete().where(tables.default_groups.c.security_group_id == group_id)
+    )
     conn.execute(GROUPS.delete().where(GROUPS.c.id == group_id))
 
 
 class GroupResource:
     """List, create, show, update and delete."""
 
-    FILTERS = {'stateful': 'stateful',
-               'shared': lambda values: sa.literal(False).in_(
-                   [listing.boolean(value, 'shared') for value in values])}
+    FILTERS = {
+        'stateful': 'stateful',
+        'shared': lambda values: sa.literal(False).in_(
+            [listing.boolean(value, 'shared') for value in values]
+        ),
+    }
 
     def __init__(self, db):
         self._db = db
@@ -138,19 +174,25 @@ class GroupResource:
         caller = req.context.caller
         self._ensure_default(caller.project_id)
         if caller.is_admin:
-            for project_id in {*(req.get_param_as_list('project_id') or ()),
-                               *(req.get_param_as_list('tenant_id') or ())}:
+            for project_id in {
+                *(req.get_param_as_list('project_id') or ()),
+                *(req.get_param_as_list('tenant_id') or ()),
+            }:
                 self._ensure_default(project_id)
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, GROUPS, sa.select(GROUPS).where(standard.own(caller, GROUPS)),
-                filters=self.FILTERS)
+                conn,
+                req,
+                GROUPS,
+                sa.select(GROUPS).where(standard.own(caller, GROUPS)),
+                filters=self.FILTERS,
+            )
             items = views(conn, found)
         resp.media = standard.collection(req, 'security_groups', items)
 
     def _answer(self, req, resp, row):
         with self._db.read() as conn:
-            item, = views(conn, [row])
+            (item,) = views(conn, [row])
         resp.media = {'security_group': standard.only_fields(req, item)}
 
     def on_post(self, req, resp):
@@ -160,13 +202,24 @@ class GroupResource:
 
     def on_get_one(self, req, resp, group_id):
         with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, GROUPS, 'SecurityGroup', group_id)
+            row = standard.get(conn, req.context.caller, GROUPS, group_id)
         self._answer(req, resp, row)
 
     def on_put_one(self, req, resp, group_id):
         wanted = bodies.read(req, UPDATE, 'security_group')
-        self._answer(req, resp, self._db.change(update, req.context.caller, group_id, wanted))
+        self._answer(
+            req,
+            resp,
+            self._db.change(
+                standard.guarded(req, GROUPS, group_id, update),
+                req.context.caller,
+                group_id,
+                wanted,
+            ),
+        )
 
     def on_delete_one(self, req, resp, group_id):
-        self._db.change(delete, req.context.caller, group_id)
+        self._db.change(
+            standard.guarded(req, GROUPS, group_id, delete), req.context.caller, group_id
+        )
         resp.status = falcon.HTTP_204

@@ -14,26 +14,71 @@ from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
 RULES = tables.rules
-PROTOCOLS = ('ah', 'dccp', 'egp', 'esp', 'gre', 'hopopt', 'icmp', 'icmpv6', 'igmp', 'ip',
-             'ipip', 'ipv6-encap', 'ipv6-frag', 'ipv6-icmp', 'ipv6-nonxt', 'ipv6-opts',
-             'ipv6-route', 'ospf', 'pgm', 'rsvp', 'sctp', 'tcp', 'udp', 'udplite', 'vrrp', 'any')
+PROTOCOLS = (
+    'ah',
+    'dccp',
+    'egp',
+    'esp',
+    'gre',
+    'hopopt',
+    'icmp',
+    'icmpv6',
+    'igmp',
+    'ip',
+    'ipip',
+    'ipv6-encap',
+    'ipv6-frag',
+    'ipv6-icmp',
+    'ipv6-nonxt',
+    'ipv6-opts',
+    'ipv6-route',
+    'ospf',
+    'pgm',
+    'rsvp',
+    'sctp',
+    'tcp',
+    'udp',
+    'udplite',
+    'vrrp',
+    'any',
+)
 WITH_PORTS = ('tcp', 'udp', 'dccp', 'sctp', 'udplite', '6', '17', '33', '132', '136')
 ICMP = ('icmp', 'icmpv6', 'ipv6-icmp', '1', '58')
-_PORT = bodies.nullable({'anyOf': [
-    {'type': 'integer', 'minimum': 0, 'maximum': 65535},
-    {'type': 'string', 'pattern': '^[0-9]{1,5}$'}]})
-CREATE = bodies.wrapped('security_group_rule', {
-    **standard.PROPERTIES, 'security_group_id': bodies.ID,
-    'description': bodies.nullable(bodies.STRING),
-    'direction': {'enum': ['ingress', 'egress']},
-    'ethertype': bodies.nullable({'type': 'string', 'pattern': '^[Ii][Pp][Vv][46]$'}),
-    'protocol': bodies.nullable({'type': ['string', 'integer'], 'maxLength': 32}),
-    'port_range_min': _PORT, 'port_range_max': _PORT,
-    'remote_ip_prefix': bodies.nullable({'type': 'string', 'maxLength': 64}),
-    'remote_group_id': bodies.nullable(bodies.ID),
-    'remote_address_group_id': {'type': 'null'}}, ['security_group_id', 'direction'])
-SAME = ('security_group_id', 'direction', 'ethertype', 'protocol', 'port_range_min',
-        'port_range_max', 'remote_ip_prefix', 'remote_group_id')
+_PORT = bodies.nullable(
+    {
+        'anyOf': [
+            {'type': 'integer', 'minimum': 0, 'maximum': 65535},
+            {'type': 'string', 'pattern': '^[0-9]{1,5}$'},
+        ]
+    }
+)
+CREATE = bodies.wrapped(
+    'security_group_rule',
+    {
+        **standard.PROPERTIES,
+        'security_group_id': bodies.ID,
+        'description': bodies.nullable(bodies.STRING),
+        'direction': {'enum': ['ingress', 'egress']},
+        'ethertype': bodies.nullable({'type': 'string', 'pattern': '^[Ii][Pp][Vv][46]$'}),
+        'protocol': bodies.nullable({'type': ['string', 'integer'], 'maxLength': 32}),
+        'port_range_min': _PORT,
+        'port_range_max': _PORT,
+        'remote_ip_prefix': bodies.nullable({'type': 'string', 'maxLength': 64}),
+        'remote_group_id': bodies.nullable(bodies.ID),
+        'remote_address_group_id': {'type': 'null'},
+    },
+    ['security_group_id', 'direction'],
+)
+SAME = (
+    'security_group_id',
+    'direction',
+    'ethertype',
+    'protocol',
+    'port_range_min',
+    'port_range_max',
+    'remote_ip_prefix',
+    'remote_group_id',
+)
 FILTERS = {name: name for name in SAME}
 
 
@@ -41,17 +86,31 @@ def view(row):
     """One rule."""
     shown = standard.view(row)
     del shown['name']
-    return {**shown, **{name: row[name] for name in SAME},
-            'remote_address_group_id': None, 'normalized_cidr': row['remote_ip_prefix'],
-            'belongs_to_default_sg': None}
+    return {
+        **shown,
+        **{name: row[name] for name in SAME},
+        'remote_address_group_id': None,
+        'normalized_cidr': row['remote_ip_prefix'],
+        'belongs_to_default_sg': None,
+    }
 
 
 def insert(conn, group, values):
     """Store a rule of `group` and return its row."""
     now = runtime.naive_now()
-    row = {'id': runtime.new_uuid(), 'project_id': group['project_id'], 'name': '',
-           'description': '', 'tags': [], 'revision_number': 0, 'created_at': now,
-           'updated_at': now, **dict.fromkeys(SAME), **values, 'security_group_id': group['id']}
+    row = {
+        'id': runtime.new_uuid(),
+        'project_id': group['project_id'],
+        'name': '',
+        'description': '',
+        'tags': [],
+        'revision_number': 0,
+        'created_at': now,
+        'updated_at': now,
+        **dict.fromkeys(SAME),
+        **values,
+        'security_group_id': group['id'],
+    }
     conn.execute(RULES.insert().values(**row))
     return row
 
@@ -64,9 +123,12 @@ def _protocol(wanted):
     if protocol.isdigit() and len(protocol) < 4 and int(protocol) <= 255:
         return protocol
     if protocol not in PROTOCOLS:
-        raise faults.BadRequest(f'Security group rule protocol {protocol} not supported. Only '
-                                f'protocol values {list(PROTOCOLS)} and integer representations '
-                                f'[0 to 255] are supported.', 'SecurityGroupRuleInvalidProtocol')
+        raise faults.BadRequest(
+            f'Security group rule protocol {protocol} not supported. Only '
+            f'protocol values {list(PROTOCOLS)} and integer representations '
+            f'[0 to 255] are supported.',
+            'SecurityGroupRuleInvalidProtocol',
+        )
     return protocol
 
 
@@ -77,15 +139,21 @@ def _ports(wanted, protocol):
         return None, None
     if protocol in ICMP:
         if low is None or max(low, high or 0) > 255:
-            raise faults.BadRequest('An ICMP rule has a type and a code of at most 255.',
-                                    'SecurityGroupInvalidIcmpValue')
+            raise faults.BadRequest(
+                'An ICMP rule has a type and a code of at most 255.',
+                'SecurityGroupInvalidIcmpValue',
+            )
         return low, high
     if protocol not in WITH_PORTS:
-        raise faults.BadRequest(f'A port range needs a protocol that has ports, not {protocol}.',
-                                'SecurityGroupProtocolRequiredWithPorts')
+        raise faults.BadRequest(
+            f'A port range needs a protocol that has ports, not {protocol}.',
+            'SecurityGroupProtocolRequiredWithPorts',
+        )
     if low is None or high is None or low > high or high > 65535:
-        raise faults.BadRequest('For TCP/UDP protocols, port_range_min must be <= '
-                                'port_range_max', 'SecurityGroupInvalidPortRange')
+        raise faults.BadRequest(
+            'For TCP/UDP protocols, port_range_min must be <= port_range_max',
+            'SecurityGroupInvalidPortRange',
+        )
     return low, high
 
 
@@ -93,8 +161,10 @@ def _remote(wanted, ethertype):
     """(prefix, group id), at most one of them."""
     prefix, group_id = wanted.get('remote_ip_prefix'), wanted.get('remote_group_id')
     if prefix and group_id:
-        raise faults.BadRequest('Only remote_ip_prefix or remote_group_id may be provided.',
-                                'SecurityGroupMultipleRemoteEntites')
+        raise faults.BadRequest(
+            'Only remote_ip_prefix or remote_group_id may be provided.',
+            'SecurityGroupMultipleRemoteEntites',
+        )
     if not prefix:
         return None, group_id
     try:
@@ -102,40 +172,55 @@ def _remote(wanted, ethertype):
     except ValueError as error:
         raise standard.invalid(f"'{prefix}' is not a valid CIDR") from error
     if f'IPv{network.version}' != ethertype:
-        raise faults.BadRequest(f'Conflicting value ethertype {ethertype} for CIDR {prefix}',
-                                'SecurityGroupRuleParameterConflict')
+        raise faults.BadRequest(
+            f'Conflicting value ethertype {ethertype} for CIDR {prefix}',
+            'SecurityGroupRuleParameterConflict',
+        )
     return str(network), None
 
 
 def create(conn, caller, wanted):
     """Add a rule from a request's values and return its row."""
     caller.require_writer()
-    group = standard.get(conn, caller, tables.groups, 'SecurityGroup',
-                         wanted['security_group_id'])
+    group = standard.get(conn, caller, tables.groups, wanted['security_group_id'])
     quotas.require(conn, 'security_group_rule', group['project_id'])
     ethertype = f'IPv{(wanted.get("ethertype") or "IPv4")[-1]}'
     protocol = _protocol(wanted)
     low, high = _ports(wanted, protocol)
     prefix, group_id = _remote(wanted, ethertype)
     if group_id and standard.find(conn, tables.groups, group_id) is None:
-        raise standard.not_found('SecurityGroup', group_id)
-    values = {'direction': wanted['direction'], 'ethertype': ethertype, 'protocol': protocol,
-              'port_range_min': low, 'port_range_max': high, 'remote_ip_prefix': prefix,
-              'remote_group_id': group_id}
-    same = database.one(conn, sa.select(RULES.c.id).where(
-        RULES.c.security_group_id == group['id'],
-        *(RULES.c[name].is_(None) if value is None else RULES.c[name] == value
-          for name, value in values.items())))
+        raise standard.not_found(tables.groups, group_id)
+    values = {
+        'direction': wanted['direction'],
+        'ethertype': ethertype,
+        'protocol': protocol,
+        'port_range_min': low,
+        'port_range_max': high,
+        'remote_ip_prefix': prefix,
+        'remote_group_id': group_id,
+    }
+    same = database.one(
+        conn,
+        sa.select(RULES.c.id).where(
+            RULES.c.security_group_id == group['id'],
+            *(
+                RULES.c[name].is_(None) if value is None else RULES.c[name] == value
+                for name, value in values.items()
+            ),
+        ),
+    )
     if same:
-        raise faults.Conflict(f'Security group rule already exists. Rule id is {same["id"]}.',
-                              'SecurityGroupRuleExists')
+        raise faults.Conflict(
+            f'Security group rule already exists. Rule id is {same["id"]}.',
+            'SecurityGroupRuleExists',
+        )
     return insert(conn, group, {**values, 'description': wanted.get('description') or ''})
 
 
 def delete(conn, caller, rule_id):
     """Remove a rule."""
     caller.require_writer()
-    standard.get(conn, caller, RULES, 'SecurityGroupRule', rule_id)
+    standard.get(conn, caller, RULES, rule_id)
     conn.execute(RULES.delete().where(RULES.c.id == rule_id))
 
 
@@ -149,10 +234,13 @@ class RuleResource:
         caller = req.context.caller
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, RULES, sa.select(RULES).where(standard.own(caller, RULES)),
-                filters=FILTERS)
-        resp.media = standard.collection(
-            req, 'security_group_rules', [view(row) for row in found])
+                conn,
+                req,
+                RULES,
+                sa.select(RULES).where(standard.own(caller, RULES)),
+                filters=FILTERS,
+            )
+        resp.media = standard.collection(req, 'security_group_rules', [view(row) for row in found])
 
     def on_post(self, req, resp):
         wanted = bodies.read(req, CREATE, 'security_group_rule')
@@ -162,7 +250,7 @@ class RuleResource:
 
     def on_get_one(self, req, resp, rule_id):
         with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, RULES, 'SecurityGroupRule', rule_id)
+            row = standard.get(conn, req.context.caller, RULES, rule_id)
         resp.media = {'security_group_rule': standard.only_fields(req, view(row))}
 
     def on_delete_one(self, req, resp, rule_id):

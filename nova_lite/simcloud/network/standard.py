@@ -7,10 +7,13 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
+from nova_lite.simcloud.network import tables
 
 PROPERTIES = {
-    'name': bodies.STRING, 'description': {'type': 'string', 'maxLength': 255},
-    'project_id': bodies.ID, 'tenant_id': bodies.ID,
+    'name': bodies.STRING,
+    'description': {'type': 'string', 'maxLength': 255},
+    'project_id': bodies.ID,
+    'tenant_id': bodies.ID,
 }
 COLUMNS = ('id', 'project_id', 'name', 'description', 'revision_number')
 SORTABLE = frozenset(('id', 'name', 'project_id', 'tenant_id', 'created_at', 'updated_at'))
@@ -20,24 +23,36 @@ def new(caller, wanted):
     """The standard columns of a new row, from a request's values."""
     now = runtime.naive_now()
     project_id = caller.owner_for(wanted.get('project_id') or wanted.get('tenant_id'))
-    return {'id': runtime.new_uuid(), 'project_id': project_id,
-            'name': wanted.get('name', ''), 'description': wanted.get('description', ''),
-            'tags': [], 'revision_number': 0, 'created_at': now, 'updated_at': now}
+    return {
+        'id': runtime.new_uuid(),
+        'project_id': project_id,
+        'name': wanted.get('name', ''),
+        'description': wanted.get('description', ''),
+        'tags': [],
+        'revision_number': 0,
+        'created_at': now,
+        'updated_at': now,
+    }
 
 
 def view(row):
     """The standard attributes of a row."""
-    return {'id': row['id'], 'project_id': row['project_id'], 'tenant_id': row['project_id'],
-            'name': row['name'], 'description': row['description'], 'tags': row['tags'],
-            'revision_number': row['revision_number'],
-            'created_at': listing.stamp(row['created_at']),
-            'updated_at': listing.stamp(row['updated_at'])}
+    return {
+        'id': row['id'],
+        'project_id': row['project_id'],
+        'tenant_id': row['project_id'],
+        'name': row['name'],
+        'description': row['description'],
+        'tags': row['tags'],
+        'revision_number': row['revision_number'],
+        'created_at': listing.stamp(row['created_at']),
+        'updated_at': listing.stamp(row['updated_at']),
+    }
 
 
 def save(conn, table, row, **values):
     """Write columns of a row as its next revision. Returns the new row."""
-    values |= {'revision_number': row['revision_number'] + 1,
-               'updated_at': runtime.naive_now()}
+    values |= {'revision_number': row['revision_number'] + 1, 'updated_at': runtime.naive_now()}
     conn.execute(table.update().where(table.c.id == row['id']).values(**values))
     return {**row, **values}
 
@@ -53,10 +68,10 @@ def find(conn, table, row_id, *, lock=False):
     return database.one(conn, query.with_for_update() if lock else query)
 
 
-def not_found(kind, row_id):
+def not_found(table, row_id):
     """The answer for a resource that does not exist for this caller."""
-    words = ''.join(f' {c.lower()}' if c.isupper() else c for c in kind).strip().capitalize()
-    return faults.NotFound(f'{words} {row_id[:255]} could not be found.', f'{kind}NotFound')
+    title, kind = tables.TITLES[table.name]
+    return faults.NotFound(f'{title} {row_id[:255]} could not be found.', f'{kind}NotFound')
 
 
 def invalid(message, kind='InvalidInput'):
@@ -64,12 +79,33 @@ def invalid(message, kind='InvalidInput'):
     return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
 
 
-def get(conn, caller, table, kind, row_id):
+def get(conn, caller, table, row_id):
     """One row that the caller's project owns; NotFound otherwise."""
     row = find(conn, table, row_id)
     if row is None or not caller.sees(row['project_id']):
-        raise not_found(kind, row_id)
+        raise not_found(table, row_id)
     return row
+
+
+def guarded(req, table, row_id, change):
+    """`change`, refused with 412 unless the row is at the revision of If-Match.
+
+    Without that header it is `change` as it is.
+    """
+    wanted = req.get_header('If-Match')
+    if not wanted:
+        return change
+
+    def checked(conn, *args):
+        row = find(conn, table, row_id, lock=True)
+        if row and wanted.strip('"') != f'revision_number={row["revision_number"]}':
+            raise faults.PreconditionFailed(
+                f'Constrained to {wanted[:64]}, but current revision is {row["revision_number"]}',
+                'RevisionNumberConstraintFailed',
+            )
+        return change(conn, *args)
+
+    return checked
 
 
 def own(caller, table):
@@ -110,25 +146,31 @@ def filtered(statement, req, table, filters):
 
 
 def _by_tags(statement, req, table):
-    joins = {'tags': sa.and_, 'tags-any': sa.or_,
-             'not-tags': lambda *c: sa.not_(sa.and_(*c)),
-             'not-tags-any': lambda *c: sa.not_(sa.or_(*c))}
+    joins = {
+        'tags': sa.and_,
+        'tags-any': sa.or_,
+        'not-tags': lambda *c: sa.not_(sa.and_(*c)),
+        'not-tags-any': lambda *c: sa.not_(sa.or_(*c)),
+    }
     for name, join in joins.items():
         tags = [tag for text in req.get_param_as_list(name) or () for tag in text.split(',')]
         if tags:
-            statement = statement.where(
-                join(*(listing.has_tag(table.c.tags, tag) for tag in tags)))
+            statement = statement.where(join(*(listing.has_tag(table.c.tags, tag) for tag in tags)))
     return statement
 
 
 def listed(conn, req, table, statement, *, filters, sortable=frozenset()):
     """The rows of one page of a list."""
-    sort = tuple(('project_id' if name == 'tenant_id' else name, descending)
-                 for name, descending in listing.sort_of(
-                     req, SORTABLE | sortable, (('created_at', False),)))
+    sort = tuple(
+        ('project_id' if name == 'tenant_id' else name, descending)
+        for name, descending in listing.sort_of(req, SORTABLE | sortable, (('created_at', False),))
+    )
     page = listing.Page(
-        sort=sort, limit=listing.limit_of(req) or None, marker=req.get_param('marker'),
-        reverse=listing.boolean(req.get_param('page_reverse') or 'false', 'page_reverse'))
+        sort=sort,
+        limit=listing.limit_of(req) or None,
+        marker=req.get_param('marker'),
+        reverse=listing.boolean(req.get_param('page_reverse') or 'false', 'page_reverse'),
+    )
     statement = filtered(statement, req, table, filters)
     found = database.rows(conn, listing.paged(conn, statement, table, page))
     return found[::-1] if page.reverse else found
@@ -149,7 +191,8 @@ def collection(req, key, items):
     if limit and len(items) == limit:
         query = listing.next_query(req, items[-1]['id'])
         answer[f'{key}_links'] = [
-            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}]
+            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
+        ]
     return answer
 
 

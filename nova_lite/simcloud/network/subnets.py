@@ -20,47 +20,83 @@ IPV6_MODE = bodies.nullable({'enum': ['slaac', 'dhcpv6-stateful', 'dhcpv6-statel
 
 _UPDATABLE = {
     **standard.PROPERTIES,
-    'gateway_ip': bodies.nullable(ADDRESS), 'enable_dhcp': bodies.BOOLEAN,
+    'gateway_ip': bodies.nullable(ADDRESS),
+    'enable_dhcp': bodies.BOOLEAN,
     'dns_nameservers': {'type': 'array', 'items': ADDRESS, 'maxItems': 5},
-    'host_routes': {'type': 'array', 'maxItems': 20, 'items': {
-        'type': 'object', 'required': ['destination', 'nexthop'],
-        'properties': {'destination': ADDRESS, 'nexthop': ADDRESS}}},
-    'allocation_pools': {'type': 'array', 'maxItems': 64, 'items': {
-        'type': 'object', 'required': ['start', 'end'],
-        'properties': {'start': ADDRESS, 'end': ADDRESS}, 'additionalProperties': False}},
+    'host_routes': {
+        'type': 'array',
+        'maxItems': 20,
+        'items': {
+            'type': 'object',
+            'required': ['destination', 'nexthop'],
+            'properties': {'destination': ADDRESS, 'nexthop': ADDRESS},
+        },
+    },
+    'allocation_pools': {
+        'type': 'array',
+        'maxItems': 64,
+        'items': {
+            'type': 'object',
+            'required': ['start', 'end'],
+            'properties': {'start': ADDRESS, 'end': ADDRESS},
+            'additionalProperties': False,
+        },
+    },
     'service_types': {'type': 'array', 'maxItems': 0},
-    'dns_publish_fixed_ip': {'const': False}}
-CREATE = bodies.wrapped('subnet', {
-    **_UPDATABLE, 'network_id': bodies.ID, 'ip_version': {'enum': [4, 6]}, 'cidr': ADDRESS,
-    'ipv6_address_mode': IPV6_MODE, 'ipv6_ra_mode': IPV6_MODE,
-    'subnetpool_id': {'type': 'null'}, 'segment_id': {'type': 'null'}},
-    ['network_id', 'cidr', 'ip_version'])
+    'dns_publish_fixed_ip': {'const': False},
+}
+CREATE = bodies.wrapped(
+    'subnet',
+    {
+        **_UPDATABLE,
+        'network_id': bodies.ID,
+        'ip_version': {'enum': [4, 6]},
+        'cidr': ADDRESS,
+        'ipv6_address_mode': IPV6_MODE,
+        'ipv6_ra_mode': IPV6_MODE,
+        'subnetpool_id': {'type': 'null'},
+        'segment_id': {'type': 'null'},
+    },
+    ['network_id', 'cidr', 'ip_version'],
+)
 UPDATE = bodies.wrapped('subnet', _UPDATABLE)
-FILTERS = {name: name for name in (
-    'network_id', 'ip_version', 'cidr', 'gateway_ip', 'enable_dhcp', 'ipv6_address_mode',
-    'ipv6_ra_mode')}
+FILTERS = {
+    name: name
+    for name in (
+        'network_id',
+        'ip_version',
+        'cidr',
+        'gateway_ip',
+        'enable_dhcp',
+        'ipv6_address_mode',
+        'ipv6_ra_mode',
+    )
+}
 SHOWN = (*FILTERS, 'dns_nameservers', 'host_routes', 'allocation_pools')
 
 
 def view(row):
     """One subnet."""
-    return {**standard.view(row), **{name: row[name] for name in SHOWN},
-            'service_types': [], 'subnetpool_id': None, 'segment_id': None,
-            'dns_publish_fixed_ip': False}
+    return {
+        **standard.view(row),
+        **{name: row[name] for name in SHOWN},
+        'service_types': [],
+        'subnetpool_id': None,
+        'segment_id': None,
+        'dns_publish_fixed_ip': False,
+    }
 
 
 def visible(caller):
     """The condition that the subnet's network is the caller's to see."""
-    return SUBNETS.c.network_id.in_(
-        sa.select(tables.networks.c.id).where(networks.visible(caller)))
+    return SUBNETS.c.network_id.in_(sa.select(tables.networks.c.id).where(networks.visible(caller)))
 
 
 def get(conn, caller, subnet_id):
     """One visible row; NotFound otherwise."""
-    row = database.one(conn, sa.select(SUBNETS).where(
-        SUBNETS.c.id == subnet_id, visible(caller)))
+    row = database.one(conn, sa.select(SUBNETS).where(SUBNETS.c.id == subnet_id, visible(caller)))
     if row is None:
-        raise standard.not_found('Subnet', subnet_id)
+        raise standard.not_found(SUBNETS, subnet_id)
     return row
 
 
@@ -83,28 +119,41 @@ def _all_but(network, gateway):
     if gateway is not None and first <= int(gateway) <= last:
         ranges = [(first, int(gateway) - 1), (int(gateway) + 1, last)]
     family = type(network.network_address)
-    return [{'start': str(family(start)), 'end': str(family(end))}
-            for start, end in ranges if start <= end]
+    return [
+        {'start': str(family(start)), 'end': str(family(end))}
+        for start, end in ranges
+        if start <= end
+    ]
 
 
 def _checked_pools(network, gateway, wanted):
     """The requested pools in order, inside the network and apart from each other."""
-    pairs = sorted((addresses.parse(pool['start']), addresses.parse(pool['end']))
-                   for pool in wanted if _same_family(network, pool))
+    pairs = sorted(
+        (addresses.parse(pool['start']), addresses.parse(pool['end']))
+        for pool in wanted
+        if _same_family(network, pool)
+    )
     for start, end in pairs:
         if start > end:
-            raise faults.BadRequest(f'The allocation pool {start}-{end} is not valid.',
-                                    'InvalidAllocationPool')
+            raise faults.BadRequest(
+                f'The allocation pool {start}-{end} is not valid.', 'InvalidAllocationPool'
+            )
         if start not in network or end not in network:
-            raise faults.BadRequest(f'The allocation pool {start}-{end} spans beyond the subnet '
-                                    f'cidr {network}.', 'OutOfBoundsAllocationPool')
+            raise faults.BadRequest(
+                f'The allocation pool {start}-{end} spans beyond the subnet cidr {network}.',
+                'OutOfBoundsAllocationPool',
+            )
         if gateway is not None and start <= gateway <= end:
-            raise faults.Conflict(f'Gateway ip {gateway} conflicts with allocation pool '
-                                  f'{start}-{end}.', 'GatewayConflictWithAllocationPools')
+            raise faults.Conflict(
+                f'Gateway ip {gateway} conflicts with allocation pool {start}-{end}.',
+                'GatewayConflictWithAllocationPools',
+            )
     for (_, end), (start, _) in zip(pairs, pairs[1:], strict=False):
         if start <= end:
-            raise faults.Conflict(f'Found overlapping allocation pools for subnet {network}.',
-                                  'OverlappingAllocationPools')
+            raise faults.Conflict(
+                f'Found overlapping allocation pools for subnet {network}.',
+                'OverlappingAllocationPools',
+            )
     return [{'start': str(start), 'end': str(end)} for start, end in pairs]
 
 
@@ -131,8 +180,10 @@ def _require_no_overlap(conn, network_id, network):
     for other in addresses.subnets_of(conn, network_id):
         known = ipaddress.ip_network(other['cidr'])
         if known.version == network.version and known.overlaps(network):
-            raise standard.invalid(f'Requested subnet with cidr: {network} for network: '
-                                   f'{network_id} overlaps with another subnet')
+            raise standard.invalid(
+                f'Requested subnet with cidr: {network} for network: '
+                f'{network_id} overlaps with another subnet'
+            )
 
 
 def create(conn, caller, wanted):
@@ -145,17 +196,20 @@ def create(conn, caller, wanted):
     _require_no_overlap(conn, owner['id'], network)
     gateway = _gateway_of(network, wanted)
     pools = wanted.get('allocation_pools')
-    pools = (_all_but(network, gateway) if pools is None
-             else _checked_pools(network, gateway, pools))
+    pools = _all_but(network, gateway) if pools is None else _checked_pools(network, gateway, pools)
     row |= {
-        'network_id': owner['id'], 'ip_version': network.version, 'cidr': str(network),
+        'network_id': owner['id'],
+        'ip_version': network.version,
+        'cidr': str(network),
         'gateway_ip': str(gateway) if gateway is not None else None,
         'enable_dhcp': wanted.get('enable_dhcp', True),
         'dns_nameservers': wanted.get('dns_nameservers', []),
-        'host_routes': wanted.get('host_routes', []), 'allocation_pools': pools,
+        'host_routes': wanted.get('host_routes', []),
+        'allocation_pools': pools,
         'ipv6_address_mode': wanted.get('ipv6_address_mode'),
         'ipv6_ra_mode': wanted.get('ipv6_ra_mode'),
-        'next_address': pools[0]['start'] if pools else str(network.network_address)}
+        'next_address': pools[0]['start'] if pools else str(network.network_address),
+    }
     conn.execute(SUBNETS.insert().values(**row))
     return row
 
@@ -170,10 +224,13 @@ def update(conn, caller, subnet_id, wanted):
     gateway = _gateway_of(network, {'gateway_ip': row['gateway_ip'], **wanted})
     values['gateway_ip'] = str(gateway) if gateway is not None else None
     if 'gateway_ip' in wanted or 'allocation_pools' in wanted:
-        pools = _checked_pools(network, gateway,
-                               wanted.get('allocation_pools', row['allocation_pools']))
-        values |= {'allocation_pools': pools,
-                   'next_address': pools[0]['start'] if pools else row['next_address']}
+        pools = _checked_pools(
+            network, gateway, wanted.get('allocation_pools', row['allocation_pools'])
+        )
+        values |= {
+            'allocation_pools': pools,
+            'next_address': pools[0]['start'] if pools else row['next_address'],
+        }
     return standard.save(conn, SUBNETS, row, **values)
 
 
@@ -181,11 +238,16 @@ def delete(conn, caller, subnet_id):
     """Remove a subnet of which no port has an address."""
     row = get(conn, caller, subnet_id)
     networks.get_own(conn, caller, row['network_id'])
-    if conn.execute(sa.select(tables.allocations.c.port_id).where(
-            tables.allocations.c.subnet_id == subnet_id).limit(1)).first():
+    if conn.execute(
+        sa.select(tables.allocations.c.port_id)
+        .where(tables.allocations.c.subnet_id == subnet_id)
+        .limit(1)
+    ).first():
         raise faults.Conflict(
             f'Unable to complete operation on subnet {subnet_id}: One or more ports have an IP '
-            f'allocation from this subnet.', 'SubnetInUse')
+            f'allocation from this subnet.',
+            'SubnetInUse',
+        )
     conn.execute(SUBNETS.delete().where(SUBNETS.c.id == subnet_id))
 
 
@@ -198,8 +260,13 @@ class SubnetResource:
     def on_get(self, req, resp):
         with self._db.read() as conn:
             found = standard.listed(
-                conn, req, SUBNETS, sa.select(SUBNETS).where(visible(req.context.caller)),
-                filters=FILTERS, sortable=frozenset(('cidr', 'ip_version')))
+                conn,
+                req,
+                SUBNETS,
+                sa.select(SUBNETS).where(visible(req.context.caller)),
+                filters=FILTERS,
+                sortable=frozenset(('cidr', 'ip_version')),
+            )
         resp.media = standard.collection(req, 'subnets', [view(row) for row in found])
 
     def on_post(self, req, resp):
@@ -214,9 +281,19 @@ class SubnetResource:
 
     def on_put_one(self, req, resp, subnet_id):
         wanted = bodies.read(req, UPDATE, 'subnet')
-        resp.media = {'subnet': view(self._db.change(
-            update, req.context.caller, subnet_id, wanted))}
+        resp.media = {
+            'subnet': view(
+                self._db.change(
+                    standard.guarded(req, SUBNETS, subnet_id, update),
+                    req.context.caller,
+                    subnet_id,
+                    wanted,
+                )
+            )
+        }
 
     def on_delete_one(self, req, resp, subnet_id):
-        self._db.change(delete, req.context.caller, subnet_id)
+        self._db.change(
+            standard.guarded(req, SUBNETS, subnet_id, delete), req.context.caller, subnet_id
+        )
         resp.status = falcon.HTTP_204

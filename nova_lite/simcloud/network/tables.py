@@ -28,7 +28,9 @@ def _standard():
 
 
 networks = sa.Table(
-    'network_networks', METADATA, *_standard(),
+    'network_networks',
+    METADATA,
+    *_standard(),
     sa.Column('admin_state_up', sa.Boolean, nullable=False),
     sa.Column('shared', sa.Boolean, nullable=False),
     sa.Column('external', sa.Boolean, nullable=False),
@@ -42,7 +44,9 @@ networks = sa.Table(
 )
 
 subnets = sa.Table(
-    'network_subnets', METADATA, *_standard(),
+    'network_subnets',
+    METADATA,
+    *_standard(),
     sa.Column('network_id', Id, nullable=False, index=True),
     sa.Column('ip_version', sa.Integer, nullable=False),
     sa.Column('cidr', Address, nullable=False),
@@ -59,7 +63,9 @@ subnets = sa.Table(
 )
 
 ports = sa.Table(
-    'network_ports', METADATA, *_standard(),
+    'network_ports',
+    METADATA,
+    *_standard(),
     sa.Column('network_id', Id, nullable=False),
     sa.Column('mac_address', sa.String(32), nullable=False),
     sa.Column('admin_state_up', sa.Boolean, nullable=False),
@@ -73,7 +79,8 @@ ports = sa.Table(
 )
 
 allocations = sa.Table(
-    'network_ip_allocations', METADATA,
+    'network_ip_allocations',
+    METADATA,
     sa.Column('subnet_id', Id, primary_key=True),
     sa.Column('ip_address', Address, primary_key=True),
     sa.Column('port_id', Id, nullable=False, index=True),
@@ -81,7 +88,8 @@ allocations = sa.Table(
 )
 
 bindings = sa.Table(
-    'network_port_bindings', METADATA,
+    'network_port_bindings',
+    METADATA,
     sa.Column('port_id', Id, primary_key=True),
     sa.Column('host', Name, primary_key=True),
     sa.Column('status', sa.String(16), nullable=False),
@@ -93,25 +101,31 @@ bindings = sa.Table(
 )
 
 port_groups = sa.Table(
-    'network_port_security_groups', METADATA,
+    'network_port_security_groups',
+    METADATA,
     sa.Column('port_id', Id, primary_key=True),
     sa.Column('security_group_id', Id, primary_key=True),
     sa.Index('network_ports_by_group', 'security_group_id'),
 )
 
 groups = sa.Table(
-    'network_security_groups', METADATA, *_standard(),
+    'network_security_groups',
+    METADATA,
+    *_standard(),
     sa.Column('stateful', sa.Boolean, nullable=False),
 )
 
 default_groups = sa.Table(
-    'network_default_security_groups', METADATA,
+    'network_default_security_groups',
+    METADATA,
     sa.Column('project_id', Id, primary_key=True),
     sa.Column('security_group_id', Id, nullable=False),
 )
 
 rules = sa.Table(
-    'network_security_group_rules', METADATA, *_standard(),
+    'network_security_group_rules',
+    METADATA,
+    *_standard(),
     sa.Column('security_group_id', Id, nullable=False, index=True),
     sa.Column('direction', sa.String(16), nullable=False),
     sa.Column('ethertype', sa.String(8), nullable=False),
@@ -123,7 +137,9 @@ rules = sa.Table(
 )
 
 routers = sa.Table(
-    'network_routers', METADATA, *_standard(),
+    'network_routers',
+    METADATA,
+    *_standard(),
     sa.Column('admin_state_up', sa.Boolean, nullable=False),
     sa.Column('gateway_port_id', Id),
     sa.Column('gateway_network_id', Id),
@@ -132,7 +148,9 @@ routers = sa.Table(
 )
 
 floating_ips = sa.Table(
-    'network_floating_ips', METADATA, *_standard(),
+    'network_floating_ips',
+    METADATA,
+    *_standard(),
     sa.Column('floating_network_id', Id, nullable=False),
     sa.Column('floating_ip_address', Address, nullable=False),
     sa.Column('floating_port_id', Id, nullable=False),
@@ -142,21 +160,36 @@ floating_ips = sa.Table(
 )
 
 quotas = sa.Table(
-    'network_quotas', METADATA,
+    'network_quotas',
+    METADATA,
     sa.Column('project_id', Id, primary_key=True),
     sa.Column('resource', sa.String(64), primary_key=True),
     sa.Column('limit', sa.Integer, nullable=False),
 )
 
 qos_policies = sa.Table(
-    'network_qos_policies', METADATA, *_standard(),
+    'network_qos_policies',
+    METADATA,
+    *_standard(),
     sa.Column('shared', sa.Boolean, nullable=False),
 )
 
 qos_rules = sa.Table(
-    'network_qos_minimum_bandwidth_rules', METADATA,
+    'network_qos_minimum_bandwidth_rules',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('qos_policy_id', Id, nullable=False, index=True),
     sa.Column('min_kbps', sa.Integer, nullable=False),
     sa.Column('direction', sa.String(16), nullable=False),
 )
+
+# How messages call a resource, and what clients find in the type of a fault.
+TITLES = {
+    networks.name: ('Network', 'Network'),
+    subnets.name: ('Subnet', 'Subnet'),
+    ports.name: ('Port', 'Port'),
+    groups.name: ('Security group', 'SecurityGroup'),
+    rules.name: ('Security group rule', 'SecurityGroupRule'),
+    routers.name: ('Router', 'Router'),
+    floating_ips.name: ('Floating IP', 'FloatingIP'),
+}

@@ -7,13 +7,23 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
-TAGS = bodies.compiled({'type': 'object', 'required': ['tags'], 'properties': {
-    'tags': {'type': 'array', 'maxItems': 50, 'items': {**bodies.NAME, 'maxLength': 60}}}})
+TAGS = bodies.compiled(
+    {
+        'type': 'object',
+        'required': ['tags'],
+        'properties': {
+            'tags': {'type': 'array', 'maxItems': 50, 'items': {**bodies.NAME, 'maxLength': 60}}
+        },
+    }
+)
 TAGGED = {
-    'networks': (tables.networks, 'Network'), 'subnets': (tables.subnets, 'Subnet'),
-    'ports': (tables.ports, 'Port'), 'routers': (tables.routers, 'Router'),
-    'floatingips': (tables.floating_ips, 'FloatingIP'),
-    'security-groups': (tables.groups, 'SecurityGroup')}
+    'networks': tables.networks,
+    'subnets': tables.subnets,
+    'ports': tables.ports,
+    'routers': tables.routers,
+    'floatingips': tables.floating_ips,
+    'security-groups': tables.groups,
+}
 
 
 class TagResource:
@@ -21,11 +31,11 @@ class TagResource:
 
     def __init__(self, db, collection):
         self._db = db
-        self._table, self._kind = TAGGED[collection]
+        self._table = TAGGED[collection]
 
     def _row(self, conn, req, target):
-        row_id, = target.values()
-        return standard.get(conn, req.context.caller, self._table, self._kind, row_id)
+        (row_id,) = target.values()
+        return standard.get(conn, req.context.caller, self._table, row_id)
 
     def _change(self, req, target, changed):
         """Replace the tags by changed(tags); NotFound for None."""
@@ -64,6 +74,7 @@ class TagResource:
         resp.status = falcon.HTTP_201
 
     def on_delete_one(self, req, resp, tag, **target):
-        self._change(req, target, lambda tags: [one for one in tags if one != tag]
-                     if tag in tags else None)
+        self._change(
+            req, target, lambda tags: [one for one in tags if one != tag] if tag in tags else None
+        )
         resp.status = falcon.HTTP_204

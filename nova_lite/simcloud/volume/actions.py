@@ -1,9 +1,9 @@
 """POST /v3/volumes/{id}/action: one function for each action."""
 
-
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.volume import attachments
+from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -11,8 +11,11 @@ from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import volumes
 
 _NOTHING = {'anyOf': [{'type': 'object'}, {'type': 'null'}, {'const': ''}]}
-_METADATA = {'type': 'object', 'required': ['metadata'],
-             'properties': {'metadata': volumes.METADATA}}
+_METADATA = {
+    'type': 'object',
+    'required': ['metadata'],
+    'properties': {'metadata': metadata.METADATA},
+}
 
 
 def reserve(conn, caller, volume, wanted):
@@ -40,11 +43,19 @@ def roll_detaching(conn, caller, volume, wanted):
 
 def attach(conn, caller, volume, wanted):
     """Attach in one step, as clients without attachments of their own do."""
-    row = attachments.reserve(conn, caller, {
-        'volume_uuid': volume['id'], 'instance_uuid': wanted.get('instance_uuid')})
-    attachments.connect(conn, caller, row['id'], {
-        'host': wanted.get('host_name') or '', 'mountpoint': wanted.get('mountpoint'),
-        'mode': wanted.get('mode', 'rw')})
+    row = attachments.reserve(
+        conn, caller, {'volume_uuid': volume['id'], 'instance_uuid': wanted.get('instance_uuid')}
+    )
+    attachments.connect(
+        conn,
+        caller,
+        row['id'],
+        {
+            'host': wanted.get('host_name') or '',
+            'mountpoint': wanted.get('mountpoint'),
+            'mode': wanted.get('mode', 'rw'),
+        },
+    )
     attachments.complete(conn, caller, row['id'])
 
 
@@ -95,9 +106,11 @@ def extend(conn, caller, volume, wanted):
     records.require_status(volume, 'available', 'in-use')
     size = int(wanted['new_size'])
     if size <= volume['size']:
-        raise faults.BadRequest(f'Invalid input received: New size for extend must be greater '
-                                f'than current size. (current: {volume["size"]}, extended: '
-                                f'{size}).')
+        raise faults.BadRequest(
+            f'Invalid input received: New size for extend must be greater '
+            f'than current size. (current: {volume["size"]}, extended: '
+            f'{size}).'
+        )
     quotas.require(conn, volume['project_id'], gigabytes=size - volume['size'])
     records.save(conn, volume, size=size)
 
@@ -110,8 +123,7 @@ def retype(conn, caller, volume, wanted):
         raise faults.NotFound(f'Volume type {wanted["new_type"][:64]} could not be found.')
     if volume['status'] == 'in-use' and types.allows_multiattach(row) != volume['multiattach']:
         raise records.invalid('multiattach cannot change while the volume is in use.')
-    records.save(conn, volume, volume_type_id=row['id'],
-                 multiattach=types.allows_multiattach(row))
+    records.save(conn, volume, volume_type_id=row['id'], multiattach=types.allows_multiattach(row))
 
 
 def reset_status(conn, caller, volume, wanted):
@@ -132,18 +144,22 @@ def force_delete(conn, caller, volume, wanted):
 
 def set_image_metadata(conn, caller, volume, wanted):
     """Add to what the volume remembers of its image."""
-    metadata = volume['image_metadata'] | wanted['metadata']
-    records.save(conn, volume, image_metadata=metadata)
-    return {'metadata': metadata}
+    merged = volume['image_metadata'] | wanted['metadata']
+    records.save(conn, volume, image_metadata=merged)
+    return {'metadata': merged}
 
 
 def unset_image_metadata(conn, caller, volume, wanted):
     """Forget one of these."""
     if wanted['key'] not in volume['image_metadata']:
         raise faults.NotFound('Glance metadata for the volume cannot be found under this key.')
-    records.save(conn, volume, image_metadata={
-        name: value for name, value in volume['image_metadata'].items()
-        if name != wanted['key']})
+    records.save(
+        conn,
+        volume,
+        image_metadata={
+            name: value for name, value in volume['image_metadata'].items() if name != wanted['key']
+        },
+    )
 
 
 def show_image_metadata(conn, caller, volume, wanted):
@@ -154,9 +170,9 @@ def show_image_metadata(conn, caller, volume, wanted):
 def update_admin_metadata(conn, caller, volume, wanted):
     """Notes of services about a volume."""
     caller.require_privileged('changing admin metadata')
-    metadata = volume['admin_metadata'] | wanted['metadata']
-    records.save(conn, volume, admin_metadata=metadata)
-    return {'metadata': metadata}
+    merged = volume['admin_metadata'] | wanted['metadata']
+    records.save(conn, volume, admin_metadata=merged)
+    return {'metadata': merged}
 
 
 def reimage(conn, caller, volume, wanted):
@@ -184,30 +200,53 @@ ACTIONS = {
     'os-unreserve': (unreserve, _NOTHING, 202),
     'os-begin_detaching': (begin_detaching, _NOTHING, 202),
     'os-roll_detaching': (roll_detaching, _NOTHING, 202),
-    'os-attach': (attach, _object(
-        [], instance_uuid=bodies.nullable(bodies.ID), mountpoint=bodies.STRING,
-        host_name=bodies.nullable(bodies.STRING), mode=attachments.MODE), 202),
+    'os-attach': (
+        attach,
+        _object(
+            [],
+            instance_uuid=bodies.nullable(bodies.ID),
+            mountpoint=bodies.STRING,
+            host_name=bodies.nullable(bodies.STRING),
+            mode=attachments.MODE,
+        ),
+        202,
+    ),
     'os-detach': (detach, _WHICH, 202),
     'os-force_detach': (force_detach, _WHICH, 202),
     'os-initialize_connection': (initialize_connection, _NOTHING, 200),
     'os-terminate_connection': (terminate_connection, _NOTHING, 202),
     'os-set_bootable': (set_bootable, _object(['bootable'], bootable=bodies.BOOLEAN), 200),
-    'os-update_readonly_flag': (update_readonly, _object(
-        ['readonly'], readonly=bodies.BOOLEAN), 202),
+    'os-update_readonly_flag': (
+        update_readonly,
+        _object(['readonly'], readonly=bodies.BOOLEAN),
+        202,
+    ),
     'os-extend': (extend, _object(['new_size'], new_size=volumes.SIZE), 202),
     'os-retype': (retype, _object(['new_type'], new_type=bodies.NAME), 202),
-    'os-reset_status': (reset_status, _object(
-        [], status={'type': 'string', 'minLength': 1, 'maxLength': 32},
-        attach_status=bodies.STRING), 202),
+    'os-reset_status': (
+        reset_status,
+        _object(
+            [],
+            status={'type': 'string', 'minLength': 1, 'maxLength': 32},
+            attach_status=bodies.STRING,
+        ),
+        202,
+    ),
     'os-force_delete': (force_delete, _NOTHING, 202),
     'os-set_image_metadata': (set_image_metadata, _METADATA, 200),
     'os-unset_image_metadata': (unset_image_metadata, _object(['key'], key=bodies.NAME), 200),
     'os-show_image_metadata': (show_image_metadata, _NOTHING, 200),
     'os-update_volume_admin_metadata': (update_admin_metadata, _METADATA, 200),
-    'os-reimage': (reimage, _object(
-        ['image_id'], image_id=bodies.ID, reimage_reserved=bodies.BOOLEAN), 202),
-    'os-migrate_volume_completion': (complete_migration, _object(
-        ['new_volume'], new_volume=bodies.ID), 200),
+    'os-reimage': (
+        reimage,
+        _object(['image_id'], image_id=bodies.ID, reimage_reserved=bodies.BOOLEAN),
+        202,
+    ),
+    'os-migrate_volume_completion': (
+        complete_migration,
+        _object(['new_volume'], new_volume=bodies.ID),
+        200,
+    ),
 }
 VALIDATORS = {name: bodies.compiled(schema) for name, (_, schema, _) in ACTIONS.items()}
 BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
@@ -219,19 +258,20 @@ class ActionResource:
     def __init__(self, db):
         self._db = db
 
-    @staticmethod
-    def _run(conn, function, caller, volume_id, wanted):
-        caller.require_writer()
-        volume = records.get(conn, caller, volume_id, lock=True)
-        return function(conn, caller, volume, wanted)
-
     def on_post(self, req, resp, volume_id):
-        (name, wanted), = bodies.read(req, BODY).items()
+        ((name, wanted),) = bodies.read(req, BODY).items()
         if name not in ACTIONS:
             raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
         bodies.check(wanted, VALIDATORS[name])
         function, _, status = ACTIONS[name]
-        answer = self._db.change(self._run, function, req.context.caller, volume_id, wanted)
+        caller = req.context.caller
+        caller.require_writer()
+
+        def run(conn):
+            volume = records.get(conn, caller, volume_id, lock=True)
+            return function(conn, caller, volume, wanted)
+
+        answer = self._db.change(run)
         resp.status = status
         if answer is not None:
             resp.media = answer

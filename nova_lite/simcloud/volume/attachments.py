@@ -20,17 +20,39 @@ from nova_lite.simcloud.volume import views
 
 ATTACHMENTS = tables.attachments
 MODE = {'enum': ['rw', 'ro']}
-CONNECTOR = {'type': 'object', 'properties': {
-    'host': bodies.NAME, 'mode': bodies.nullable(MODE),
-    'mountpoint': bodies.nullable(bodies.STRING)}}
-CREATE = bodies.wrapped('attachment', {
-    'volume_uuid': bodies.ID, 'instance_uuid': bodies.nullable(bodies.ID),
-    'connector': bodies.nullable(CONNECTOR), 'mode': MODE}, ['volume_uuid'])
+CONNECTOR = {
+    'type': 'object',
+    'properties': {
+        'host': bodies.NAME,
+        'mode': bodies.nullable(MODE),
+        'mountpoint': bodies.nullable(bodies.STRING),
+    },
+}
+CREATE = bodies.wrapped(
+    'attachment',
+    {
+        'volume_uuid': bodies.ID,
+        'instance_uuid': bodies.nullable(bodies.ID),
+        'connector': bodies.nullable(CONNECTOR),
+        'mode': MODE,
+    },
+    ['volume_uuid'],
+)
 UPDATE = bodies.wrapped('attachment', {'connector': CONNECTOR}, ['connector'])
-ACTION = bodies.compiled({'type': 'object', 'required': ['os-complete'],
-                          'additionalProperties': False, 'properties': {'os-complete': {}}})
-FILTERS = {'volume_id': 'volume_id', 'instance_id': 'instance_uuid',
-           'attach_status': 'attach_status', 'status': 'attach_status'}
+ACTION = bodies.compiled(
+    {
+        'type': 'object',
+        'required': ['os-complete'],
+        'additionalProperties': False,
+        'properties': {'os-complete': {}},
+    }
+)
+FILTERS = {
+    'volume_id': 'volume_id',
+    'instance_id': 'instance_uuid',
+    'attach_status': 'attach_status',
+    'status': 'attach_status',
+}
 SHAREABLE = ('available', 'in-use', 'reserved', 'attaching')
 
 
@@ -38,8 +60,10 @@ def get(conn, caller, attachment_id):
     """One row that the caller's project owns; NotFound otherwise."""
     row = database.one(conn, sa.select(ATTACHMENTS).where(ATTACHMENTS.c.id == attachment_id))
     if row is None or not caller.sees(row['project_id']):
-        raise faults.NotFound(f'Volume attachment could not be found with filter: attachment_id '
-                              f'= {attachment_id[:64]}.')
+        raise faults.NotFound(
+            f'Volume attachment could not be found with filter: attachment_id '
+            f'= {attachment_id[:64]}.'
+        )
     return row
 
 
@@ -54,8 +78,10 @@ def _require_free(volume, others, instance_uuid):
         return
     allowed = SHAREABLE if volume['multiattach'] else ('available', 'downloading')
     if volume['status'] not in allowed:
-        raise records.invalid(f'Volume {volume["id"]} status must be {" or ".join(allowed)} to '
-                              f'reserve, but the current status is {volume["status"]}.')
+        raise records.invalid(
+            f'Volume {volume["id"]} status must be {" or ".join(allowed)} to '
+            f'reserve, but the current status is {volume["status"]}.'
+        )
 
 
 def reserve(conn, caller, wanted):
@@ -63,16 +89,26 @@ def reserve(conn, caller, wanted):
     caller.require_writer()
     volume = records.get(conn, caller, wanted['volume_uuid'], lock=True)
     if 'error' in volume['status']:
-        raise records.invalid(f'Volume attachments can not be created if the volume is in an '
-                              f'error state: {volume["status"]}.')
+        raise records.invalid(
+            f'Volume attachments can not be created if the volume is in an '
+            f'error state: {volume["status"]}.'
+        )
     instance_uuid = wanted.get('instance_uuid')
     _require_free(volume, records.attachments_of(conn, volume['id']), instance_uuid)
-    row = {'id': runtime.new_uuid(), 'project_id': volume['project_id'],
-           'volume_id': volume['id'], 'instance_uuid': instance_uuid,
-           'attach_status': 'reserved', 'attached_host': None, 'mountpoint': None,
-           'attach_mode': 'ro' if volume['readonly'] else wanted.get('mode', 'rw'),
-           'connector': {}, 'connection_info': {}, 'attach_time': None,
-           'created_at': runtime.naive_now()}
+    row = {
+        'id': runtime.new_uuid(),
+        'project_id': volume['project_id'],
+        'volume_id': volume['id'],
+        'instance_uuid': instance_uuid,
+        'attach_status': 'reserved',
+        'attached_host': None,
+        'mountpoint': None,
+        'attach_mode': 'ro' if volume['readonly'] else wanted.get('mode', 'rw'),
+        'connector': {},
+        'connection_info': {},
+        'attach_time': None,
+        'created_at': runtime.naive_now(),
+    }
     conn.execute(ATTACHMENTS.insert().values(**row))
     records.settle(conn, volume)
     if wanted.get('connector'):
@@ -82,11 +118,19 @@ def reserve(conn, caller, wanted):
 
 def connection_info(row, mode):
     """What a hypervisor needs to reach the volume; there is no storage behind it."""
-    return {'driver_volume_type': 'fake', 'volume_id': row['volume_id'],
-            'attachment_id': row['id'], 'access_mode': mode, 'encrypted': False,
-            'cacheable': False, 'qos_specs': None, 'target_lun': 1, 'target_discovered': False,
-            'target_portal': '127.0.0.1:3260',
-            'target_iqn': f'iqn.2010-10.org.openstack:volume-{row["volume_id"]}'}
+    return {
+        'driver_volume_type': 'fake',
+        'volume_id': row['volume_id'],
+        'attachment_id': row['id'],
+        'access_mode': mode,
+        'encrypted': False,
+        'cacheable': False,
+        'qos_specs': None,
+        'target_lun': 1,
+        'target_discovered': False,
+        'target_portal': '127.0.0.1:3260',
+        'target_iqn': f'iqn.2010-10.org.openstack:volume-{row["volume_id"]}',
+    }
 
 
 def connect(conn, caller, attachment_id, connector):
@@ -95,18 +139,29 @@ def connect(conn, caller, attachment_id, connector):
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'], lock=True)
     if 'error' in volume['status']:
-        raise records.invalid(f'Volume attachments can not be updated if the volume is in an '
-                              f'error state: {volume["status"]}.')
+        raise records.invalid(
+            f'Volume attachments can not be updated if the volume is in an '
+            f'error state: {volume["status"]}.'
+        )
     host = connector.get('host')
-    same_host = [one for one in records.attachments_of(conn, volume['id'])
-                 if one['id'] != row['id'] and one['connection_info']
-                 and one['attached_host'] == host]
+    same_host = [
+        one
+        for one in records.attachments_of(conn, volume['id'])
+        if one['id'] != row['id'] and one['connection_info'] and one['attached_host'] == host
+    ]
     if same_host and not volume['multiattach']:
         raise records.invalid(f'duplicate connectors detected on volume {volume["id"]}')
     mode = 'ro' if volume['readonly'] else connector.get('mode') or row['attach_mode']
-    row = _save(conn, row, attach_status='attaching', attached_host=host, attach_mode=mode,
-                mountpoint=connector.get('mountpoint') or row['mountpoint'],
-                connector=connector, connection_info=connection_info(row, mode))
+    row = _save(
+        conn,
+        row,
+        attach_status='attaching',
+        attached_host=host,
+        attach_mode=mode,
+        mountpoint=connector.get('mountpoint') or row['mountpoint'],
+        connector=connector,
+        connection_info=connection_info(row, mode),
+    )
     records.settle(conn, volume)
     return row
 
@@ -116,8 +171,9 @@ def complete(conn, caller, attachment_id):
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'], lock=True)
-    _save(conn, row, attach_status='attached',
-          attach_time=row['attach_time'] or runtime.naive_now())
+    _save(
+        conn, row, attach_status='attached', attach_time=row['attach_time'] or runtime.naive_now()
+    )
     records.settle(conn, volume)
 
 
@@ -140,18 +196,24 @@ class AttachmentResource:
     def _listed(self, req):
         microversion.require(req, 27)
         with self._db.read() as conn:
-            return lists.page_of(conn, req, ATTACHMENTS, lists.filtered(
-                lists.owned(req, ATTACHMENTS), req, ATTACHMENTS, FILTERS))
+            return lists.page_of(
+                conn,
+                req,
+                ATTACHMENTS,
+                lists.filtered(lists.owned(req, ATTACHMENTS), req, ATTACHMENTS, FILTERS),
+            )
 
     def on_get(self, req, resp):
         found, more = self._listed(req)
         resp.media = lists.answer(
-            req, 'attachments', [views.attachment_brief(row) for row in found], more)
+            req, 'attachments', [views.attachment_brief(row) for row in found], more
+        )
 
     def on_get_detail(self, req, resp):
         found, more = self._listed(req)
         resp.media = lists.answer(
-            req, 'attachments', [views.attachment(row) for row in found], more)
+            req, 'attachments', [views.attachment(row) for row in found], more
+        )
 
     def on_post(self, req, resp):
         microversion.require(req, 27)
@@ -170,8 +232,7 @@ class AttachmentResource:
     def on_put_one(self, req, resp, attachment_id):
         microversion.require(req, 27)
         wanted = bodies.read(req, UPDATE, 'attachment')
-        row = self._db.change(
-            connect, req.context.caller, attachment_id, wanted['connector'])
+        row = self._db.change(connect, req.context.caller, attachment_id, wanted['connector'])
         resp.media = {'attachment': views.attachment(row)}
 
     def on_delete_one(self, req, resp, attachment_id):

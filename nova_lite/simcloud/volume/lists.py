@@ -7,15 +7,26 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 
 MOST = 1000
-SORTABLE = frozenset(('id', 'name', 'status', 'size', 'created_at', 'updated_at',
-                      'availability_zone', 'bootable', 'volume_type_id', 'volume_id'))
+SORTABLE = frozenset(
+    (
+        'id',
+        'name',
+        'status',
+        'size',
+        'created_at',
+        'updated_at',
+        'availability_zone',
+        'bootable',
+        'volume_type_id',
+        'volume_id',
+    )
+)
 
 
 def of_everyone(req):
     """Whether an administrator asks for all projects."""
     text = req.get_param('all_tenants') or '0'
-    return req.context.caller.is_privileged and (
-        text == '' or listing.boolean(text, 'all_tenants'))
+    return req.context.caller.is_privileged and (text == '' or listing.boolean(text, 'all_tenants'))
 
 
 def owned(req, table):
@@ -62,7 +73,9 @@ def page_of(conn, req, table, query):
     sortable = SORTABLE & set(table.c.keys())
     page = listing.Page(
         sort=listing.sort_of(req, sortable, (('created_at', True),)),
-        limit=listing.limit_of(req, default=MOST, most=MOST), marker=req.get_param('marker'))
+        limit=listing.limit_of(req, default=MOST, most=MOST),
+        marker=req.get_param('marker'),
+    )
     statement = listing.paged(conn, query, table, page)
     if offset := _offset(req):
         statement = statement.offset(offset)
@@ -76,5 +89,6 @@ def answer(req, key, items, more):
     if more:
         query = listing.next_query(req, items[-1]['id'])
         body[f'{key}_links'] = [
-            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}]
+            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
+        ]
     return body

@@ -8,9 +8,21 @@ HEADER = 'OpenStack-API-Version'
 MINIMUM, MAXIMUM = 0, 71
 PREFIX = '/volume/v3'
 # First path segments that are collections and not a project's id.
-COLLECTIONS = frozenset((
-    'volumes', 'attachments', 'snapshots', 'types', 'limits', 'extensions', 'os-quota-sets',
-    'os-quota-class-sets', 'os-availability-zone', 'os-services', 'scheduler-stats'))
+COLLECTIONS = frozenset(
+    (
+        'volumes',
+        'attachments',
+        'snapshots',
+        'types',
+        'limits',
+        'extensions',
+        'os-quota-sets',
+        'os-quota-class-sets',
+        'os-availability-zone',
+        'os-services',
+        'scheduler-stats',
+    )
+)
 _NUMBER = re.compile(r'3\.(0|[1-9][0-9]{0,3})')
 
 
@@ -24,13 +36,16 @@ def requested(header):
             return MAXIMUM
         match = _NUMBER.fullmatch(version)
         if match is None:
-            raise faults.BadRequest(f'API Version String {version[:32]} is of invalid format. '
-                                    f'Must be of format MajorNum.MinorNum.')
+            raise faults.BadRequest(
+                f'API Version String {version[:32]} is of invalid format. '
+                f'Must be of format MajorNum.MinorNum.'
+            )
         minor = int(match[1])
         if minor > MAXIMUM:
             raise faults.NotAcceptable(
                 f'Version {version} is not supported by the API. Minimum is 3.{MINIMUM} and '
-                f'maximum is 3.{MAXIMUM}.')
+                f'maximum is 3.{MAXIMUM}.'
+            )
         return minor
     return MINIMUM
 

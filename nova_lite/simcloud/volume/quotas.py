@@ -10,15 +10,27 @@ from nova_lite.simcloud.volume import tables
 
 UNLIMITED = -1
 # Nothing is limited until an administrator says so: servers with volumes are many here.
-BUILTIN = {'volumes': UNLIMITED, 'snapshots': UNLIMITED, 'gigabytes': UNLIMITED,
-           'backups': 10, 'backup_gigabytes': 1000, 'per_volume_gigabytes': UNLIMITED,
-           'groups': 10}
-_LIMIT = {'type': ['integer', 'string'], 'minimum': UNLIMITED, 'maximum': bodies.INT_LIMIT,
-          'pattern': '^-1$|^[0-9]{1,9}$'}
-UPDATE = bodies.wrapped('quota_set', {
-    **dict.fromkeys(BUILTIN, _LIMIT), 'tenant_id': bodies.ID, 'force': bodies.BOOLEAN})
-UPDATE_CLASS = bodies.wrapped('quota_class_set', {
-    **dict.fromkeys(BUILTIN, _LIMIT), 'class_name': bodies.NAME})
+BUILTIN = {
+    'volumes': UNLIMITED,
+    'snapshots': UNLIMITED,
+    'gigabytes': UNLIMITED,
+    'backups': 10,
+    'backup_gigabytes': 1000,
+    'per_volume_gigabytes': UNLIMITED,
+    'groups': 10,
+}
+_LIMIT = {
+    'type': ['integer', 'string'],
+    'minimum': UNLIMITED,
+    'maximum': bodies.INT_LIMIT,
+    'pattern': '^-1$|^[0-9]{1,9}$',
+}
+UPDATE = bodies.wrapped(
+    'quota_set', {**dict.fromkeys(BUILTIN, _LIMIT), 'tenant_id': bodies.ID, 'force': bodies.BOOLEAN}
+)
+UPDATE_CLASS = bodies.wrapped(
+    'quota_class_set', {**dict.fromkeys(BUILTIN, _LIMIT), 'class_name': bodies.NAME}
+)
 
 
 def defaults(conn):
@@ -28,8 +40,10 @@ def defaults(conn):
 
 def _stored(conn, project_id):
     table = tables.quotas
-    return {row.resource: row.limit for row in conn.execute(
-        sa.select(table).where(table.c.project_id == project_id))}
+    return {
+        row.resource: row.limit
+        for row in conn.execute(sa.select(table).where(table.c.project_id == project_id))
+    }
 
 
 def limits(conn, project_id):
@@ -41,9 +55,11 @@ def usage(conn, project_id):
     """{resource: used} of what is counted: numbers, and GiB together."""
     used = dict.fromkeys(BUILTIN, 0)
     for name, table in (('volumes', tables.volumes), ('snapshots', tables.snapshots)):
-        count, size = conn.execute(sa.select(
-            sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.size), 0)).where(
-                table.c.project_id == project_id)).one()
+        count, size = conn.execute(
+            sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.size), 0)).where(
+                table.c.project_id == project_id
+            )
+        ).one()
         used[name] = count
         used['gigabytes'] += int(size)
     return used
@@ -51,8 +67,9 @@ def usage(conn, project_id):
 
 def require(conn, project_id, **wanted):
     """Refuse with 413 when the project may not have that much more."""
-    limited = {name: limit for name, limit in limits(conn, project_id).items()
-               if limit != UNLIMITED}
+    limited = {
+        name: limit for name, limit in limits(conn, project_id).items() if limit != UNLIMITED
+    }
     if not limited.keys() & wanted.keys():
         return
     used = usage(conn, project_id)
@@ -60,13 +77,16 @@ def require(conn, project_id, **wanted):
         if name in limited and used[name] + amount > limited[name]:
             raise faults.TooLarge(
                 f'{_title(name)} exceeds allowed quota: requested {amount}, quota is '
-                f'{limited[name]} and {used[name]} has been consumed.')
+                f'{limited[name]} and {used[name]} has been consumed.'
+            )
 
 
 def _title(name):
-    exceeded = {'volumes': 'VolumeLimitExceeded: the number of volumes',
-                'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
-                'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size'}
+    exceeded = {
+        'volumes': 'VolumeLimitExceeded: the number of volumes',
+        'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
+        'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size',
+    }
     return exceeded.get(name, name)
 
 
@@ -75,10 +95,14 @@ def change(conn, project_id, wanted):
     table = tables.quotas
     for resource in BUILTIN:
         if resource in wanted:
-            conn.execute(table.delete().where(
-                table.c.project_id == project_id, table.c.resource == resource))
-            conn.execute(table.insert().values(
-                project_id=project_id, resource=resource, limit=int(wanted[resource])))
+            conn.execute(
+                table.delete().where(table.c.project_id == project_id, table.c.resource == resource)
+            )
+            conn.execute(
+                table.insert().values(
+                    project_id=project_id, resource=resource, limit=int(wanted[resource])
+                )
+            )
 
 
 def reset(conn, project_id):
@@ -103,8 +127,10 @@ class QuotaResource:
             shown = limits(conn, project_id)
             if listing.boolean(req.get_param('usage') or 'false', 'usage'):
                 used = usage(conn, project_id)
-                shown = {name: {'limit': limit, 'in_use': used[name], 'reserved': 0,
-                                'allocated': 0} for name, limit in shown.items()}
+                shown = {
+                    name: {'limit': limit, 'in_use': used[name], 'reserved': 0, 'allocated': 0}
+                    for name, limit in shown.items()
+                }
         resp.media = {'quota_set': {'id': project_id, **shown}}
 
     def on_get_defaults(self, req, resp, project_id):
@@ -129,8 +155,7 @@ class QuotaResource:
 
     def on_put_class(self, req, resp, name):
         req.context.caller.require_admin('changing default quotas')
-        self._db.change(change, tables.DEFAULTS,
-                        bodies.read(req, UPDATE_CLASS, 'quota_class_set'))
+        self._db.change(change, tables.DEFAULTS, bodies.read(req, UPDATE_CLASS, 'quota_class_set'))
         with self._db.read() as conn:
             resp.media = {'quota_class_set': defaults(conn)}
 
@@ -138,11 +163,13 @@ class QuotaResource:
 class LimitsResource:
     """/v3/limits: the caller's limits and use in one answer."""
 
-    NAMES = {'volumes': ('maxTotalVolumes', 'totalVolumesUsed'),
-             'snapshots': ('maxTotalSnapshots', 'totalSnapshotsUsed'),
-             'gigabytes': ('maxTotalVolumeGigabytes', 'totalGigabytesUsed'),
-             'backups': ('maxTotalBackups', 'totalBackupsUsed'),
-             'backup_gigabytes': ('maxTotalBackupGigabytes', 'totalBackupGigabytesUsed')}
+    NAMES = {
+        'volumes': ('maxTotalVolumes', 'totalVolumesUsed'),
+        'snapshots': ('maxTotalSnapshots', 'totalSnapshotsUsed'),
+        'gigabytes': ('maxTotalVolumeGigabytes', 'totalGigabytesUsed'),
+        'backups': ('maxTotalBackups', 'totalBackupsUsed'),
+        'backup_gigabytes': ('maxTotalBackupGigabytes', 'totalBackupGigabytesUsed'),
+    }
 
     def __init__(self, db):
         self._db = db

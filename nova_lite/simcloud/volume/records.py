@@ -16,8 +16,12 @@ ZONE = 'nova'
 GIB = 2**30
 DELETABLE = ('available', 'error', 'error_restoring', 'error_extending', 'error_managing')
 # The state of a volume is that of its furthest attachment.
-BY_ATTACHMENT = (('attached', 'in-use'), ('attaching', 'attaching'),
-                 ('detaching', 'detaching'), ('reserved', 'reserved'))
+BY_ATTACHMENT = (
+    ('attached', 'in-use'),
+    ('attaching', 'attaching'),
+    ('detaching', 'detaching'),
+    ('reserved', 'reserved'),
+)
 IMAGE_FIELDS = ('checksum', 'container_format', 'disk_format', 'min_disk', 'min_ram', 'size')
 
 
@@ -37,9 +41,12 @@ def get(conn, caller, volume_id, *, lock=False):
 
 def attachments_of(conn, volume_id):
     """The attachments of a volume, oldest first."""
-    return database.rows(conn, sa.select(ATTACHMENTS).where(
-        ATTACHMENTS.c.volume_id == volume_id).order_by(
-            ATTACHMENTS.c.created_at, ATTACHMENTS.c.id))
+    return database.rows(
+        conn,
+        sa.select(ATTACHMENTS)
+        .where(ATTACHMENTS.c.volume_id == volume_id)
+        .order_by(ATTACHMENTS.c.created_at, ATTACHMENTS.c.id),
+    )
 
 
 def save(conn, row, **values):
@@ -59,14 +66,19 @@ def settle(conn, row):
 def require_status(row, *allowed):
     """Refuse an operation on a volume in any other state."""
     if row['status'] not in allowed:
-        raise invalid(f'Volume {row["id"]} status must be {" or ".join(allowed)}, but current '
-                      f'status is: {row["status"]}.')
+        raise invalid(
+            f'Volume {row["id"]} status must be {" or ".join(allowed)}, but current '
+            f'status is: {row["status"]}.'
+        )
 
 
 def image_metadata(image):
     """What a volume remembers of the image it was made from; values are strings."""
-    known = {'image_id': image['id'], 'image_name': image['name'],
-             **{name: image[name] for name in IMAGE_FIELDS if image[name] is not None}}
+    known = {
+        'image_id': image['id'],
+        'image_name': image['name'],
+        **{name: image[name] for name in IMAGE_FIELDS if image[name] is not None},
+    }
     return {name: str(value) for name, value in (known | image['properties']).items()}
 
 
@@ -74,14 +86,17 @@ def _from_image(conn, caller, image_id, size):
     try:
         image = image_records.get(conn, caller, image_id)
     except faults.NotFound as error:
-        raise faults.BadRequest(f'Invalid image identifier or unable to access requested '
-                                f'image: {image_id[:64]}') from error
+        raise faults.BadRequest(
+            f'Invalid image identifier or unable to access requested image: {image_id[:64]}'
+        ) from error
     if image['status'] != 'active':
         raise faults.BadRequest(f'Invalid input received: Image {image_id} is not active.')
     needed = max(image['min_disk'], -(-(image['virtual_size'] or image['size'] or 0) // GIB))
     if size < needed:
-        raise faults.BadRequest(f'Invalid input received: Volume size {size}GB cannot be smaller '
-                                f'than the image minDisk size {needed}GB.')
+        raise faults.BadRequest(
+            f'Invalid input received: Volume size {size}GB cannot be smaller '
+            f'than the image minDisk size {needed}GB.'
+        )
     return {'bootable': True, 'image_metadata': image_metadata(image)}
 
 
@@ -91,8 +106,9 @@ def _from_snapshot(conn, caller, snapshot_id, size):
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(f'Snapshot {snapshot_id[:64]} could not be found.')
     if row['status'] != 'available':
-        raise faults.BadRequest(f'Invalid snapshot: Originating snapshot status must be '
-                                f'available, not {row["status"]}.')
+        raise faults.BadRequest(
+            f'Invalid snapshot: Originating snapshot status must be available, not {row["status"]}.'
+        )
     origin = database.one(conn, sa.select(VOLUMES).where(VOLUMES.c.id == row['volume_id']))
     return _copy(origin, row['size'], size, snapshot_id=snapshot_id)
 
@@ -105,17 +121,25 @@ def _from_volume(conn, caller, volume_id, size):
 
 def _copy(origin, least, size, **source):
     if size is not None and size < least:
-        raise faults.BadRequest(f'Invalid input received: Volume size {size}GB cannot be smaller '
-                                f'than the source of {least}GB.')
-    return {'bootable': origin['bootable'], 'image_metadata': origin['image_metadata'],
-            'size': size or least, 'origin_type': origin['volume_type_id'], **source}
+        raise faults.BadRequest(
+            f'Invalid input received: Volume size {size}GB cannot be smaller '
+            f'than the source of {least}GB.'
+        )
+    return {
+        'bootable': origin['bootable'],
+        'image_metadata': origin['image_metadata'],
+        'size': size or least,
+        'origin_type': origin['volume_type_id'],
+        **source,
+    }
 
 
 def _source(conn, caller, wanted, size):
     """The columns that follow from what the volume is made of."""
     image_id = wanted.get('imageRef') or wanted.get('image_id')
-    given = [name for name in (image_id, wanted.get('snapshot_id'), wanted.get('source_volid'))
-             if name]
+    given = [
+        name for name in (image_id, wanted.get('snapshot_id'), wanted.get('source_volid')) if name
+    ]
     if len(given) > 1:
         raise faults.BadRequest('Only one of imageRef, snapshot_id and source_volid is allowed.')
     if wanted.get('snapshot_id'):
@@ -149,14 +173,27 @@ def create(conn, caller, wanted):
     quotas.require(conn, project_id, volumes=1, gigabytes=size)
     now = runtime.naive_now()
     row = {
-        'id': runtime.new_uuid(), 'project_id': project_id, 'user_id': caller.user_id,
+        'id': runtime.new_uuid(),
+        'project_id': project_id,
+        'user_id': caller.user_id,
         'name': wanted.get('name') or wanted.get('display_name') or '',
         'description': wanted.get('description') or wanted.get('display_description'),
-        'size': size, 'status': 'creating', 'bootable': False, 'readonly': False,
-        'multiattach': types.allows_multiattach(kind), 'volume_type_id': kind['id'],
-        'availability_zone': wanted.get('availability_zone') or ZONE, 'snapshot_id': None,
-        'source_volid': None, 'metadata': wanted.get('metadata') or {}, 'admin_metadata': {},
-        'image_metadata': {}, 'created_at': now, 'updated_at': now, **source}
+        'size': size,
+        'status': 'creating',
+        'bootable': False,
+        'readonly': False,
+        'multiattach': types.allows_multiattach(kind),
+        'volume_type_id': kind['id'],
+        'availability_zone': wanted.get('availability_zone') or ZONE,
+        'snapshot_id': None,
+        'source_volid': None,
+        'metadata': wanted.get('metadata') or {},
+        'admin_metadata': {},
+        'image_metadata': {},
+        'created_at': now,
+        'updated_at': now,
+        **source,
+    }
     conn.execute(VOLUMES.insert().values(**row))
     save(conn, row, status='available')
     return row
@@ -167,14 +204,18 @@ def delete(conn, caller, volume_id, *, cascade=False, force=False):
     caller.require_writer()
     row = get(conn, caller, volume_id, lock=True)
     snapshots = tables.snapshots
-    kept = conn.execute(sa.select(snapshots.c.id).where(
-        snapshots.c.volume_id == volume_id)).first() and not cascade
+    kept = (
+        conn.execute(sa.select(snapshots.c.id).where(snapshots.c.volume_id == volume_id)).first()
+        and not cascade
+    )
     attached = attachments_of(conn, volume_id)
     if kept or ((row['status'] not in DELETABLE or attached) and not force):
-        raise invalid('Volume status must be available or error or error_restoring or '
-                      'error_extending or error_managing and must not be migrating, attached, '
-                      'belong to a group, have snapshots, awaiting a transfer, or be '
-                      'disassociated from snapshots after volume transfer.')
+        raise invalid(
+            'Volume status must be available or error or error_restoring or '
+            'error_extending or error_managing and must not be migrating, attached, '
+            'belong to a group, have snapshots, awaiting a transfer, or be '
+            'disassociated from snapshots after volume transfer.'
+        )
     conn.execute(snapshots.delete().where(snapshots.c.volume_id == volume_id))
     conn.execute(ATTACHMENTS.delete().where(ATTACHMENTS.c.volume_id == volume_id))
     conn.execute(VOLUMES.delete().where(VOLUMES.c.id == volume_id))

@@ -9,17 +9,24 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import views
-from nova_lite.simcloud.volume import volumes
 
 SNAPSHOTS = tables.snapshots
 _NAMES = {'name': bodies.nullable(bodies.STRING), 'description': bodies.nullable(bodies.STRING)}
-CREATE = bodies.wrapped('snapshot', {
-    **_NAMES, 'volume_id': bodies.ID, 'metadata': bodies.nullable(volumes.METADATA),
-    'force': {'type': ['boolean', 'string', 'integer'], 'maxLength': 8}}, ['volume_id'])
+CREATE = bodies.wrapped(
+    'snapshot',
+    {
+        **_NAMES,
+        'volume_id': bodies.ID,
+        'metadata': bodies.nullable(metadata.METADATA),
+        'force': {'type': ['boolean', 'string', 'integer'], 'maxLength': 8},
+    },
+    ['volume_id'],
+)
 UPDATE = bodies.wrapped('snapshot', _NAMES)
 FILTERS = {name: name for name in ('name', 'status', 'volume_id')}
 
@@ -39,14 +46,21 @@ def create(conn, caller, wanted, *, in_use):
     records.require_status(volume, 'available', *(('in-use',) if in_use else ()))
     quotas.require(conn, volume['project_id'], snapshots=1, gigabytes=volume['size'])
     now = runtime.naive_now()
-    row = {'id': runtime.new_uuid(), 'project_id': volume['project_id'],
-           'user_id': caller.user_id, 'volume_id': volume['id'],
-           'name': wanted.get('name') or '', 'description': wanted.get('description'),
-           'size': volume['size'], 'status': 'creating',
-           'metadata': wanted.get('metadata') or {}, 'created_at': now, 'updated_at': now}
+    row = {
+        'id': runtime.new_uuid(),
+        'project_id': volume['project_id'],
+        'user_id': caller.user_id,
+        'volume_id': volume['id'],
+        'name': wanted.get('name') or '',
+        'description': wanted.get('description'),
+        'size': volume['size'],
+        'status': 'creating',
+        'metadata': wanted.get('metadata') or {},
+        'created_at': now,
+        'updated_at': now,
+    }
     conn.execute(SNAPSHOTS.insert().values(**row))
-    conn.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == row['id']).values(
-        status='available'))
+    conn.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == row['id']).values(status='available'))
     return row
 
 
@@ -76,10 +90,15 @@ class SnapshotResource:
 
     def on_get(self, req, resp):
         with self._db.read() as conn:
-            found, more = lists.page_of(conn, req, SNAPSHOTS, lists.filtered(
-                lists.owned(req, SNAPSHOTS), req, SNAPSHOTS, FILTERS))
+            found, more = lists.page_of(
+                conn,
+                req,
+                SNAPSHOTS,
+                lists.filtered(lists.owned(req, SNAPSHOTS), req, SNAPSHOTS, FILTERS),
+            )
         resp.media = lists.answer(
-            req, 'snapshots', [views.snapshot(req, row) for row in found], more)
+            req, 'snapshots', [views.snapshot(req, row) for row in found], more
+        )
 
     def on_get_detail(self, req, resp):
         self.on_get(req, resp)

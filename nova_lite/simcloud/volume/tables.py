@@ -9,7 +9,8 @@ from nova_lite.simcloud.database import Text
 from nova_lite.simcloud.database import Time
 
 volumes = sa.Table(
-    'volume_volumes', METADATA,
+    'volume_volumes',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('project_id', Id, nullable=False, index=True),
     sa.Column('user_id', Id, nullable=False),
@@ -32,7 +33,8 @@ volumes = sa.Table(
 )
 
 attachments = sa.Table(
-    'volume_attachments', METADATA,
+    'volume_attachments',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('project_id', Id, nullable=False, index=True),
     sa.Column('volume_id', Id, nullable=False, index=True),
@@ -48,7 +50,8 @@ attachments = sa.Table(
 )
 
 snapshots = sa.Table(
-    'volume_snapshots', METADATA,
+    'volume_snapshots',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('project_id', Id, nullable=False, index=True),
     sa.Column('user_id', Id, nullable=False),
@@ -63,7 +66,8 @@ snapshots = sa.Table(
 )
 
 types = sa.Table(
-    'volume_types', METADATA,
+    'volume_types',
+    METADATA,
     sa.Column('id', Id, primary_key=True),
     sa.Column('name', Name, nullable=False, unique=True),
     sa.Column('description', Text),
@@ -73,7 +77,8 @@ types = sa.Table(
 )
 
 quotas = sa.Table(
-    'volume_quotas', METADATA,
+    'volume_quotas',
+    METADATA,
     # DEFAULTS stands for the limits of every project that has none of its own.
     sa.Column('project_id', Id, primary_key=True),
     sa.Column('resource', sa.String(64), primary_key=True),

@@ -14,11 +14,18 @@ TYPES = tables.types
 DEFAULT_NAME = '__DEFAULT__'
 MULTIATTACH = '<is> True'
 
-SPECS = {'type': 'object', 'additionalProperties': bodies.nullable(bodies.STRING),
-         'propertyNames': {'minLength': 1, 'maxLength': 255}}
+SPECS = {
+    'type': 'object',
+    'additionalProperties': bodies.nullable(bodies.STRING),
+    'propertyNames': {'minLength': 1, 'maxLength': 255},
+}
 _PROPERTIES = {
-    'name': bodies.NAME, 'description': bodies.nullable(bodies.STRING), 'extra_specs': SPECS,
-    'os-volume-type-access:is_public': bodies.BOOLEAN, 'is_public': bodies.BOOLEAN}
+    'name': bodies.NAME,
+    'description': bodies.nullable(bodies.STRING),
+    'extra_specs': SPECS,
+    'os-volume-type-access:is_public': bodies.BOOLEAN,
+    'is_public': bodies.BOOLEAN,
+}
 CREATE = bodies.wrapped('volume_type', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
 CREATE_SPECS = bodies.wrapped('extra_specs', {}, extra=SPECS['additionalProperties'])
@@ -30,9 +37,15 @@ def view(row, caller):
     specs = row['extra_specs']
     if not caller.is_privileged:
         specs = {name: value for name, value in specs.items() if name == 'multiattach'}
-    return {'id': row['id'], 'name': row['name'], 'description': row['description'],
-            'is_public': row['is_public'], 'os-volume-type-access:is_public': row['is_public'],
-            'qos_specs_id': None, 'extra_specs': specs}
+    return {
+        'id': row['id'],
+        'name': row['name'],
+        'description': row['description'],
+        'is_public': row['is_public'],
+        'os-volume-type-access:is_public': row['is_public'],
+        'qos_specs_id': None,
+        'extra_specs': specs,
+    }
 
 
 def visible(caller):
@@ -42,8 +55,12 @@ def visible(caller):
 
 def find(conn, caller, name_or_id):
     """A usable type by id or name, or None."""
-    return database.one(conn, sa.select(TYPES).where(
-        visible(caller), sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)))
+    return database.one(
+        conn,
+        sa.select(TYPES).where(
+            visible(caller), sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
+        ),
+    )
 
 
 def get(conn, caller, type_id):
@@ -73,9 +90,14 @@ def _require_free_name(conn, name, type_id=None):
 def create(conn, wanted):
     """Insert a type from a request's values and return its row."""
     _require_free_name(conn, wanted['name'])
-    row = {'id': runtime.new_uuid(), 'name': wanted['name'],
-           'description': wanted.get('description'), 'is_public': _is_public(wanted, True),
-           'extra_specs': wanted.get('extra_specs', {}), 'created_at': runtime.naive_now()}
+    row = {
+        'id': runtime.new_uuid(),
+        'name': wanted['name'],
+        'description': wanted.get('description'),
+        'is_public': _is_public(wanted, True),
+        'extra_specs': wanted.get('extra_specs', {}),
+        'created_at': runtime.naive_now(),
+    }
     conn.execute(TYPES.insert().values(**row))
     return row
 
@@ -83,9 +105,11 @@ def create(conn, wanted):
 def update(conn, caller, type_id, wanted):
     """Change a type and return its row."""
     row = get(conn, caller, type_id)
-    values = {'name': wanted.get('name', row['name']),
-              'description': wanted.get('description', row['description']),
-              'is_public': _is_public(wanted, row['is_public'])}
+    values = {
+        'name': wanted.get('name', row['name']),
+        'description': wanted.get('description', row['description']),
+        'is_public': _is_public(wanted, row['is_public']),
+    }
     _require_free_name(conn, values['name'], row['id'])
     conn.execute(TYPES.update().where(TYPES.c.id == row['id']).values(**values))
     return {**row, **values}
@@ -95,8 +119,9 @@ def delete(conn, caller, type_id):
     """Remove a type that no volume has."""
     row = get(conn, caller, type_id)
     volumes = tables.volumes
-    used = conn.execute(sa.select(volumes.c.id).where(
-        volumes.c.volume_type_id == row['id']).limit(1)).first()
+    used = conn.execute(
+        sa.select(volumes.c.id).where(volumes.c.volume_type_id == row['id']).limit(1)
+    ).first()
     if used or row['name'] == DEFAULT_NAME:
         raise faults.BadRequest(f'Target volume type {row["name"]} is still in use.')
     conn.execute(TYPES.delete().where(TYPES.c.id == row['id']))
@@ -138,8 +163,9 @@ class TypeResource:
 
     def on_put_one(self, req, resp, type_id):
         req.context.caller.require_admin('changing a volume type')
-        row = self._db.change(update, req.context.caller, type_id,
-                              bodies.read(req, UPDATE, 'volume_type'))
+        row = self._db.change(
+            update, req.context.caller, type_id, bodies.read(req, UPDATE, 'volume_type')
+        )
         resp.media = {'volume_type': view(row, req.context.caller)}
 
     def on_delete_one(self, req, resp, type_id):
@@ -172,8 +198,9 @@ class SpecResource:
         with self._db.read() as conn:
             specs = get(conn, req.context.caller, type_id)['extra_specs']
         if key not in specs:
-            raise faults.NotFound(f'Volume Type {type_id[:64]} has no extra specs with key '
-                                  f'{key[:255]}.')
+            raise faults.NotFound(
+                f'Volume Type {type_id[:64]} has no extra specs with key {key[:255]}.'
+            )
         resp.media = {key: specs[key]}
 
     def on_put_one(self, req, resp, type_id, key):

@@ -17,15 +17,22 @@ def links(req, kind, row_id):
     """The links of one resource."""
     base = f'{req.context.public_url}/volume'
     project_id = req.context.caller.project_id
-    return [{'rel': 'self', 'href': f'{base}/v3/{project_id}/{kind}/{row_id}'},
-            {'rel': 'bookmark', 'href': f'{base}/{project_id}/{kind}/{row_id}'}]
+    return [
+        {'rel': 'self', 'href': f'{base}/v3/{project_id}/{kind}/{row_id}'},
+        {'rel': 'bookmark', 'href': f'{base}/{project_id}/{kind}/{row_id}'},
+    ]
 
 
 def _attachment(row, caller):
-    return {'id': row['volume_id'], 'attachment_id': row['id'], 'volume_id': row['volume_id'],
-            'server_id': row['instance_uuid'], 'device': row['mountpoint'],
-            'attached_at': stamp(row['attach_time']),
-            'host_name': row['attached_host'] if caller.is_privileged else None}
+    return {
+        'id': row['volume_id'],
+        'attachment_id': row['id'],
+        'volume_id': row['volume_id'],
+        'server_id': row['instance_uuid'],
+        'device': row['mountpoint'],
+        'attached_at': stamp(row['attach_time']),
+        'host_name': row['attached_host'] if caller.is_privileged else None,
+    }
 
 
 def brief(req, row):
@@ -58,22 +65,38 @@ def detail(req, row, type_name, attachments):
     if row['readonly']:
         metadata['readonly'] = 'True'
     answer = {
-        **brief(req, row), 'status': row['status'], 'size': row['size'],
-        'description': row['description'], 'user_id': row['user_id'],
-        'availability_zone': row['availability_zone'], 'created_at': stamp(row['created_at']),
-        'updated_at': stamp(row['updated_at']), 'volume_type': type_name,
-        'bootable': str(row['bootable']).lower(), 'encrypted': False,
-        'multiattach': row['multiattach'], 'snapshot_id': row['snapshot_id'],
-        'source_volid': row['source_volid'], 'metadata': metadata, 'replication_status': None,
-        'consistencygroup_id': None, 'os-vol-tenant-attr:tenant_id': row['project_id'],
-        'attachments': [_attachment(one, caller) for one in attachments
-                        if one['attach_status'] == 'attached'],
-        **_by_version(req, row)}
+        **brief(req, row),
+        'status': row['status'],
+        'size': row['size'],
+        'description': row['description'],
+        'user_id': row['user_id'],
+        'availability_zone': row['availability_zone'],
+        'created_at': stamp(row['created_at']),
+        'updated_at': stamp(row['updated_at']),
+        'volume_type': type_name,
+        'bootable': str(row['bootable']).lower(),
+        'encrypted': False,
+        'multiattach': row['multiattach'],
+        'snapshot_id': row['snapshot_id'],
+        'source_volid': row['source_volid'],
+        'metadata': metadata,
+        'replication_status': None,
+        'consistencygroup_id': None,
+        'os-vol-tenant-attr:tenant_id': row['project_id'],
+        'attachments': [
+            _attachment(one, caller) for one in attachments if one['attach_status'] == 'attached'
+        ],
+        **_by_version(req, row),
+    }
     if row['image_metadata']:
         answer['volume_image_metadata'] = row['image_metadata']
     if caller.is_privileged:
-        answer |= {'os-vol-host-attr:host': HOST, 'os-vol-mig-status-attr:migstat': None,
-                   'os-vol-mig-status-attr:name_id': None, 'migration_status': None}
+        answer |= {
+            'os-vol-host-attr:host': HOST,
+            'os-vol-mig-status-attr:migstat': None,
+            'os-vol-mig-status-attr:name_id': None,
+            'migration_status': None,
+        }
     return answer
 
 
@@ -83,21 +106,34 @@ def details(conn, req, found):
     names = dict(conn.execute(sa.select(types.c.id, types.c.name)).all())
     by_volume = {}
     for ids in database.in_chunks(row['id'] for row in found):
-        for one in database.rows(conn, sa.select(attachments).where(
-                attachments.c.volume_id.in_(ids)).order_by(attachments.c.created_at)):
+        for one in database.rows(
+            conn,
+            sa.select(attachments)
+            .where(attachments.c.volume_id.in_(ids))
+            .order_by(attachments.c.created_at),
+        ):
             by_volume.setdefault(one['volume_id'], []).append(one)
-    return [detail(req, row, names.get(row['volume_type_id']), by_volume.get(row['id'], ()))
-            for row in found]
+    return [
+        detail(req, row, names.get(row['volume_type_id']), by_volume.get(row['id'], ()))
+        for row in found
+    ]
 
 
 def snapshot(req, row):
     """One snapshot in full."""
-    answer = {'id': row['id'], 'name': row['name'], 'description': row['description'],
-              'volume_id': row['volume_id'], 'status': row['status'], 'size': row['size'],
-              'metadata': row['metadata'], 'created_at': stamp(row['created_at']),
-              'updated_at': stamp(row['updated_at']),
-              'os-extended-snapshot-attributes:progress': '100%',
-              'os-extended-snapshot-attributes:project_id': row['project_id']}
+    answer = {
+        'id': row['id'],
+        'name': row['name'],
+        'description': row['description'],
+        'volume_id': row['volume_id'],
+        'status': row['status'],
+        'size': row['size'],
+        'metadata': row['metadata'],
+        'created_at': stamp(row['created_at']),
+        'updated_at': stamp(row['updated_at']),
+        'os-extended-snapshot-attributes:progress': '100%',
+        'os-extended-snapshot-attributes:project_id': row['project_id'],
+    }
     if req.context.minor >= 14:
         answer['group_snapshot_id'] = None
     if req.context.minor >= 41:
@@ -109,12 +145,20 @@ def snapshot(req, row):
 
 def attachment(row):
     """One attachment in full."""
-    return {**attachment_brief(row), 'attached_at': stamp(row['attach_time']) or '',
-            'detached_at': '', 'attach_mode': row['attach_mode'],
-            'connection_info': row['connection_info']}
+    return {
+        **attachment_brief(row),
+        'attached_at': stamp(row['attach_time']) or '',
+        'detached_at': '',
+        'attach_mode': row['attach_mode'],
+        'connection_info': row['connection_info'],
+    }
 
 
 def attachment_brief(row):
     """One attachment in GET /attachments."""
-    return {'id': row['id'], 'status': row['attach_status'], 'instance': row['instance_uuid'],
-            'volume_id': row['volume_id']}
+    return {
+        'id': row['id'],
+        'status': row['attach_status'],
+        'instance': row['instance_uuid'],
+        'volume_id': row['volume_id'],
+    }

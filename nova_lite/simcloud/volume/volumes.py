@@ -1,48 +1,79 @@
-"""/v3/volumes: the collection, one volume, its metadata."""
+"""/v3/volumes: the collection and one volume."""
 
 import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
-from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import views
 
 VOLUMES = tables.volumes
-SIZE = {'type': ['integer', 'string'], 'minimum': 1, 'maximum': bodies.INT_LIMIT,
-        'pattern': '^[1-9][0-9]{0,8}$'}
-METADATA = {'type': 'object', 'additionalProperties': bodies.STRING,
-            'propertyNames': {'minLength': 1, 'maxLength': 255}}
-_NAMES = {'name': bodies.nullable(bodies.STRING), 'description': bodies.nullable(bodies.STRING),
-          'display_name': bodies.nullable(bodies.STRING),
-          'display_description': bodies.nullable(bodies.STRING),
-          'metadata': bodies.nullable(METADATA)}
+SIZE = {
+    'type': ['integer', 'string'],
+    'minimum': 1,
+    'maximum': bodies.INT_LIMIT,
+    'pattern': '^[1-9][0-9]{0,8}$',
+}
+_NAMES = {
+    'name': bodies.nullable(bodies.STRING),
+    'description': bodies.nullable(bodies.STRING),
+    'display_name': bodies.nullable(bodies.STRING),
+    'display_description': bodies.nullable(bodies.STRING),
+    'metadata': bodies.nullable(metadata.METADATA),
+}
 _OPTIONAL_ID = bodies.nullable({'type': 'string', 'maxLength': 64})
-CREATE = bodies.compiled({
-    'type': 'object', 'required': ['volume'], 'properties': {
-        'volume': {'type': 'object', 'additionalProperties': False, 'properties': {
-            **_NAMES, 'size': bodies.nullable(SIZE),
-            'availability_zone': bodies.nullable(bodies.STRING),
-            'volume_type': bodies.nullable(bodies.STRING), 'imageRef': _OPTIONAL_ID,
-            'image_id': _OPTIONAL_ID, 'snapshot_id': _OPTIONAL_ID,
-            'source_volid': _OPTIONAL_ID, 'multiattach': {'const': False},
-            'consistencygroup_id': {'type': 'null'}, 'group_id': {'type': 'null'},
-            'backup_id': {'type': 'null'}, 'source_replica': {'type': 'null'},
-            'user_id': _OPTIONAL_ID, 'project_id': _OPTIONAL_ID, 'status': {},
-            'attach_status': {}}}}})
+CREATE = bodies.compiled(
+    {
+        'type': 'object',
+        'required': ['volume'],
+        'properties': {
+            'volume': {
+                'type': 'object',
+                'additionalProperties': False,
+                'properties': {
+                    **_NAMES,
+                    'size': bodies.nullable(SIZE),
+                    'availability_zone': bodies.nullable(bodies.STRING),
+                    'volume_type': bodies.nullable(bodies.STRING),
+                    'imageRef': _OPTIONAL_ID,
+                    'image_id': _OPTIONAL_ID,
+                    'snapshot_id': _OPTIONAL_ID,
+                    'source_volid': _OPTIONAL_ID,
+                    'multiattach': {'const': False},
+                    'consistencygroup_id': {'type': 'null'},
+                    'group_id': {'type': 'null'},
+                    'backup_id': {'type': 'null'},
+                    'source_replica': {'type': 'null'},
+                    'user_id': _OPTIONAL_ID,
+                    'project_id': _OPTIONAL_ID,
+                    'status': {},
+                    'attach_status': {},
+                },
+            }
+        },
+    }
+)
 UPDATE = bodies.wrapped('volume', _NAMES)
-WRITE_METADATA = bodies.compiled({
-    'type': 'object', 'required': ['metadata'], 'properties': {'metadata': METADATA}})
-WRITE_META = bodies.compiled({
-    'type': 'object', 'required': ['meta'],
-    'properties': {'meta': {**METADATA, 'minProperties': 1, 'maxProperties': 1}}})
-FILTERS = {name: name for name in ('name', 'status', 'bootable', 'size', 'availability_zone',
-                                   'multiattach', 'snapshot_id', 'source_volid', 'user_id')}
+FILTERS = {
+    name: name
+    for name in (
+        'name',
+        'status',
+        'bootable',
+        'size',
+        'availability_zone',
+        'multiattach',
+        'snapshot_id',
+        'source_volid',
+        'user_id',
+    )
+}
 
 
 class VolumeResource:
@@ -71,8 +102,9 @@ class VolumeResource:
             items = views.details(conn, req, found)
             total = None
             if listing.boolean(req.get_param('with_count') or 'false', 'with_count'):
-                total = conn.execute(sa.select(sa.func.count()).select_from(
-                    query.subquery())).scalar()
+                total = conn.execute(
+                    sa.select(sa.func.count()).select_from(query.subquery())
+                ).scalar()
         resp.media = lists.answer(req, 'volumes', items, more)
         if total is not None and req.context.minor >= 45:
             resp.media['count'] = total
@@ -80,13 +112,17 @@ class VolumeResource:
     def on_get_summary(self, req, resp):
         with self._db.read() as conn:
             found = database.rows(conn, lists.owned(req, VOLUMES))
-        resp.media = {'volume-summary': {
-            'total_count': len(found), 'total_size': sum(row['size'] for row in found),
-            'metadata': {}}}
+        resp.media = {
+            'volume-summary': {
+                'total_count': len(found),
+                'total_size': sum(row['size'] for row in found),
+                'metadata': {},
+            }
+        }
 
     def _answer(self, req, resp, row):
         with self._db.read() as conn:
-            item, = views.details(conn, req, [row])
+            (item,) = views.details(conn, req, [row])
         resp.media = {'volume': item}
 
     def on_post(self, req, resp):
@@ -115,69 +151,14 @@ class VolumeResource:
 
     def on_put_one(self, req, resp, volume_id):
         wanted = bodies.read(req, UPDATE, 'volume')
-        self._answer(req, resp, self._db.change(
-            self._update, req.context.caller, volume_id, wanted))
+        self._answer(
+            req, resp, self._db.change(self._update, req.context.caller, volume_id, wanted)
+        )
 
     def on_delete_one(self, req, resp, volume_id):
         cascade = listing.boolean(req.get_param('cascade') or 'false', 'cascade')
         force = listing.boolean(req.get_param('force') or 'false', 'force')
         if force:
             req.context.caller.require_admin('forcing the deletion of a volume')
-        self._db.change(records.delete, req.context.caller, volume_id, cascade=cascade,
-                        force=force)
+        self._db.change(records.delete, req.context.caller, volume_id, cascade=cascade, force=force)
         resp.status = falcon.HTTP_202
-
-
-class MetadataResource:
-    """/v3/volumes/{id}/metadata."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def _change(self, req, volume_id, changed):
-        """Replace the metadata by changed(metadata) and return it."""
-        req.context.caller.require_writer()
-
-        def change(conn):
-            row = records.get(conn, req.context.caller, volume_id, lock=True)
-            return records.save(conn, row, metadata=changed(dict(row['metadata'])))
-
-        return self._db.change(change)['metadata']
-
-    def on_get(self, req, resp, volume_id):
-        with self._db.read() as conn:
-            row = records.get(conn, req.context.caller, volume_id)
-        resp.media = {'metadata': row['metadata']}
-
-    def on_post(self, req, resp, volume_id):
-        wanted = bodies.read(req, WRITE_METADATA, 'metadata')
-        resp.media = {'metadata': self._change(req, volume_id, lambda known: known | wanted)}
-
-    def on_put(self, req, resp, volume_id):
-        wanted = bodies.read(req, WRITE_METADATA, 'metadata')
-        resp.media = {'metadata': self._change(req, volume_id, lambda _: wanted)}
-
-    @staticmethod
-    def _require_key(metadata, key):
-        if key not in metadata:
-            raise faults.NotFound(f'Volume has no metadata with key {key[:255]}.')
-
-    def on_get_one(self, req, resp, volume_id, key):
-        with self._db.read() as conn:
-            metadata = records.get(conn, req.context.caller, volume_id)['metadata']
-        self._require_key(metadata, key)
-        resp.media = {'meta': {key: metadata[key]}}
-
-    def on_put_one(self, req, resp, volume_id, key):
-        wanted = bodies.read(req, WRITE_META, 'meta')
-        if key not in wanted:
-            raise faults.BadRequest('Request body and URI mismatch')
-        self._change(req, volume_id, lambda known: known | wanted)
-        resp.media = {'meta': wanted}
-
-    def on_delete_one(self, req, resp, volume_id, key):
-        def without(metadata):
-            self._require_key(metadata, key)
-            return {name: value for name, value in metadata.items() if name != key}
-
-        self._change(req, volume_id, without)
