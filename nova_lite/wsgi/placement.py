@@ -25,6 +25,7 @@ from placement import requestlog
 from placement import util
 from placement.objects import resource_class
 from placement.objects import trait
+import psycopg
 import sqlalchemy
 
 from nova_lite import runtime
@@ -152,6 +153,8 @@ def use_database(conf):
     engine = db_api.get_placement_engine()
     if engine.dialect.name == 'sqlite':
         keep_connections(engine)
+    if engine.dialect.driver == 'psycopg':
+        give_row_ids(engine)
 
 
 def keep_connections(engine):
@@ -171,3 +174,22 @@ def keep_connections(engine):
 
     engine.dispose()
     engine.pool = sqlalchemy.QueuePool(connect, dialect=engine.dialect)
+
+
+class Cursor(psycopg.Cursor):
+    """A cursor with the attribute that placement reads, but uses for nothing.
+
+    Psycopg 2 had it; PostgreSQL has had no such ids for many years.
+    """
+
+    lastrowid = None
+
+
+def give_row_ids(engine):
+    """Let placement write allocations through psycopg 3."""
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def connect(connection, record):
+        connection.cursor_factory = Cursor
+
+    engine.dispose()

@@ -29,13 +29,12 @@ class ClientTestCase(testtools.TestCase):
             self.conf.set_override(name, value, group=group)
 
 
-class PlacementTestCase(ClientTestCase):
-    """A test with the real placement."""
+class PlacementClientTestCase(ClientTestCase):
+    """A test of placement, wherever that is."""
 
-    def setUp(self):
-        super().setUp()
-        self.server = self.useFixture(placement_fixture.Placement())
-        self.point('placement', self.server.url)
+    def connect(self, url):
+        """Make the clients."""
+        self.point('placement', url)
         self.placement = placement.Placement(self.conf)
         self.providers = self.placement.providers
 
@@ -47,6 +46,15 @@ class PlacementTestCase(ClientTestCase):
         if traits:
             self.providers.set_traits(self.admin, uuid, traits)
         return uuid
+
+
+class PlacementTestCase(PlacementClientTestCase):
+    """A test with the real placement."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.useFixture(placement_fixture.Placement())
+        self.connect(self.server.url)
 
     def count_requests(self, function, *args, **kwargs):
         """(result, requests that placement got) of a call."""
