@@ -73,13 +73,13 @@ say "Python packages, in $venv"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 "$venv/bin/pip" install --quiet -r test-requirements.txt -e .
 
-missing=$("$venv/bin/bindep" --brief test || true)
+missing=$("$venv/bin/bindep" --brief test | tr '\n' ' ')
 if [ -n "$missing" ]; then
     if may_install; then
         # shellcheck disable=SC2086 # one word per package
         install_packages $missing || say 'Some packages could not be installed'
     else
-        say 'Not installed, and no right to install:' $missing
+        say "Not installed, and no right to install: $missing"
         echo 'Tests that need them are skipped (with CI=true they fail).'
     fi
 fi
