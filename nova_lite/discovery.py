@@ -1,0 +1,47 @@
+"""Host discovery: put the hosts that reported themselves to a cell into the mappings.
+
+Only a mapped host is scheduled to or listed. Source: reference/cells-and-rpc 3.
+"""
+
+from oslo_log import log
+
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+
+def discover_hosts(cells, *, only=None, by_service=False):
+    """Map the hosts of all cells, or of `only` some, that are in no mapping yet.
+
+    cells: Cells; only: [Cell, ...]
+    by_service: also map hosts whose compute service is there but no node yet
+    Returns {cell: [host, ...]} of what is new, in the order the hosts appeared.
+    Raises oslo.db's DBDuplicateEntry when another run was quicker.
+    """
+    searched = cells.every(cell0=False) if only is None else only
+    found = {}
+    for cell in searched:
+        hosts = cell.db.read(_unmapped, by_service)
+        found[cell] = cells.api_db.write(_map, cell.id, hosts) if hosts else []
+        if hosts:
+            cell.db.write(compute_nodes.set_mapped, hosts)
+        for host in found[cell]:
+            LOG.info('Host %s is mapped to cell %s', host, cell.name)
+    return found
+
+
+def _unmapped(connection, by_service):
+    hosts = [node.host for node in compute_nodes.unmapped(connection)]
+    if by_service:
+        hosts += [row.host for row in services.every(connection, binary=services.COMPUTE)]
+    return list(dict.fromkeys(hosts))
+
+
+def _map(connection, cell_id, hosts):
+    new = host_mappings.create_missing(connection, cell_id, hosts)
+    if new:
+        stamps.bump(connection, stamps.HOSTS)
+    return new
