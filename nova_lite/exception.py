@@ -249,6 +249,10 @@ class NetworkNotFound(NotFound):
     msg = 'Network %(network_id)s could not be found.'
 
 
+class SubnetNotFound(NotFound):
+    msg = 'Subnet %(subnet_id)s could not be found.'
+
+
 class PortNotFound(NotFound):
     msg = 'Port id %(port_id)s could not be found.'
 

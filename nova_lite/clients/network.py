@@ -57,6 +57,22 @@ class Network:
         """The ports that belong to a server."""
         return self.list(ctxt, 'ports', device_id=server_uuid)
 
+    def get_port(self, ctxt, port_id, *, as_user=False):
+        """One port; raises PortNotFound."""
+        missing = session.raising(exception.PortNotFound, port_id=port_id)
+        path = f'/ports/{session.segment(port_id, missing)}'
+        return self.service.get(ctxt, path, as_user=as_user, errors={404: missing})['port']
+
+    def get_subnet(self, ctxt, subnet_id):
+        """One subnet; raises SubnetNotFound."""
+        missing = session.raising(exception.SubnetNotFound, subnet_id=subnet_id)
+        path = f'/subnets/{session.segment(subnet_id, missing)}'
+        return self.service.get(ctxt, path, errors={404: missing})['subnet']
+
+    def list_subnets(self, ctxt, **filters):
+        """The subnets that match the filters."""
+        return self.list(ctxt, 'subnets', **filters)
+
     def has_extension(self, ctxt, alias):
         """Whether the service has one of its optional parts."""
         aliases = self.known_extensions.get(EXTENSIONS)
@@ -185,23 +201,13 @@ class Network:
 
     def _take_over(self, ctxt, server, port_id, body):
         """Make a user's port the server's, unless another server was quicker."""
-        port = self.port(ctxt, port_id)
+        port = self.get_port(ctxt, port_id)
         if port['device_id'] not in ('', server.uuid):
             raise exception.PortInUse(port_id=port_id)
         headers = {}
         if self.has_extension(ctxt, 'revision-if-match'):
             headers['If-Match'] = f'revision_number={port["revision_number"]}'
         return self._update(ctxt, port_id, body, headers=headers)
-
-    def port(self, ctxt, port_id, *, as_user=False):
-        """One port; raises PortNotFound."""
-        missing = session.raising(exception.PortNotFound, port_id=port_id)
-        return self.service.get(
-            ctxt,
-            f'/ports/{session.segment(port_id, missing)}',
-            as_user=as_user,
-            errors={404: missing},
-        )['port']
 
     def _update(self, ctxt, port_id, body, *, headers=None):
         response = self.service.call(

@@ -78,7 +78,7 @@ class Requested:
                 continue
             port_id = request['port_id']
             try:
-                port = self.network.port(ctxt, port_id, as_user=True)
+                port = self.network.get_port(ctxt, port_id, as_user=True)
             except exception.PortNotFound as error:
                 raise exception.PortNotUsable(port_id=port_id, reason='not found') from error
             if port['device_id']:

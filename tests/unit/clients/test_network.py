@@ -248,6 +248,21 @@ class AllocateTest(NetworkTestCase):
         self.assertRaises(exception.PortInUse, self.allocate, {'port_id': port['id']})
         self.assertEqual([], self.on_server())
 
+    def test_a_port_that_changes_while_it_is_taken(self):
+        """The service refuses what was decided on an older revision of the port."""
+        port = self.make('port', network_id=self.make_network())
+        read = self.network.get_port
+
+        def read_and_lose(ctxt, port_id):
+            before = read(ctxt, port_id)
+            other = network.Network(self.conf)
+            other.allocate(ctxt, self.server(), [{'port_id': port_id}], host='elsewhere')
+            return before
+
+        self.network.get_port = read_and_lose
+        self.assertRaises(exception.PortInUse, self.allocate, {'port_id': port['id']})
+        self.assertEqual('elsewhere', read(self.admin, port['id'])['binding:host_id'])
+
     def test_again(self):
         net = self.make_network()
         port = self.make('port', network_id=net)
@@ -266,7 +281,7 @@ class AllocateTest(NetworkTestCase):
             exception.FixedIpInUse, self.allocate, {'network_id': net}, {'port_id': port['id']}, bad
         )
         self.assertEqual([], self.on_server())
-        self.assertEqual('', self.network.port(self.admin, port['id'])['device_id'])
+        self.assertEqual('', self.network.get_port(self.admin, port['id'])['device_id'])
 
     def test_errors(self):
         net = self.make_network(cidr='10.20.0.0/29')
@@ -287,11 +302,11 @@ class AllocateTest(NetworkTestCase):
         for _ in range(2):
             self.network.deallocate(self.admin, self.owner.uuid, info)
             self.assertEqual([], self.on_server())
-        kept = self.network.port(self.admin, port['id'])
+        kept = self.network.get_port(self.admin, port['id'])
         self.assertEqual(
             ('', '', ''), (kept['device_id'], kept['device_owner'], kept['binding:host_id'])
         )
-        self.assertRaises(exception.PortNotFound, self.network.port, self.admin, info[0]['id'])
+        self.assertRaises(exception.PortNotFound, self.network.get_port, self.admin, info[0]['id'])
 
 
 class InfoTest(NetworkTestCase):
@@ -335,6 +350,11 @@ class InfoTest(NetworkTestCase):
             [floating['floating_ip_address']], [item['address'] for item in ip['floating_ips']]
         )
         self.assertEqual(2, len(vifs.addresses(self.info(known))))
+
+    def test_subnets(self):
+        (subnet,) = self.network.list_subnets(self.admin, network_id=self.make_network())
+        self.assertEqual(subnet, self.network.get_subnet(self.admin, subnet['id']))
+        self.assertRaises(exception.SubnetNotFound, self.network.get_subnet, self.admin, 'x')
 
     def test_resource_request(self):
         self.allocate({'network_id': self.make_network()})

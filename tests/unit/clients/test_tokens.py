@@ -74,7 +74,7 @@ class NeighbourTest(TokenTestCase):
         )
         server = network.Owner(SERVER, self.demo.project_id)
         (vif,) = net.allocate(self.demo, server, wanted, host='cell1-host1')
-        port = net.port(self.demo, vif['id'], as_user=True)
+        port = net.get_port(self.demo, vif['id'], as_user=True)
         self.assertEqual(self.demo.project_id, port['project_id'])
 
     def test_without_the_user_s_token(self):
