@@ -70,7 +70,7 @@ class Database:
             retry_on_deadlock=True,
         )
         def transaction():
-            with self.engine.connect() as connection:
+            with self._open() as connection:
                 connection = connection.execution_options(nova_lite_writes=writes)
                 with connection.begin():
                     return function(connection, *args, **kwargs)
@@ -78,6 +78,13 @@ class Database:
         try:
             return transaction()
         except (db_exception.DBConnectionError, db_exception.DBNonExistentDatabase) as error:
+            raise exception.Unavailable(service='The database', reason=error) from error
+
+    def _open(self):
+        """A connection; raises Unavailable. oslo.db does not know psycopg's words for it."""
+        try:
+            return self.engine.connect()
+        except sqlalchemy.exc.OperationalError as error:
             raise exception.Unavailable(service='The database', reason=error) from error
 
     def dispose(self):
