@@ -1,0 +1,182 @@
+"""One query for concurrent requests of the same shape."""
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.scheduler import candidates
+from tests.fixtures import clock
+from tests.unit.scheduler import base
+
+QUERY = ((('resources', 'VCPU:1'),),)
+OTHER = ((('resources', 'VCPU:2'),),)
+
+
+class Stand:
+    """Stands in for placement's client: offers one host, counts what is asked."""
+
+    def __init__(self):
+        self.asked = []
+        self.error = None
+        self.during = lambda: None
+
+    def candidates(self, ctxt, query):
+        self.asked.append(query)
+        self.during()
+        if self.error:
+            raise self.error
+        return base.make_answer([base.make_host('a')])
+
+
+class CandidatesTest(base.SchedulerTestCase):
+    def test_index_has_every_provider_of_the_tree(self):
+        root, child, shared = (base.uuid_of(name) for name in ('root', 'child', 'shared'))
+        amount = {'resources': {'VCPU': 1}}
+        body = {
+            'allocation_requests': [{'allocations': {child: amount, shared: amount}}],
+            'provider_summaries': {
+                uuid: {'resources': {}, 'root_provider_uuid': above}
+                for uuid, above in ((root, root), (child, root), (shared, shared))
+            },
+        }
+        found = candidates.Candidates(body)
+        self.assertEqual({root, child, shared}, found.offered)
+        self.assertEqual(1, len(found.of(root)))
+        self.assertEqual((), found.of(base.uuid_of('unknown')))
+
+    def test_several_answers_follow_each_other(self):
+        first, second = base.make_host('a'), base.make_host('b')
+        found = candidates.Candidates(base.make_answer([first]), base.make_answer([second, first]))
+        self.assertEqual({first.uuid, second.uuid}, found.offered)
+        self.assertEqual(2, len(found.of(first.uuid)))
+
+    def test_empty(self):
+        self.assertFalse(candidates.Candidates(base.make_answer([])))
+
+    def test_no_more_is_taken_than_there_is(self):
+        host = base.make_host('a', vcpus_total=2)
+        found = base.make_candidates([host])
+        (wanted,) = found.of(host.uuid)
+        self.assertEqual([True, True, False], [found.take(wanted) for _ in range(3)])
+        found.give_back(wanted)
+        self.assertTrue(found.take(wanted))
+
+    def test_a_provider_without_summary_is_not_counted(self):
+        found = base.make_candidates([])
+        wanted = {'allocations': {base.uuid_of('x'): {'resources': {'VCPU': 1}}}}
+        self.assertTrue(found.take(wanted))
+
+
+class SourceTest(base.SchedulerTestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        self.placement = Stand()
+        self.source = candidates.Source(self.placement, 1.0)
+
+    def get(self, query=QUERY, **options):
+        return self.source.get(context.admin(), query, **options)
+
+    def test_an_answer_is_reused_for_a_while(self):
+        first = self.get()
+        self.clock.advance(0.9)
+        self.assertIs(first, self.get())
+        self.clock.advance(0.2)
+        self.assertIsNot(first, self.get())
+        self.assertEqual(2, len(self.placement.asked))
+
+    def test_not_at_all(self):
+        self.source.reuse_s = 0
+        self.get()
+        self.get()
+        self.assertEqual(2, len(self.placement.asked))
+
+    def test_another_shape_is_another_query(self):
+        self.get()
+        self.get(OTHER)
+        self.assertEqual([QUERY[0], OTHER[0]], self.placement.asked)
+
+    def test_two_queries_make_one_answer(self):
+        found = self.get(QUERY + OTHER)
+        self.assertEqual([QUERY[0], OTHER[0]], self.placement.asked)
+        self.assertEqual(2, len(found.of(base.uuid_of('a'))))
+
+    def test_a_change_of_version_asks_anew(self):
+        first = self.get(version=1)
+        self.assertIs(first, self.get(version=1))
+        self.assertIsNot(first, self.get(version=2))
+
+    def test_an_answer_from_before_may_be_refused(self):
+        first = self.get()
+        self.clock.advance(0.1)
+        now = runtime.monotonic()
+        second = self.get(since=now)
+        self.assertIsNot(first, second)
+        self.assertIs(second, self.get(since=now))
+
+    def test_an_answer_that_took_long_is_kept_longer(self):
+        self.placement.during = lambda: self.clock.advance(5)
+        first = self.get()
+        self.clock.advance(4.9)
+        self.assertIs(first, self.get())
+        self.clock.advance(0.2)
+        self.assertIsNot(first, self.get())
+
+    def test_invalidate(self):
+        first = self.get()
+        self.source.invalidate()
+        self.assertIsNot(first, self.get())
+
+    def test_few_shapes_are_kept(self):
+        self.get()
+        for number in range(candidates.SHAPES):
+            self.get(((('resources', f'VCPU:{number + 2}'),),))
+        self.placement.asked.clear()
+        self.get()
+        self.assertEqual([QUERY[0]], self.placement.asked)
+
+    def test_an_error_is_not_kept(self):
+        self.placement.error = exception.Invalid(reason='no')
+        self.assertRaises(exception.Invalid, self.get)
+        self.placement.error = None
+        self.assertTrue(self.get())
+
+    def test_concurrent_requests_share_a_query(self):
+        asked, answer = runtime.Event(), runtime.Event()
+        found = []
+
+        def wait():
+            asked.set()
+            answer.wait(10)
+
+        self.placement.during = wait
+        threads = [runtime.spawn(lambda: found.append(self.get())) for _ in range(5)]
+        asked.wait(10)
+        answer.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(5, len(found))
+        self.assertEqual(1, len(set(map(id, found))))
+        self.assertEqual(1, len(self.placement.asked))
+
+    def test_who_waits_gets_the_error_too(self):
+        asked, answer = runtime.Event(), runtime.Event()
+        errors = []
+
+        def fail():
+            asked.set()
+            answer.wait(10)
+            raise exception.Unavailable(service='placement', reason='gone')
+
+        def get():
+            try:
+                self.get()
+            except exception.Unavailable as error:
+                errors.append(error)
+
+        self.placement.during = fail
+        threads = [runtime.spawn(get) for _ in range(3)]
+        asked.wait(10)
+        answer.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(3, len(errors))
