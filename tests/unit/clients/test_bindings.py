@@ -1,0 +1,70 @@
+"""Ports on the move, on the simulated network service."""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import vifs
+from tests.unit.clients import networks
+
+
+class BindingTest(networks.NetworkTestCase):
+    """Ports on the move."""
+
+    def setUp(self):
+        super().setUp()
+        net = self.make_network()
+        self.info = self.allocate({'network_id': net}, {'network_id': net})
+        self.ids = vifs.port_ids(self.info)
+        self.bindings = self.network.bindings
+
+    def hosts(self):
+        return [
+            {(item['host'], item['status']) for item in self.bindings.list(self.admin, one)}
+            for one in self.ids
+        ]
+
+    def test_supported(self):
+        self.assertTrue(self.bindings.are_supported(self.admin))
+
+    def test_there_and_back(self):
+        for step, args, expected in (
+            (
+                self.bindings.create,
+                (self.info, 'dest'),
+                {(networks.HOST, 'ACTIVE'), ('dest', 'INACTIVE')},
+            ),
+            (
+                self.bindings.activate,
+                (self.ids, 'dest'),
+                {(networks.HOST, 'INACTIVE'), ('dest', 'ACTIVE')},
+            ),
+            (
+                self.bindings.activate,
+                (self.ids, networks.HOST),
+                {(networks.HOST, 'ACTIVE'), ('dest', 'INACTIVE')},
+            ),
+            (self.bindings.delete, (self.ids, 'dest'), {(networks.HOST, 'ACTIVE')}),
+        ):
+            for _ in range(2):
+                step(self.admin, *args)
+                self.assertEqual([expected] * 2, self.hosts())
+
+    def test_activation_of_a_binding_that_is_not_there(self):
+        error = self.assertRaises(
+            exception.PortBindingFailed, self.bindings.activate, self.admin, self.ids, 'dest'
+        )
+        self.assertIn(self.ids[0], error.message)
+
+    def test_all_or_none(self):
+        gone = {**self.info[1], 'id': runtime.new_uuid()}
+        self.assertRaises(
+            exception.PortBindingFailed,
+            self.bindings.create,
+            self.admin,
+            [self.info[0], gone],
+            'dest',
+        )
+        self.assertEqual([{(networks.HOST, 'ACTIVE')}] * 2, self.hosts())
+
+    def test_moved_at_once(self):
+        self.network.move(self.admin, self.ids, 'dest')
+        self.assertEqual([{('dest', 'ACTIVE')}] * 2, self.hosts())
