@@ -47,7 +47,7 @@ def _run(name, work_dir):
     return process.wait(), totals
 
 
-def _judge(code, totals):
+def judge(code, totals):
     """(passed, failed, skipped) of one environment."""
     passed = sum(totals.get(key, 0) for key in PASSED)
     failed = sum(totals.get(key, 0) for key in FAILED)
@@ -67,11 +67,11 @@ def main():
     with tempfile.TemporaryDirectory() as work_dir:
         for number, name in enumerate(names, 1):
             print('\n== %s (%d of %d)' % (name, number, len(names)), flush=True)
-            results[name] = _judge(*_run(name, work_dir))
-    return _report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
+            results[name] = judge(*_run(name, work_dir))
+    return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
 
 
-def _report(results, *, in_ci):
+def report(results, *, in_ci):
     """Print a line per environment and the sum; the exit code."""
     print()
     for name, counts in results.items():

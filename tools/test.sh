@@ -63,6 +63,7 @@ find_python() {
 }
 
 python=$(find_python)
+unset PYTHON # stestr would run the tests with it, outside the environment
 if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     may_install || { echo "$python cannot make virtual environments: install python3-venv" >&2; exit 1; }
     install_packages python3-venv
