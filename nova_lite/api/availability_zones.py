@@ -1,0 +1,60 @@
+"""Availability zones, as they follow from aggregates and compute services.
+
+Source: reference/api-surface 2.5.
+"""
+
+from nova_lite.api import operation
+from nova_lite.api import service_records
+from nova_lite.api import times
+from nova_lite.db.cell import services
+from nova_lite.policies import aggregates as rules
+
+URL = '/os-availability-zone'
+
+
+@operation.operation('GET', URL, policy=rules.ZONES, faults=(403,))
+def list_zones(req):
+    """Zones that have a host; available if one of their hosts is enabled."""
+    internal = req.conf.internal_service_availability_zone
+    return {
+        'availabilityZoneInfo': [
+            _view(name, available) for name, available, _records in _zones(req) if name != internal
+        ]
+    }
+
+
+@operation.operation('GET', f'{URL}/detail', policy=rules.ZONES_DETAIL, faults=(403,))
+def list_in_detail(req):
+    """Zones with their hosts, and the zone of what is no compute."""
+    return {
+        'availabilityZoneInfo': [
+            _view(name, available, _hosts(req, records) if available else None)
+            for name, available, records in _zones(req)
+        ]
+    }
+
+
+def _zones(req):
+    """(name, available, enabled services), available ones first."""
+    enabled, names = {}, set()
+    for record in service_records.every(req).records:
+        names.add(record.zone)
+        if not record.row.disabled:
+            enabled.setdefault(record.zone, []).append(record)
+    found = [(name, True, enabled[name]) for name in sorted(enabled)]
+    return found + [(name, False, []) for name in sorted(names - set(enabled))]
+
+
+def _hosts(req, records):
+    hosts = {}
+    for record in records:
+        hosts.setdefault(record.row.host, {})[record.row.binary] = {
+            'available': services.is_up(record.row, req.conf.service_down_time),
+            'active': True,
+            'updated_at': times.naive(record.row.last_seen_up),
+        }
+    return hosts
+
+
+def _view(name, available, hosts=None):
+    return {'zoneName': name, 'zoneState': {'available': available}, 'hosts': hosts}

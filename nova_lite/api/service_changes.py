@@ -1,0 +1,95 @@
+"""What a change of a service brings about: the host's trait, the schedulers' view.
+
+Source: reference/cells-and-rpc 3, reference/scheduling 4.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+ENABLED = {'disabled': False, 'disabled_reason': None}
+
+
+class HasServers(exception.Conflict):
+    msg = (
+        'Unable to delete compute service that is hosting instances. Migrate or delete the '
+        'instances first.'
+    )
+
+
+class HasMigrations(exception.Conflict):
+    msg = (
+        'Unable to delete compute service that has in-progress migrations. Complete the '
+        'migrations or delete the instances first.'
+    )
+
+
+def apply(req, cell, row, values):
+    """Change columns of a service, and let the host and the schedulers know."""
+    cell.db.write(services.update, row.uuid, values)
+    req.app.api_db.write(stamps.bump, stamps.HOSTS)
+    if row.binary == services.COMPUTE and 'disabled' in values:
+        _set_trait(req, cell, row.host)
+
+
+def _set_trait(req, cell, host):
+    """Have the compute put or remove COMPUTE_STATUS_DISABLED.
+
+    A host that is down does so itself when it is back.
+    """
+    row = cell.db.read(services.find, host)
+    if not services.is_up(row, req.conf.service_down_time):
+        LOG.warning('Compute %s is down and will adjust its trait when it starts', host)
+        return
+    try:
+        req.app.compute(cell).set_host_enabled(req.ctxt, host=host, enabled=not row.disabled)
+    except exception.NovaLiteError as error:
+        LOG.warning('Compute %s did not adjust its trait, it will later: %s', host, error)
+
+
+def remove(req, cell, row):
+    """Delete a service. Raises HasServers, HasMigrations, or Conflict from placement."""
+    if row.binary == services.COMPUTE:
+        _remove_host(req, cell, row.host)
+    cell.db.write(_destroy, row)
+
+
+def _remove_host(req, cell, host):
+    servers, moves, nodes = cell.db.read(_held_by, host)
+    if servers:
+        raise HasServers()
+    if moves:
+        raise HasMigrations()
+    for node in nodes:
+        req.app.placement.providers.delete(req.ctxt, node.uuid)
+    req.app.api_db.write(_forget_host, host)
+
+
+def _held_by(connection, host):
+    return (
+        instances.count_on(connection, [host]),
+        migrations.in_progress(connection, host),
+        compute_nodes.every(connection, host=host),
+    )
+
+
+def _forget_host(connection, host):
+    aggregates.forget_host(connection, host)
+    host_mappings.destroy(connection, host)
+    stamps.bump(connection, stamps.HOSTS)
+
+
+def _destroy(connection, row):
+    if row.binary == services.COMPUTE:
+        for node in compute_nodes.every(connection, host=row.host):
+            compute_nodes.destroy(connection, node.uuid)
+    services.destroy(connection, row.uuid)
