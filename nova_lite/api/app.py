@@ -29,6 +29,7 @@ class App:
     api_db: Database; cells: Cells; policy: Enforcer
     image, network, volume, placement: clients of the neighbours
     super_conductor: SuperConductorAPI on the top bus
+    zones: (availability zones, until when that is believed), see `zones`
     undeclared: (operation, code) of error answers that the declaration lacks
     """
 
@@ -40,6 +41,7 @@ class App:
         self.volume, self.placement = clients.volume, clients.placement
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
+        self.zones = (frozenset(), 0)
         self.undeclared = collections.deque(maxlen=100)
         self._make_compute = compute or _compute_client
         self._compute = {}

@@ -13,6 +13,12 @@ BOOLEAN = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE]}
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'format': 'name'}
 HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*\Z'}
+HOSTNAME = {
+    'type': 'string',
+    'minLength': 2,
+    'maxLength': 63,
+    'pattern': r'^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]\Z',
+}
 UUID = {'type': 'string', 'format': 'uuid'}
 POSITIVE = {
     'type': ['integer', 'string'],

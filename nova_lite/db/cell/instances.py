@@ -27,6 +27,19 @@ def get(connection, uuid, *, hidden=False):
     return row
 
 
+def lock(connection, uuid):
+    """A server's row, kept from other writers until the transaction ends.
+
+    Raises InstanceNotFound.
+    """
+    row = connection.execute(
+        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
+    ).first()
+    if row is None:
+        raise exception.InstanceNotFound(instance_id=uuid)
+    return row
+
+
 def find(connection, uuid):
     """A server in whatever state, deleted or hidden; None when there is none."""
     return rows.find(connection, TABLE, uuid=uuid)

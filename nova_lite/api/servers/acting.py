@@ -1,0 +1,91 @@
+"""What every action on a server does: change the state, record the action, cast.
+
+State and record are one transaction of the server's cell, a compare-and-swap;
+whoever loses the race is told the state that won. The cast that follows may be
+lost: the host finds the task state when it starts, or its audit does.
+"""
+
+from nova_lite import exception
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
+
+
+def begin(req, server, action, guard, **changes):
+    """Start an action whose transition is `guard`; returns the changed Instance.
+
+    action: name in the record of actions; changes: further columns
+    Raises InstanceNotReady without a host, InstanceInvalidState on a lost race.
+    """
+    require_host(server)
+    if guard.during is not None:
+        changes = {'task_state': str(guard.during), **changes}
+    swap(req, server, guard, changes, action=action)
+    return instance_objects.Instance.from_row(server.row, **_of_object(changes))
+
+
+def require_host(server):
+    """Raise InstanceNotReady for a server that is on no host."""
+    require_cell(server)
+    if not server.row.host:
+        raise exception.InstanceNotReady(instance_id=server.uuid)
+
+
+def require_cell(server):
+    """Raise InstanceNotReady for a server that is still a build request."""
+    if server.cell is None:
+        raise exception.InstanceNotReady(instance_id=server.uuid)
+
+
+def swap(req, server, guard, changes, *, action=None):
+    """Change columns if the states are still as `guard` demands, and record the action."""
+    require_cell(server)
+    try:
+        server.cell.db.write(_swap, req.ctxt, server.uuid, guard, changes, action)
+    except exception.StateChanged:
+        _refuse(server, guard)
+
+
+def _swap(connection, ctxt, uuid, guard, changes, action):
+    instances.update(
+        connection,
+        uuid,
+        changes,
+        expect_task=_texts(guard.task_states),
+        expect_vm=_texts(guard.vm_states),
+    )
+    if action is not None:
+        actions.start(connection, ctxt, uuid, action)
+
+
+def _texts(allowed):
+    if allowed is None:
+        return instances.ANY
+    return tuple(None if each is None else str(each) for each in allowed)
+
+
+def _refuse(server, guard):
+    """Say which state made the race be lost."""
+    row = server.cell.db.read(instances.find, server.uuid)
+    if row is None or row.deleted:
+        raise exception.InstanceNotFound(instance_id=server.uuid) from None
+    attr, state = 'task_state', row.task_state
+    if guard.vm_states is not None and row.vm_state not in guard.vm_states:
+        attr, state = 'vm_state', row.vm_state
+    raise exception.InstanceInvalidState(
+        action=guard.verb, instance_id=server.uuid, attr=attr, state=state
+    ) from None
+
+
+def _of_object(changes):
+    return {
+        name: value for name, value in changes.items() if name in instance_objects.Instance.fields
+    }
+
+
+def devices(server):
+    """The server's block devices as objects for a message."""
+    found = server.cell.db.read(children.block_devices, [server.uuid])
+    return [block_device.BlockDevice.of(row) for row in found.get(server.uuid, [])]

@@ -1,0 +1,37 @@
+"""The action os-getConsoleOutput."""
+
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.policies import server_actions as rules
+
+LENGTH = {
+    'type': ['integer', 'string', 'null'],
+    'pattern': r'^-?[0-9]{1,9}\Z',
+    'minimum': -1,
+    'maximum': 0x7FFFFFFF,
+}
+BODY = types.body('os-getConsoleOutput', types.whole({'length': LENGTH}))
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='os-getConsoleOutput',
+    policy=rules.CONSOLE_OUTPUT,
+    body={'2.1': BODY},
+    success=200,
+    faults=(400, 403, 404, 409, 501),
+)
+def get(req, server):
+    """The last lines of the serial console, all without a length or with -1."""
+    acting.require_host(server)
+    length = req.content.get('length')
+    lines = None if length is None else int(length)
+    output = req.app.compute(server.cell).get_console_output(
+        req.ctxt,
+        host=server.row.host,
+        instance_uuid=server.uuid,
+        tail_length=None if lines is None or lines < 0 else lines,
+    )
+    return {'output': output or ''}

@@ -1,0 +1,126 @@
+"""Addresses of consoles: remote-consoles (2.6), and the actions that it replaced.
+
+The token in an address is stored as its digest in the server's cell, where the
+proxy looks it up. Simulated guests have no display behind it.
+"""
+
+import datetime
+import urllib.parse
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import console_tokens
+from nova_lite.policies import server_actions as rules
+
+PATH = '/servers/{server_id}/action'
+FAULTS = (400, 403, 404, 409, 501)
+# Protocol: types. mks and rdp are known to clients, and available nowhere here.
+KINDS = {
+    'vnc': ('novnc', 'xvpvnc'),
+    'spice': ('spice-html5',),
+    'rdp': ('rdp-html5',),
+    'serial': ('serial',),
+    'mks': ('webmks',),
+}
+DIRECT = 'spice-direct'
+ADDRESSES = {
+    'novnc': 'novncproxy_base_url',
+    'spice-html5': 'html5proxy_base_url',
+    'serial': 'serial_base_url',
+}
+PORT = 5900
+
+
+def _body(protocols, kinds):
+    console = {'protocol': {'enum': list(protocols)}, 'type': {'enum': list(kinds)}}
+    return types.body('remote_console', types.whole(console, required=list(console)))
+
+
+_V6 = [name for name in KINDS if name != 'mks']
+_V6_TYPES = [kind for name in _V6 for kind in KINDS[name]]
+BODY = {
+    '2.6': _body(_V6, _V6_TYPES),
+    '2.8': _body(KINDS, [*_V6_TYPES, 'webmks']),
+    '2.99': _body(KINDS, [*_V6_TYPES, 'webmks', DIRECT]),
+}
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/remote-consoles',
+    since='2.6',
+    policy=rules.REMOTE_CONSOLES,
+    body=BODY,
+    success=200,
+    faults=FAULTS,
+)
+def create(req, server):
+    """An address for a console of any kind."""
+    protocol, kind = req.content['protocol'], req.content['type']
+    if kind not in KINDS[protocol]:
+        raise exception.Invalid(f'Unavailable console type {kind}.')
+    url = _open(req, server, kind)
+    return {'remote_console': {'protocol': protocol, 'type': kind, 'url': url}}
+
+
+def _declare(action, kinds):
+    @operation.operation(
+        'POST',
+        PATH,
+        action=action,
+        until='2.5',
+        policy=rules.REMOTE_CONSOLES,
+        body={
+            '2.1': types.body(
+                action, types.whole({'type': {'enum': list(kinds)}}, required=['type'])
+            )
+        },
+        success=200,
+        faults=FAULTS,
+    )
+    def get(req, server):
+        kind = req.content['type']
+        return {'console': {'type': kind, 'url': _open(req, server, kind)}}
+
+    return get
+
+
+get_vnc = _declare('os-getVNCConsole', KINDS['vnc'])
+get_spice = _declare('os-getSPICEConsole', KINDS['spice'])
+get_serial = _declare('os-getSerialConsole', KINDS['serial'])
+
+
+@operation.operation(
+    'POST', PATH, action='os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,)
+)
+def get_rdp(_req):
+    """RDP consoles are gone; the action is refused rather than unknown."""
+    raise exception.Invalid('Unavailable console type rdp-html5.')
+
+
+def _open(req, server, kind):
+    acting.require_host(server)
+    if server.row.power_state != states.PowerState.RUNNING:
+        raise exception.InstanceNotReady(instance_id=server.uuid)
+    base = req.conf.consoles[ADDRESSES[kind]] if kind in ADDRESSES else None
+    if not base:
+        raise exception.Invalid(f'Unavailable console type {kind}.')
+    token = runtime.new_secret()
+    expires = runtime.naive_now() + datetime.timedelta(seconds=req.conf.consoles.token_ttl)
+    values = {
+        'console_type': kind,
+        'host': server.row.host,
+        'port': PORT,
+        'instance_uuid': server.uuid,
+        'expires': expires,
+        'access_url_base': base,
+    }
+    server.cell.db.write(console_tokens.create, token, values)
+    query = urllib.parse.urlencode({'token': token})
+    if kind == 'novnc':
+        query = urllib.parse.urlencode({'path': '?' + query})
+    return f'{base}?{query}'

@@ -1,0 +1,130 @@
+"""DELETE /servers/{server_id}.
+
+Where a server is decides who ends it: its host, or the API for one that no host
+can answer for (a build request, a record in cell0, a host that is down or none).
+Source: reference/create-server 7.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import server_access
+from nova_lite.api.servers import acting
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+from nova_lite.policies import servers as rules
+
+LOG = log.getLogger(__name__)
+EVENT = 'api_local_delete'
+TRIES = 3
+
+
+@operation.operation(
+    'DELETE',
+    '/servers/{server_id}',
+    policy=rules.DELETE,
+    guard=states.DELETE,
+    success=204,
+    faults=(400, 403, 404, 409),
+)
+def delete(req, server):
+    """Delete a server, whatever its state."""
+    for _attempt in range(TRIES):
+        if server.cell is not None:
+            delete_from_cell(req, server)
+            return
+        if _delete_request(req, server):
+            return
+        # It reached a cell since it was loaded.
+        server = server_access.load(req, server.uuid)
+    raise exception.InstanceNotReady(instance_id=server.uuid)
+
+
+def delete_from_cell(req, server):
+    """Have the host delete the server, or delete it here if no host can."""
+    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
+    try:
+        if _host_answers(req, server):
+            _cast(req, server)
+        else:
+            _delete_here(req, server)
+    except exception.NovaLiteError:
+        req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+        raise
+
+
+def _delete_request(req, server):
+    """Take a build request back; False when it has become a record meanwhile."""
+    if not req.app.api_db.write(_forget, server.uuid):
+        return False
+    devices = server.build_request.block_devices
+    _release(req, server.uuid, devices, ports=())
+    LOG.info('Server %s was deleted before it was built', server.uuid)
+    return True
+
+
+def _forget(connection, uuid):
+    if not build_requests.destroy(connection, uuid):
+        return False
+    instance_mappings.destroy(connection, uuid)
+    request_specs.destroy(connection, uuid)
+    server_groups.leave(connection, [uuid])
+    return True
+
+
+def _host_answers(req, server):
+    """Whether a compute will do it: the server is on a host whose service is up."""
+    host = server.row.host
+    if not host or server.cell.is_cell0:
+        return False
+    service = server.cell.db.read(services.find, host)
+    return service is not None and services.is_up(service, req.conf.service_down_time)
+
+
+def _cast(req, server):
+    instance = acting.begin(req, server, 'delete', states.DELETE, progress=0)
+    req.app.compute(server.cell).delete_instance(
+        req.ctxt,
+        host=server.row.host,
+        instance=instance,
+        block_devices=acting.devices(server),
+    )
+
+
+def _delete_here(req, server):
+    """Give back what the server holds elsewhere, then end its record."""
+    changes = {'task_state': str(states.TaskState.DELETING)}
+    acting.swap(req, server, states.DELETE, changes, action='delete')
+    found = server.cell.db.read(children.block_devices, [server.uuid])
+    devices = [device._mapping for device in found.get(server.uuid, [])]
+    _release(req, server.uuid, devices, ports=server.row.network_info)
+    server.cell.db.write(_end, req.ctxt, server.uuid)
+    LOG.info('Server %s was deleted without its host', server.uuid)
+
+
+def _release(req, uuid, devices, *, ports):
+    """Give up allocations, ports and volumes; each may be repeated."""
+    app, ctxt = req.app, req.ctxt
+    app.placement.delete_allocations(ctxt, uuid, force=True)
+    if ports:
+        app.network.deallocate(ctxt, uuid, ports)
+    for device in devices:
+        if device['attachment_id']:
+            app.volume.delete_attachment(ctxt, device['attachment_id'])
+        if device['volume_id'] and device['delete_on_termination']:
+            app.volume.delete(ctxt, device['volume_id'])
+
+
+def _end(connection, ctxt, uuid):
+    children.destroy_block_devices(connection, uuid)
+    children.destroy_tags(connection, uuid)
+    instances.mark_deleted(connection, uuid)
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT)

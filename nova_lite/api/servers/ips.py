@@ -1,0 +1,24 @@
+"""/servers/{server_id}/ips: the addresses by network."""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api.servers import addresses
+from nova_lite.policies import server_parts as rules
+
+PATH = '/servers/{server_id}/ips'
+
+
+@operation.operation('GET', PATH, policy=rules.IPS_LIST, faults=(403, 404))
+def index(req, server):
+    """All addresses."""
+    return {'addresses': addresses.view(server.row.network_info, extended=False)}
+
+
+@operation.operation('GET', PATH + '/{network_label}', policy=rules.IPS_SHOW, faults=(403, 404))
+def show(req, server):
+    """Those on one network."""
+    label = req.args['network_label']
+    found = addresses.view(server.row.network_info, extended=False)
+    if label not in found:
+        raise exception.NotFound('Instance is not a member of specified network')
+    return {label: found[label]}

@@ -1,0 +1,37 @@
+"""The action reboot: soft asks the guest, hard does not, and mends it."""
+
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.policies import servers as rules
+
+TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
+BODY = types.body('reboot', types.whole({'type': {'enum': list(TYPES)}}, required=['type']))
+
+
+def _guard(req):
+    hard = req.content['type'].upper() == 'HARD'
+    return states.REBOOT_HARD if hard else states.REBOOT_SOFT
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='reboot',
+    policy=rules.REBOOT,
+    guard=_guard,
+    body={'2.1': BODY},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def reboot(req, server):
+    """Reboot the guest."""
+    instance = acting.begin(req, server, 'reboot', _guard(req))
+    req.app.compute(server.cell).reboot_instance(
+        req.ctxt,
+        host=server.row.host,
+        instance=instance,
+        reboot_type=req.content['type'].upper(),
+        block_devices=acting.devices(server),
+    )

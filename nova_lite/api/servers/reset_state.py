@@ -1,0 +1,27 @@
+"""The action os-resetState: an administrator says what state a server is in."""
+
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.policies import server_actions as rules
+
+ANY_STATE = states.Transition('reset state', None, None, launched=False)
+BODY = types.body(
+    'os-resetState', types.whole({'state': {'enum': ['active', 'error']}}, required=['state'])
+)
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='os-resetState',
+    policy=rules.RESET_STATE,
+    body={'2.1': BODY},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def reset_state(req, server):
+    """Set the vm state and clear the task."""
+    changes = {'vm_state': req.content['state'], 'task_state': None}
+    acting.swap(req, server, ANY_STATE, changes)

@@ -1,0 +1,150 @@
+"""/servers/{server_id}/tags (2.26)."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.policies import server_parts as rules
+
+PATH = '/servers/{server_id}/tags'
+ONE = PATH + '/{tag}'
+SINCE = '2.26'
+MOST = 50
+FAULTS = (400, 403, 404, 409)
+CHANGE = states.Transition(
+    'update tags of',
+    (
+        states.VmState.ACTIVE,
+        states.VmState.PAUSED,
+        states.VmState.SUSPENDED,
+        states.VmState.STOPPED,
+    ),
+    None,
+    launched=False,
+)
+BODY = types.body('tags', {'type': 'array', 'items': types.TAG, 'maxItems': MOST})
+
+
+@operation.operation('GET', PATH, since=SINCE, policy=rules.TAGS_LIST, faults=(403, 404))
+def index(req, server):
+    """All tags."""
+    return {'tags': _of(server)}
+
+
+@operation.operation(
+    'GET', ONE, since=SINCE, policy=rules.TAGS_SHOW, success=204, faults=(403, 404)
+)
+def show(req, server):
+    """Whether the server has a tag: 204, or 404."""
+    if req.args['tag'] not in _of(server):
+        _missing(server, req.args['tag'])
+
+
+@operation.operation(
+    'PUT',
+    ONE,
+    since=SINCE,
+    policy=rules.TAGS_UPDATE,
+    guard=CHANGE,
+    lock=False,
+    success=201,
+    faults=FAULTS,
+)
+def update(req, server):
+    """Add one tag: 201 with its address, or 204 when it was there."""
+    tag = req.args['tag']
+    _check(tag)
+    acting.require_cell(server)
+    if not server.cell.db.write(_add, server.uuid, tag):
+        return operation.Answer(status=204)
+    return operation.Answer(headers={'Location': f'{req.root}{req.path}'})
+
+
+@operation.operation(
+    'PUT',
+    PATH,
+    since=SINCE,
+    policy=rules.TAGS_REPLACE,
+    guard=CHANGE,
+    lock=False,
+    body={'2.1': BODY},
+    faults=FAULTS,
+)
+def replace(req, server):
+    """Replace all tags."""
+    acting.require_cell(server)
+    tags = sorted(set(req.content))
+    server.cell.db.write(_replace, server.uuid, tags)
+    return {'tags': tags}
+
+
+@operation.operation(
+    'DELETE',
+    ONE,
+    since=SINCE,
+    policy=rules.TAGS_DELETE,
+    guard=CHANGE,
+    lock=False,
+    success=204,
+    faults=FAULTS,
+)
+def delete(req, server):
+    """Remove one tag."""
+    acting.require_cell(server)
+    if not server.cell.db.write(children.destroy_tags, server.uuid, req.args['tag']):
+        _missing(server, req.args['tag'])
+
+
+@operation.operation(
+    'DELETE',
+    PATH,
+    since=SINCE,
+    policy=rules.TAGS_DELETE_ALL,
+    guard=CHANGE,
+    lock=False,
+    success=204,
+    faults=FAULTS,
+)
+def delete_all(req, server):
+    """Remove all tags."""
+    acting.require_cell(server)
+    server.cell.db.write(children.destroy_tags, server.uuid)
+
+
+def _of(server):
+    if server.cell is None:
+        return sorted(server.build_request.tags)
+    return server.cell.db.read(children.tags, [server.uuid]).get(server.uuid, [])
+
+
+def _check(tag):
+    if not 1 <= len(tag) <= 60 or set(tag) & set(',/'):
+        raise exception.Invalid(
+            f"Tag '{tag[:100]}' is invalid. It must be a string without characters '/' and "
+            "','. Tag length must not exceed 60."
+        )
+
+
+def _add(connection, uuid, tag):
+    """Whether the tag is new."""
+    instances.lock(connection, uuid)
+    present = children.tags(connection, [uuid]).get(uuid, [])
+    if tag in present:
+        return False
+    if len(present) >= MOST:
+        raise exception.Invalid(f'The number of tags exceeded the per-server limit {MOST}')
+    children.create_tags(connection, uuid, [tag])
+    return True
+
+
+def _replace(connection, uuid, tags):
+    instances.lock(connection, uuid)
+    children.destroy_tags(connection, uuid)
+    children.create_tags(connection, uuid, tags)
+
+
+def _missing(server, tag):
+    raise exception.NotFound(f"Server {server.uuid} has no tag '{tag}'")

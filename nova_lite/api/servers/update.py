@@ -1,0 +1,83 @@
+"""PUT /servers/{server_id}: name, description, addresses, hostname, pinned zone."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import schema
+from nova_lite.api import server_access
+from nova_lite.api import types
+from nova_lite.api import zones
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import show
+from nova_lite.db.api import request_specs
+from nova_lite.policies import servers as rules
+
+ANY_STATE = states.Transition('update', None, None, launched=False)
+_V1 = types.whole(
+    {
+        'name': types.NAME,
+        'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
+        'accessIPv4': types.IPV4,
+        'accessIPv6': types.IPV6,
+    }
+)
+_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V90 = schema.extended(_V19, hostname=types.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=types.HOST)
+_V104 = schema.extended(_V94, pinned_availability_zone=types.null_or(types.NAME))
+BODY = {
+    '2.1': types.body('server', _V1),
+    '2.19': types.body('server', _V19),
+    '2.90': types.body('server', _V90),
+    '2.94': types.body('server', _V94),
+    '2.104': types.body('server', _V104),
+}
+COLUMNS = {
+    'name': 'display_name',
+    'description': 'display_description',
+    'accessIPv4': 'access_ip_v4',
+    'accessIPv6': 'access_ip_v6',
+    'hostname': 'hostname',
+}
+
+
+@operation.operation(
+    'PUT',
+    '/servers/{server_id}',
+    policy=rules.UPDATE,
+    body=BODY,
+    query={'2.1': types.query({}), '2.75': types.query({}, strict=True)},
+    faults=(400, 403, 404, 409),
+)
+def update(req, server):
+    """Change a server; the answer is full from 2.75 on."""
+    wanted = req.content
+    changes = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
+    if 'OS-DCF:diskConfig' in wanted:
+        changes['auto_disk_config'] = wanted['OS-DCF:diskConfig'] == 'AUTO'
+    acting.require_cell(server)
+    if 'pinned_availability_zone' in wanted:
+        _pin(req, server, wanted['pinned_availability_zone'])
+    if changes:
+        acting.swap(req, server, ANY_STATE, changes)
+    fresh = server_access.load(req, server.uuid)
+    return {'server': show.represent(req, fresh, full=False)}
+
+
+def _pin(req, server, zone):
+    """Keep later moves within the zone, which must be the server's own; None frees them."""
+    if zone is not None:
+        if not zones.exists(req, zone):
+            raise exception.Invalid(f'The requested availability zone {zone} is not available')
+        if zone != server.row.availability_zone:
+            raise exception.Conflict(
+                f'Server {server.uuid} is in availability zone '
+                f'{server.row.availability_zone}; it cannot be pinned to {zone}.'
+            )
+    req.app.api_db.write(_store_zone, server.uuid, zone)
+
+
+def _store_zone(connection, uuid, zone):
+    spec = request_specs.get(connection, uuid)
+    spec.availability_zone = zone
+    request_specs.save(connection, spec)

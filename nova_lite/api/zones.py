@@ -1,0 +1,25 @@
+"""Which availability zones a server may ask for.
+
+Known zones are kept for some seconds: with thousands of hosts it is costly to
+find them. A zone that is not among them is looked for at once.
+"""
+
+from nova_lite import runtime
+from nova_lite.api import service_records
+from nova_lite.db.cell import services
+
+KEPT_S = 10
+
+
+def exists(req, zone):
+    """Whether an enabled compute service is in the zone."""
+    return zone in _known(req) or zone in _known(req, again=True)
+
+
+def _known(req, again=False):
+    found, until = req.app.zones
+    if again or runtime.monotonic() > until:
+        records = service_records.every(req, binary=services.COMPUTE, disabled=False).records
+        found = frozenset(record.zone for record in records)
+        req.app.zones = (found, runtime.monotonic() + KEPT_S)
+    return found

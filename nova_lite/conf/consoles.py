@@ -1,0 +1,33 @@
+"""[consoles]: where the proxies of graphical and serial consoles are."""
+
+from oslo_config import cfg
+
+GROUP = 'consoles'
+OPTS = [
+    cfg.StrOpt(
+        'novncproxy_base_url',
+        default='http://127.0.0.1:6080/vnc_auto.html',
+        help='Page of the noVNC proxy; empty for no VNC consoles.',
+    ),
+    cfg.StrOpt(
+        'html5proxy_base_url',
+        default='http://127.0.0.1:6082/spice_auto.html',
+        help='Page of the SPICE proxy; empty for no SPICE consoles.',
+    ),
+    cfg.StrOpt(
+        'serial_base_url',
+        default='ws://127.0.0.1:6083/',
+        help='Address of the serial console proxy; empty for no serial consoles.',
+    ),
+    cfg.IntOpt('token_ttl', default=600, min=1, help='Seconds a console address is good for.'),
+]
+
+
+def register(conf):
+    """Register this module's options on `conf`."""
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    """(group, options) pairs for the sample file."""
+    return [(GROUP, OPTS)]
