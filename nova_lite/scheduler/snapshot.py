@@ -5,7 +5,6 @@ well, so that a fresh reading does not forget them. Source: reference/scheduling
 """
 
 import dataclasses
-import math
 
 from oslo_log import log
 
@@ -191,28 +190,21 @@ def read_cell(connection, *, pending=(), image_properties=False):
 
     pending: uuids of servers to look for; image_properties: whether to count them
     """
-    used = {key: list(value) for key, value in instances.usage_by_node(connection).items()}
+    moves = host_usage.moving(connection)
     on_record = {
         uuid: {host} for uuid, host in host_usage.hosts_of(connection, pending).items() if host
     }
-    for uuid, host, node, flavor in host_usage.moving(connection):
+    for uuid, host, _node, _flavor in moves:
         if uuid in on_record:
             on_record[uuid].add(host)
-        amounts = (1, flavor['vcpus'], flavor['memory_mb'], _disk_gb(flavor))
-        total = used.setdefault((host, node), [0, 0, 0, 0])
-        used[host, node] = [a + b for a, b in zip(total, amounts, strict=True)]
     return Reading(
         nodes=compute_nodes.every(connection),
         services={row.host: row for row in services.every(connection, binary=services.COMPUTE)},
-        used=used,
+        used=host_usage.by_node(connection, moves),
         busy=instances.busy_by_host(connection),
         images=host_usage.image_properties(connection) if image_properties else None,
         on_record=on_record,
     )
-
-
-def _disk_gb(flavor):
-    return flavor['root_gb'] + flavor['ephemeral_gb'] + math.ceil(flavor['swap'] / 1024)
 
 
 def _states(conf, cell_uuid, reading, known):

@@ -1,14 +1,30 @@
 """What hosts of a cell hold, as the scheduler wants to know it: by query, never counted up."""
 
 import collections
+import math
 
 import sqlalchemy as sa
 
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
+
+
+def by_node(connection, moves=None):
+    """{(host, node): (servers, vcpus, MiB, GiB)} of servers and of moves in progress.
+
+    moves: what `moving` found, if the caller has it already
+    """
+    used = {key: list(amounts) for key, amounts in instances.usage_by_node(connection).items()}
+    for _uuid, host, node, flavor in moving(connection) if moves is None else moves:
+        disk_gb = flavor['root_gb'] + flavor['ephemeral_gb'] + math.ceil(flavor['swap'] / 1024)
+        amounts = (1, flavor['vcpus'], flavor['memory_mb'], disk_gb)
+        total = used.setdefault((host, node), [0, 0, 0, 0])
+        total[:] = [a + b for a, b in zip(total, amounts, strict=True)]
+    return used
 
 
 def moving(connection):
