@@ -58,6 +58,17 @@ def on_host(connection, host, node=None):
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
+def brief_on(connection, hosts):
+    """Rows of id, uuid, display_name, host and node of the servers on the hosts."""
+    return connection.execute(
+        sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.display_name, TABLE.c.host, TABLE.c.node)
+        .where(
+            TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False)
+        )
+        .order_by(TABLE.c.id)
+    ).all()
+
+
 def count_on(connection, hosts):
     """How many servers the hosts have together, hidden ones included."""
     return connection.execute(
@@ -145,7 +156,7 @@ def faults(connection, uuids):
 def usage_by_node(connection):
     """{(host, node): (servers, vcpus, MiB, GiB)} of servers, hidden ones included.
 
-    What moves in progress hold besides comes from `migrations.usage_by_node`.
+    `host_usage.by_node` adds what moves in progress hold besides.
     """
     query = (
         sa.select(

@@ -1,0 +1,113 @@
+"""Hypervisors of all cells: nodes with their service, and what they hold, by query."""
+
+import dataclasses
+import functools
+
+from nova_lite import cells
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+
+SUMS = (
+    'vcpus',
+    'memory_mb',
+    'local_gb',
+    'vcpus_used',
+    'memory_mb_used',
+    'local_gb_used',
+    'free_ram_mb',
+    'free_disk_gb',
+    'current_workload',
+    'running_vms',
+    'disk_available_least',
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hypervisor:
+    """One node. used: (servers, vcpus, MiB, GiB); busy: servers with a task on its host."""
+
+    node: object
+    service: object
+    cell: object
+    used: tuple = (0, 0, 0, 0)
+    busy: int = 0
+
+    @functools.cached_property
+    def amounts(self):
+        """What is there, used and free, under the names of the API."""
+        node = self.node
+        count, vcpus, memory_mb, disk_gb = self.used
+        memory_used = memory_mb + node.reserved_memory_mb
+        return {
+            'vcpus': node.vcpus,
+            'memory_mb': node.memory_mb,
+            'local_gb': node.local_gb,
+            'vcpus_used': vcpus,
+            'memory_mb_used': memory_used,
+            'local_gb_used': disk_gb,
+            'free_ram_mb': node.memory_mb - memory_used,
+            'free_disk_gb': node.local_gb - disk_gb,
+            'current_workload': self.busy,
+            'running_vms': count,
+            'disk_available_least': node.local_gb - disk_gb,
+        }
+
+
+def every(req, *, usage=False, **where):
+    """The hypervisors that were discovered and whose nodes' columns equal `where`.
+
+    usage: also find out what they hold
+    """
+    asked = req.app.cells.every(cell0=False)
+    answers = req.app.cells.scatter(_read, usage, where, cells=asked)
+    return [
+        found
+        for cell, records in answers.items()
+        if not isinstance(records, cells.Unreachable)
+        for found in _join(cell, records)
+    ]
+
+
+def matching(found, pattern):
+    """Those whose hostname has `pattern` in it, in upper or lower case."""
+    wanted = pattern.lower()
+    return [each for each in found if wanted in each.node.hypervisor_hostname.lower()]
+
+
+def servers(found):
+    """{(host, node): [(uuid, row), ...]} of the servers on the hypervisors found."""
+    grouped = {}
+    by_cell = {}
+    for each in found:
+        by_cell.setdefault(each.cell, []).append(each.node.host)
+    for cell, hosts in by_cell.items():
+        for row in cell.db.read(instances.brief_on, hosts):
+            grouped.setdefault((row.host, row.node), []).append(row)
+    return grouped
+
+
+def _read(connection, usage, where):
+    nodes = compute_nodes.every(connection, mapped=True, **where)
+    if not nodes:
+        return [], [], {}, {}
+    found_services = services.every(connection, binary=services.COMPUTE)
+    if not usage:
+        return nodes, found_services, {}, {}
+    used, busy = host_usage.by_node(connection), instances.busy_by_host(connection)
+    return nodes, found_services, used, busy
+
+
+def _join(cell, records):
+    nodes, found_services, used, busy = records
+    by_host = {row.host: row for row in found_services}
+    for node in nodes:
+        if node.host in by_host:
+            yield Hypervisor(
+                node,
+                by_host[node.host],
+                cell,
+                used.get((node.host, node.hypervisor_hostname), (0, 0, 0, 0)),
+                busy.get(node.host, 0),
+            )

@@ -1,0 +1,35 @@
+"""Uptimes of hypervisors, asked of their hosts.
+
+A list asks many hosts at once, since one that hangs takes as long as all.
+"""
+
+import futurist
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+AT_ONCE = 16
+
+
+def ask(req, found):
+    """The uptime of a hypervisor; errors of the call are the caller's."""
+    return req.app.compute(found.cell).host_uptime(req.ctxt, host=found.node.host)
+
+
+def of(req, hypervisors):
+    """The uptime of each, in their order; None where the host does not tell."""
+    with futurist.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        return list(pool.map(lambda found: _ask_or_none(req, found), hypervisors))
+
+
+def _ask_or_none(req, found):
+    if not services.is_up(found.service, req.conf.service_down_time):
+        return None
+    try:
+        return ask(req, found)
+    except exception.NovaLiteError as error:
+        LOG.info('Host %s does not tell its uptime: %s', found.node.host, error)
+        return None
