@@ -3,18 +3,21 @@
 tox.ini says what each does; tox-current-env lets them share the interpreter
 that runs this, since one installation serves them all. The last line reads
 `N passed, N failed` (`, N skipped` may follow); an environment without tests,
-like pep8, counts as one. Where CI is set, a skipped test counts as failed.
+like pep8, counts as one. What has not ended after 55 minutes has failed. Where
+CI is set, a skipped test counts as failed.
 """
 
 import argparse
 import configparser
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
+LIMIT_S = 55 * 60
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
@@ -36,7 +39,16 @@ def _run(name, work_dir):
         stderr=subprocess.STDOUT,
         text=True,
         errors='replace',
+        start_new_session=True,
     )
+    _end_with_time(process)
+    try:
+        return _follow(process)
+    finally:
+        _end(process)
+
+
+def _follow(process):
     totals = {}
     for line in process.stdout:
         sys.stdout.write(line)
@@ -45,6 +57,23 @@ def _run(name, work_dir):
         if found:
             totals[found[1]] = totals.get(found[1], 0) + int(found[2])
     return process.wait(), totals
+
+
+def _end_with_time(process):
+    def out_of_time(*_):
+        print('\nThe time is up.', flush=True)
+        _end(process)
+
+    signal.signal(signal.SIGALRM, out_of_time)
+    left, _interval = signal.getitimer(signal.ITIMER_REAL)
+    if not left:
+        out_of_time()
+
+
+def _end(process):
+    """Kill the process and its children, unless it has ended."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def judge(code, totals):
@@ -63,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
+    signal.alarm(LIMIT_S)
     results = {}
     with tempfile.TemporaryDirectory() as work_dir:
         for number, name in enumerate(names, 1):
