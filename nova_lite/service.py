@@ -4,6 +4,7 @@ The same object lives in a process of its own (`run`) or, in the embedded mode,
 beside others in one. systemd is told when it is ready and that it is alive.
 """
 
+import functools
 import os
 import signal
 import socket
@@ -21,7 +22,7 @@ WATCH_S = 5
 
 
 class Daemon:
-    """One daemon. manager: has start(), stop() and periodics() -> [(seconds, method)].
+    """One daemon. manager: may have start(), stop(), periodics() -> [(seconds, method)].
 
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
@@ -38,10 +39,10 @@ class Daemon:
 
     def start(self):
         """Start the manager, then answer calls, then do what is due again and again."""
-        self.manager.start()
+        self._tell('start')
         for server in self._servers:
             server.start(override_pool_size=self._threads)
-        tasks = [_periodic(*task) for task in self.manager.periodics()]
+        tasks = [_periodic(*task) for task in (self._tell('periodics') or ())]
         if tasks:
             self._periodics = periodics.PeriodicWorker(
                 [(task, (), {}) for task in tasks],
@@ -50,6 +51,11 @@ class Daemon:
             )
             self._worker = runtime.spawn(self._periodics.start, name=f'{self.name}-periodics')
         LOG.info('%s is ready', self.name)
+
+    def _tell(self, verb):
+        """Call the manager's start, stop or periodics, if it has one."""
+        method = getattr(self.manager, verb, None)
+        return method() if method is not None else None
 
     def reload(self):
         """Read again what can be; what is refused leaves the former in force."""
@@ -68,14 +74,15 @@ class Daemon:
             server.stop()
         for server in self._servers:
             server.wait()
-        self.manager.stop()
+        self._tell('stop')
         for close in reversed(self._closing):
             close()
         LOG.info('%s has stopped', self.name)
 
 
 def _periodic(seconds, method):
-    @periodics.periodic(spacing=seconds, name=method.__qualname__)
+    @periodics.periodic(spacing=seconds)
+    @functools.wraps(method)
     def task():
         method()
 
@@ -84,12 +91,7 @@ def _periodic(seconds, method):
 
 def _log_failure(task, _kind, _spacing, exc_info, traceback=None):
     """A periodic that failed is tried again at its next turn."""
-    LOG.error('Periodic %s failed', periodics_name(task), exc_info=exc_info)
-
-
-def periodics_name(task):
-    """What a periodic is called in the log."""
-    return getattr(task, '_periodic_name', None) or repr(task)
+    LOG.error('Periodic %s failed', task.__qualname__, exc_info=exc_info)
 
 
 def run(daemon, reload=None):

@@ -6,11 +6,14 @@ sets. Source: design 7, reference/api-surface 1.
 
 import re
 
+from keystoneauth1 import loading
 from keystonemiddleware import auth_token
+from oslo_config import cfg
 
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite.api import faults
+from nova_lite.conf import keystone_authtoken
 
 # Each role stands for all after it; in tokens Keystone has done this already.
 IMPLIED = {
@@ -29,13 +32,31 @@ def protect(conf, application, is_open):
     if conf.api.auth_strategy == 'noauth':
         return application
     # A service that sends an invalid token beside the user's is refused.
-    protected = auth_token.AuthProtocol(application, {'oslo_config_config': conf})
+    protected = auth_token.AuthProtocol(application, {'oslo_config_config': _token_conf(conf)})
 
     def check(environ, start_response):
         inner = application if is_open(environ) else protected
         return inner(environ, start_response)
 
     return check
+
+
+def _token_conf(conf):
+    """keystonemiddleware's options alone, with our values.
+
+    It registers its plugin's options itself and refuses ours, in which none is
+    required: required means required at parsing, even when another group serves.
+    """
+    group, ours = keystone_authtoken.GROUP, conf[keystone_authtoken.GROUP]
+    private = cfg.ConfigOpts()
+    private([], project='nova-lite', default_config_files=[], default_config_dirs=[])
+    for _group, opts in auth_token.list_opts():
+        private.register_opts(opts, group=group)
+    private.register_opts(loading.get_auth_plugin_conf_options(ours.auth_type), group=group)
+    for name, value in ours.items():
+        if name in private[group] and value is not None:
+            private.set_override(name, value, group=group)
+    return private
 
 
 def context_of(conf, environ, enforcer):

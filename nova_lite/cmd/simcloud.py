@@ -15,6 +15,7 @@ def application(conf):
         options.public_url,
         options={
             'auth': options.auth_strategy,
+            'internal_url': options.internal_url,
             'admin_password': options.admin_password,
             'demo_password': options.demo_password,
             'service_password': options.service_password,

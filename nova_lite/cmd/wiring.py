@@ -73,9 +73,9 @@ def super_conductor(conf):
 
 def scheduler(conf):
     """The scheduler's daemon."""
-    api_db, cells, bus, closing = _top(conf)
+    _api_db, cells, bus, closing = _top(conf)
     manager = scheduler_manager.SchedulerManager(
-        conf, api_db=api_db, cells=cells, placement=placement.Placement(conf)
+        conf, cells, placement.Placement(conf), network.Network(conf)
     )
     return service.Daemon(
         'scheduler',

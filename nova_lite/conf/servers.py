@@ -32,6 +32,7 @@ SIMCLOUD = [
         default='http://127.0.0.1:8774',
         help='Scheme, host and port at which clients reach all services.',
     ),
+    cfg.StrOpt('internal_url', help='The same, for the services of the cloud themselves.'),
     cfg.StrOpt('admin_password', secret=True, help='Of the user admin, when it is made.'),
     cfg.StrOpt('demo_password', secret=True, help='Of the user demo, when it is made.'),
     cfg.StrOpt('service_password', secret=True, help='Of the service users, when made.'),

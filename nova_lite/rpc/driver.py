@@ -11,7 +11,7 @@ from oslo_messaging._drivers import base
 from oslo_messaging._drivers import common
 from oslo_messaging._drivers import impl_rabbit
 
-PREFIX = 'shared+'
+PREFIX = 'nova-lite+'
 
 
 class Servers(str):
@@ -27,7 +27,7 @@ class Servers(str):
 class SharedListenerDriver(impl_rabbit.RabbitDriver):
     """RabbitMQ (or the embedded broker) with shared listeners.
 
-    Chosen by a transport URL of the form `shared+rabbit://...`.
+    Chosen by a transport URL of the form `nova-lite+rabbit://...`.
     """
 
     def __init__(self, conf, url, *args, **kwargs):

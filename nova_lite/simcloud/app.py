@@ -62,7 +62,12 @@ def make_app(database, public_url, *, options=None):
     db = databases.Database(database)
     db.create_tables()
     seed.seed(db, settings)
-    catalog = catalogs.Catalog(public_url, region=settings.region, endpoints=settings.endpoints)
+    catalog = catalogs.Catalog(
+        public_url,
+        region=settings.region,
+        endpoints=settings.endpoints,
+        internal_url=settings.internal_url,
+    )
     tokens = token_store.Tokens(
         db,
         catalog,

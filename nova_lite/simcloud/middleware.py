@@ -25,12 +25,19 @@ class Identify:
         self._catalog = catalog
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
+        self._internal_url = (settings.internal_url or '').rstrip('/')
+
+    def _base_url(self, req):
+        """Links lead where the request came in: inside the cloud or outside."""
+        if self._internal_url and req.prefix == self._internal_url:
+            return self._internal_url
+        return self._public_url
 
     def process_request(self, req, resp):
         context = req.context
         context.request_id = runtime.new_request_id()
         context.service = req.path.split('/', 2)[1]
-        context.public_url = self._public_url
+        context.public_url = self._base_url(req)
         resp.set_header('X-Openstack-Request-Id', context.request_id)
         if self._is_public(req):
             return

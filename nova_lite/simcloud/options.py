@@ -14,6 +14,8 @@ class Options:
         are first made; a database that has the users needs none
     auth: 'noauth' also believes X-User-Id, X-Project-Id and X-Roles as sent
         (benchmarks on loopback only)
+    internal_url: scheme, host and port at which the cloud's own services reach us;
+        without it they use the public ones
     endpoints: {service type: URL} for services that live elsewhere; a URL may
         hold {project_id}
     """
@@ -22,6 +24,7 @@ class Options:
     demo_password: str | None = None
     service_password: str | None = None
     auth: str = KEYSTONE
+    internal_url: str | None = None
     region: str = 'RegionOne'
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600

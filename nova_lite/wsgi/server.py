@@ -1,9 +1,18 @@
 """HTTP servers: cheroot inside our own process, gunicorn for a daemon of its own."""
 
+import socket
+
 from cheroot import wsgi
 from gunicorn.app import base
 
 from nova_lite import runtime
+
+
+def free_port(host='127.0.0.1'):
+    """A port that no one listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
 
 
 class InProcess:

@@ -97,12 +97,17 @@ class EmbeddedCloud:
 
     def _start_neighbours(self):
         settings = self.places.settings
+        port = server.free_port()
         self._simcloud = simcloud.make_app(
             self.places.database_url(layout.SIMCLOUD),
             self.places.public_url,
-            options={**self.places.secrets, 'auth': settings.auth},
+            options={
+                **self.places.secrets,
+                'auth': settings.auth,
+                'internal_url': f'http://127.0.0.1:{port}',
+            },
         )
-        self._serve('simcloud', self._simcloud, threads=16)
+        self._serve('simcloud', self._simcloud, threads=16, port=port)
         self._placement = placement.make_app(
             self.places.database_url(layout.PLACEMENT),
             auth_strategy=settings.auth,
@@ -115,8 +120,8 @@ class EmbeddedCloud:
         )
         self._serve('placement', front.Front({'/placement': self._placement}), threads=8)
 
-    def _serve(self, name, application, threads):
-        running = server.InProcess(application, threads=threads)
+    def _serve(self, name, application, *, threads, port=0):
+        running = server.InProcess(application, threads=threads, port=port)
         running.start()
         self._servers.append(running)
         self.urls[name] = running.url

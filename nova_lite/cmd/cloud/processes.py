@@ -1,7 +1,5 @@
 """A cloud with a process per daemon, over RabbitMQ."""
 
-import socket
-
 import requests
 
 from nova_lite import conf as conf_module
@@ -11,6 +9,7 @@ from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import setup
 from nova_lite.cmd.cloud import supervisor
+from nova_lite.wsgi import server
 
 ANSWER_S = 60
 LOOK_S = 0.05
@@ -88,7 +87,7 @@ class ProcessCloud:
     def _start_neighbours(self):
         places = self.places
         auth = places.settings.auth
-        ports = {name: _free_port() for name in ('simcloud', 'placement')}
+        ports = {name: server.free_port() for name in ('simcloud', 'placement')}
         self.urls |= {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
         self._child(
             'simcloud',
@@ -103,6 +102,7 @@ class ProcessCloud:
                         **places.secrets,
                         'connection': places.database_url(layout.SIMCLOUD),
                         'public_url': places.public_url,
+                        'internal_url': self.urls['simcloud'],
                     }
                 },
             ),
@@ -152,9 +152,3 @@ class ProcessCloud:
                     reason=f'no answer in {ANSWER_S} s; see {self.places.path("log", "")}',
                 )
             runtime.sleep(LOOK_S)
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]

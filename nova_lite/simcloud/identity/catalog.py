@@ -12,6 +12,7 @@ SERVICES = (
     ('block-storage', 'cinder', '/volume/v3/{project_id}'),
 )
 INTERFACES = ('public', 'internal', 'admin')
+OURS = ('/identity', '/image', '/network', '/volume')
 
 
 def _id_of(*parts):
@@ -19,14 +20,27 @@ def _id_of(*parts):
 
 
 class Catalog:
-    """Services and endpoints; their ids follow from their names."""
+    """Services and endpoints; their ids follow from their names.
 
-    def __init__(self, public_url, *, region, endpoints):
+    internal_url: where we answer inside the cloud, for the interfaces that are not public
+    """
+
+    def __init__(self, public_url, *, region, endpoints, internal_url=None):
         base = public_url.rstrip('/')
         self.region = region
         self.identity_url = f'{base}/identity'
         self._urls = {kind: base + path for kind, _, path in SERVICES} | dict(endpoints)
+        self._internal = dict(self._urls)
+        if internal_url:
+            self._internal |= {
+                kind: internal_url.rstrip('/') + path
+                for kind, _, path in SERVICES
+                if path.startswith(OURS) and kind not in endpoints
+            }
         self._names = {kind: name for kind, name, _ in SERVICES}
+
+    def _url(self, kind, interface):
+        return (self._urls if interface == 'public' else self._internal)[kind]
 
     def services(self):
         """All services in the form of GET /v3/services."""
@@ -51,9 +65,9 @@ class Catalog:
                 'region': self.region,
                 'region_id': self.region,
                 'enabled': True,
-                'url': url.replace('{project_id}', '$(project_id)s'),
+                'url': self._url(kind, interface).replace('{project_id}', '$(project_id)s'),
             }
-            for kind, url in self._urls.items()
+            for kind in self._urls
             for interface in INTERFACES
         ]
 
@@ -70,10 +84,12 @@ class Catalog:
                         'interface': interface,
                         'region': self.region,
                         'region_id': self.region,
-                        'url': url.replace('{project_id}', project_id or ''),
+                        'url': self._url(kind, interface).replace(
+                            '{project_id}', project_id or ''
+                        ),
                     }
                     for interface in INTERFACES
                 ],
             }
-            for kind, url in self._urls.items()
+            for kind in self._urls
         ]
