@@ -19,6 +19,8 @@ from nova_lite.compute import volumes
 
 LOG = log.getLogger(__name__)
 
+NO_NETWORKS = 'none'
+
 
 @dataclasses.dataclass
 class Order:
@@ -84,7 +86,7 @@ class Build:
         """Claim, networks, volumes, guest, record."""
         order = self._order
         self._claim()
-        if order.requested_networks != 'none':
+        if order.requested_networks != NO_NETWORKS:
             self._network_info = self._site.network.allocate(
                 self._ctxt,
                 self._instance,
@@ -148,8 +150,15 @@ class Build:
     # ---- back ----
 
     def _reschedule(self, error):
-        """Make room and let the conductor look for another host."""
-        yield from self._take_back(keep_volumes=True)
+        """Make room and let the conductor look for another host.
+
+        What cannot be taken back from a host that is up may run: then no other
+        host gets the server.
+        """
+        clean = yield from self._take_back(keep_volumes=True)
+        if not clean and self._site.driver.is_up(self._node):
+            yield from self._abort(error)
+            return
         reason = exception.BuildRescheduled(instance_uuid=self._uuid, reason=error.message)
         yield from jobs.insist(
             self._site.conductor.reschedule_build,
@@ -160,9 +169,12 @@ class Build:
         )
 
     def _abort(self, error):
-        """No other host would do better: everything goes back, the server is in error."""
+        """No other host would do better: everything goes back, the server is in error.
+
+        What stays keeps its host and its allocations until the server is deleted.
+        """
         clean = yield from self._take_back(keep_volumes=False)
-        clean &= self._tried(self._release_allocations)
+        clean = clean and self._tried(self._release_allocations)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
         yield from jobs.insist(
             self._site.conductor.build_failed,
@@ -195,7 +207,17 @@ class Build:
             yield from jobs.ended(job)
 
     def _release_ports(self):
-        self._site.network.release(self._ctxt, self._network_info)
+        """Also those whose making was not answered: they name the server."""
+        wanted = self._order.requested_networks
+        if wanted == NO_NETWORKS:
+            return
+        requested = wanted if isinstance(wanted, list) else ()
+        kept = [
+            {'id': request['port_id'], 'preserve_on_delete': True}
+            for request in requested
+            if request.get('port_id')
+        ]
+        self._site.network.deallocate(self._ctxt, self._uuid, kept)
 
     def _release_allocations(self):
         self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)

@@ -70,6 +70,16 @@ def snapshot(site, ctxt, host, instance, *, image_id):
     LOG.info('Server %s was copied to image %s', uuid, image_id)
 
 
+def drop_unfinished(site, ctxt, instance):
+    """Delete the images of a server's snapshots that were interrupted."""
+    for status in ('queued', 'saving'):
+        found = site.image.list(
+            ctxt, image_type='snapshot', instance_uuid=instance.uuid, status=status
+        )
+        for image in found:
+            drop_image(site, ctxt, image['id'])
+
+
 def drop_image(site, ctxt, image_id):
     """Delete the image of a snapshot that came to nothing."""
     try:

@@ -123,17 +123,22 @@ class Jobs:
 
         What is parked is dropped: the next start takes it up. True when all was quiet.
         """
-        deadline = runtime.monotonic() + timeout_s
         with self._lock:
             self._stopping = True
-            while self._running and runtime.monotonic() < deadline:
-                self._quiet.wait(deadline - runtime.monotonic())
-            quiet = not self._running
+        quiet = self.wait_quiet(timeout_s)
         self._wake.set()
         if self._clock is not None:
             self._clock.join()
         self._pool.shutdown(wait=False)
         return quiet
+
+    def wait_quiet(self, timeout_s):
+        """Wait until nothing runs; what is parked does not. False after `timeout_s`."""
+        deadline = runtime.monotonic() + timeout_s
+        with self._lock:
+            while self._running and runtime.monotonic() < deadline:
+                self._quiet.wait(deadline - runtime.monotonic())
+            return not self._running
 
     def has(self, key):
         """Whether there is work under this key."""

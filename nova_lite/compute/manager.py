@@ -71,8 +71,8 @@ class ComputeManager:
 
     def _come_up(self):
         yield from jobs.insist(self.beat)
-        yield from jobs.insist(self.site.inventory.report)
         yield from jobs.insist(self._resume.run, 0)
+        yield from jobs.insist(self.site.inventory.report)
         LOG.info('%s hosts are in service', len(self.site.hosts))
 
     def periodics(self):

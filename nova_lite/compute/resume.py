@@ -118,6 +118,8 @@ class Resume:
                 keep_host=True,
             )
             return
+        if instance.task_state in IMAGES:
+            images.drop_unfinished(self._site, ctxt, instance)
         action, changes = self._what_is_left(instance)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 

@@ -1,0 +1,149 @@
+"""Audit: guests without owners go, power states are told, what should not run stops."""
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.virt import model
+from nova_lite.virt.sim import hostpower
+from tests.fixtures import cell
+from tests.fixtures import clock
+
+MOVE = '66666666-6666-4666-8666-666666666666'
+
+
+class TestAudit(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1', 'host-2')))
+
+    def change_power(self, uuid, action):
+        self.cell.driver.change_power('host-1', uuid, action, key=runtime.new_uuid())
+
+    def stranger(self, node='host-2', uuid=None):
+        uuid = uuid or runtime.new_uuid()
+        spec = model.GuestSpec(uuid, 'stranger', 'm1.tiny', vcpus=1, memory_mb=1, disk_gb=1)
+        self.cell.driver.spawn(node, spec, key=runtime.new_uuid())
+        return uuid
+
+    def migrate(self, uuid, status, **columns):
+        values = {
+            'uuid': MOVE,
+            'instance_uuid': uuid,
+            'migration_type': 'migration',
+            'status': status,
+            'source_compute': 'host-1',
+            'dest_compute': 'host-2',
+            **columns,
+        }
+        self.cell.db.write(migrations.create, values)
+
+    # ---- quiet ----
+
+    def test_nothing_to_do(self):
+        uuid = self.cell.boot()
+        before = self.cell.row(uuid)
+        self.cell.lossy.calls.clear()
+        self.cell.compute.audit()
+        self.assertEqual(['host_records', 'unfinished'], self.cell.lossy.calls)
+        self.assertEqual(before, self.cell.row(uuid))
+
+    # ---- power ----
+
+    def test_guest_shut_itself_down(self):
+        uuid = self.cell.boot()
+        self.change_power(uuid, model.PowerAction.OFF)
+        self.cell.compute.audit()
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(4, self.cell.row(uuid).power_state)
+        self.assertIn(('compute_stop_instance', 'host-1', 'Success'), self.cell.events(uuid))
+
+    def test_guest_was_paused(self):
+        uuid = self.cell.boot()
+        self.change_power(uuid, model.PowerAction.PAUSE)
+        self.cell.compute.audit()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(3, self.cell.row(uuid).power_state)
+
+    def test_guest_is_lost(self):
+        uuid = self.cell.boot()
+        self.cell.driver.destroy('host-1', uuid, key='an accident')
+        self.cell.compute.audit()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(0, self.cell.row(uuid).power_state)
+
+    def test_runs_though_stopped(self):
+        uuid = self.cell.boot()
+        self.cell.db.write(instances.update, uuid, {'vm_state': 'stopped', 'power_state': 4})
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
+
+    def test_busy_server_is_left_alone(self):
+        uuid = self.cell.boot()
+        self.change_power(uuid, model.PowerAction.OFF)
+        self.cell.ask(uuid, 'resize', 'resize_prep')
+        self.cell.compute.audit()
+        self.assertEqual(('active', 'resize_prep', 'host-1'), self.cell.state(uuid))
+        self.assertEqual(1, self.cell.row(uuid).power_state)
+
+    def test_host_without_power_says_nothing(self):
+        uuid = self.cell.boot()
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        self.cell.compute.audit()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        hostpower.power_on(self.cell.guests_path, 'host-1')
+        self.cell.compute.audit()
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
+
+    # ---- strangers ----
+
+    def test_stranger_goes(self):
+        uuid = self.cell.boot()
+        self.stranger()
+        self.stranger(uuid=uuid)
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual(0, self.cell.compute.site.claims.used('host-2')['VCPU'])
+
+    def test_stranger_goes_after_its_grace(self):
+        self.cell.conf.set_override('stray_grace', 60, group='compute')
+        uuid = self.stranger()
+        for _ in range(2):
+            self.cell.compute.audit()
+            self.assertIn(uuid, self.cell.guests())
+            self.clock.advance(40)
+        self.cell.compute.audit()
+        self.assertEqual({}, self.cell.guests())
+
+    def test_guest_of_a_move_stays(self):
+        uuid = self.cell.boot()
+        self.stranger(uuid=uuid)
+        self.migrate(uuid, 'migrating')
+        self.cell.compute.audit()
+        self.assertEqual(2, len(self.cell.guests()[uuid]))
+
+    def test_guest_of_an_ended_move_goes(self):
+        uuid = self.cell.boot()
+        self.stranger(uuid=uuid)
+        self.migrate(uuid, 'done')
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+
+    def test_departed_guest_goes_when_its_move_is_over(self):
+        uuid = self.cell.boot()
+        self.cell.driver.migrate_out('host-1', uuid, MOVE, key='out')
+        self.cell.db.write(instances.update, uuid, {'host': 'host-2', 'node': 'host-2'})
+        self.migrate(uuid, 'finished')
+        self.cell.compute.audit()
+        self.assertEqual('departed', self.cell.guests()[uuid][0][1])
+        self.cell.db.write(migrations.update, MOVE, {'status': 'confirmed'})
+        self.cell.compute.audit()
+        self.assertEqual({}, self.cell.guests())
+
+    def test_guest_of_a_hidden_record_stays(self):
+        uuid = self.cell.boot()
+        self.cell.db.write(instances.update, uuid, {'hidden': True})
+        self.cell.compute.audit()
+        self.assertIn(uuid, self.cell.guests())

@@ -1,0 +1,292 @@
+"""Builds: what a running guest takes, and that nothing stays of one that fails."""
+
+import testscenarios
+import testtools
+
+from nova_lite import exception
+from nova_lite.db.cell import instances
+from nova_lite.virt.sim import hostpower
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell
+
+EVENT = 'compute__do_build_and_run_instance'
+VOLUME = '33333333-3333-4333-8333-333333333333'
+PORT = '44444444-4444-4444-8444-444444444444'
+IMAGE_DISK = {
+    'source_type': 'image',
+    'destination_type': 'local',
+    'boot_index': 0,
+    'delete_on_termination': True,
+}
+EXISTING = {
+    'source_type': 'volume',
+    'destination_type': 'volume',
+    'volume_id': VOLUME,
+    'volume_size': 1,
+}
+NEW = {
+    'source_type': 'blank',
+    'destination_type': 'volume',
+    'volume_size': 1,
+    'delete_on_termination': True,
+}
+
+
+class TestBuild(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell())
+
+    def test_plain(self):
+        uuid = self.cell.boot()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        row = self.cell.row(uuid)
+        self.assertEqual(1, row.power_state)
+        self.assertIsNotNone(row.launched_at)
+        self.assertIsNone(row.build)
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def test_budget(self):
+        self.cell.boot()
+        self.assertEqual(['build_started', 'build_finished'], self.cell.lossy.calls)
+        self.assertEqual([], self.cell.placement.calls)
+        self.assertEqual([], self.cell.network.calls)
+        self.assertEqual([], self.cell.volume.calls)
+
+    def test_everything(self):
+        self.cell.volume.add_volume(VOLUME)
+        self.cell.network.add_port(PORT)
+        uuid = self.cell.boot(
+            networks=[{'network_id': 'net'}, {'port_id': PORT}], devices=[IMAGE_DISK, EXISTING, NEW]
+        )
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(2, len(self.cell.row(uuid).network_info))
+        self.assertEqual(
+            ['/dev/vda', '/dev/vdb', '/dev/vdc'],
+            [device.device_name for device in self.cell.devices(uuid)],
+        )
+        for entry in self.cell.volume.attachments.values():
+            self.assertEqual(('host-1', True), (entry['host'], entry['complete']))
+        self.assertEqual(2, len(self.cell.volume.volumes))
+        guest = self.cell.driver.get_guest('host-1', uuid)
+        self.assertEqual(4, len(guest.spec.devices))
+
+    def test_reserved_volume_keeps_its_attachment(self):
+        self.cell.volume.add_volume(VOLUME)
+        ctxt, uuid = self.cell.accept(devices=[IMAGE_DISK])
+        reserved = self.cell.volume.create_attachment(ctxt, VOLUME, uuid)['id']
+        ctxt, uuid = self.cell.accept(devices=[IMAGE_DISK, {**EXISTING, 'attachment_id': reserved}])
+        self.cell.send(ctxt, uuid)
+        self.assertEqual([reserved], list(self.cell.volume.attachments))
+
+    def test_repeated_message(self):
+        ctxt, uuid = self.cell.accept()
+        row_then = self.cell.row(uuid)
+        self.cell.send(ctxt, uuid)
+        before = self.cell.leftovers()
+        self.cell.compute.build_instance(
+            ctxt,
+            'host-1',
+            self.cell.instance(uuid),
+            None,
+            self.cell.selection('host-1'),
+            [],
+            [],
+            row_then.build['requested_networks'],
+            {},
+        )
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(before, self.cell.leftovers())
+
+    def test_lost_replies(self):
+        for method in ('build_started', 'build_finished'):
+            for after in (False, True):
+                ctxt, uuid = self.cell.accept()
+                self.cell.lossy.lose(method, times=2, after=after)
+                self.cell.send(ctxt, uuid)
+                self._run_dry()
+                self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+                self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def _run_dry(self):
+        jobs = self.cell.compute.site.jobs
+        while jobs.keys():
+            for alarm in list(jobs._alarms):
+                jobs._alarms.remove(alarm)
+                jobs._alarms.append((0, *alarm[1:]))
+            jobs.wake_due()
+            self.assertTrue(jobs.wait_quiet(10))
+
+    def test_deleted_before(self):
+        ctxt, uuid = self.cell.accept()
+        self.cell.ask(uuid, 'delete', 'deleting')
+        self.cell.send(ctxt, uuid)
+        self.assertEqual(('building', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.assertEqual({}, self.cell.guests())
+
+    def test_deleted_meanwhile(self):
+        ctxt, uuid = self.cell.accept(networks=[{'network_id': 'net'}], devices=[NEW])
+        finish = self.cell.conductor.build_finished
+
+        def delete_first(*args, **kwargs):
+            self.cell.ask(uuid, 'delete', 'deleting')
+            return finish(*args, **kwargs)
+
+        self.cell.conductor.build_finished = delete_first
+        self.cell.send(ctxt, uuid)
+        left = self.cell.leftovers()
+        self.assertEqual({}, left['guests'])
+        self.assertEqual({}, left['ports'])
+        self.assertEqual({}, left['volumes'])
+        self.assertEqual([], left['attachments'])
+        self.assertEqual({}, left['allocations'])
+        self.assertEqual(0, left['claims']['host-1']['VCPU'])
+
+    def test_group_goes_elsewhere(self):
+        group = {'policy': 'anti-affinity', 'rules': {}, 'members': []}
+        first_ctxt, first = self.cell.accept(options={'group': group})
+        second_ctxt, second = self.cell.accept(['host-1', 'host-2'], options={'group': group})
+        group['members'] = [first, second]
+        for ctxt, uuid in ((first_ctxt, first), (second_ctxt, second)):
+            row = self.cell.row(uuid)
+            build = {**row.build, 'options': {'group': group}}
+            self.cell.db.write(_set_build, uuid, build)
+            self.cell.send(ctxt, uuid)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(first))
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(second))
+
+    def test_hypervisor_is_off(self):
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        uuid = self.cell.boot(['host-1', 'host-2'])
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+
+    def test_no_room_goes_elsewhere(self):
+        ctxt, uuid = self.cell.accept(['host-1', 'host-2'])
+        limits = self.cell.compute.site.inventory.limits('host-1')
+        self.cell.compute.site.claims.claim('host-1', 'another', limits, limits)
+        self.cell.send(ctxt, uuid)
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+        self.assertEqual(
+            [(EVENT, 'host-1', 'Error'), (EVENT, 'host-2', 'Success')], self.cell.events(uuid)
+        )
+        self.assertEqual(
+            [self.cell.provider('host-2')], list(self.cell.placement.allocations[uuid])
+        )
+
+
+def _set_build(connection, uuid, build):
+    instances.update(connection, uuid, {'build': build})
+
+
+def failing_spawn(*, when, reschedule, host='*'):
+    """A profile whose hosts that match fail the first spawn."""
+    return profile.parse(f"""
+extends: instant
+failures:
+  - verb: spawn
+    match: {{host: '{host}'}}
+    when: {when}
+    reschedule: {str(reschedule).lower()}
+""")
+
+
+class TestFailedStages(testscenarios.WithScenarios, testtools.TestCase):
+    """Each stage fails, before and after its effect: nothing stays but the fault."""
+
+    scenarios = testscenarios.multiply_scenarios(
+        [
+            ('networks', {'at': ('network', 'allocate')}),
+            ('volume create', {'at': ('volume', 'create')}),
+            ('attach new', {'at': ('volume', 'create_attachment')}),
+            ('complete', {'at': ('volume', 'complete_attachment')}),
+        ],
+        [('before', {'after': False}), ('after', {'after': True})],
+    )
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell())
+        self.cell.volume.add_volume(VOLUME)
+
+    def test_aborts(self):
+        neighbour, method = self.at
+        if self.after and method == 'create':
+            self.skipTest('a volume whose making was not answered cannot be told from others')
+        before = self.cell.leftovers()
+        error = exception.Unavailable(service=neighbour, reason='test')
+        getattr(self.cell, neighbour).fail(method, error, times=1, after=self.after)
+        uuid = self.cell.boot(
+            ['host-1', 'host-2'],
+            networks=[{'network_id': 'net'}],
+            devices=[IMAGE_DISK, EXISTING, NEW],
+        )
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertIn('aborted', self.cell.fault(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+        self.assertEqual(before, self.cell.leftovers())
+
+
+class TestFailedSpawn(testscenarios.WithScenarios, testtools.TestCase):
+    scenarios = [(when, {'when': when}) for when in ('before', 'during', 'after')]
+
+    def build(self, *hosts, reschedule, match='*'):
+        failing = failing_spawn(when=self.when, reschedule=reschedule, host=match)
+        self.cell = self.useFixture(cell.Cell(profile=failing))
+        self.cell.volume.add_volume(VOLUME)
+        self.cell.network.add_port(PORT)
+        self.before = self.cell.leftovers()
+        return self.cell.boot(
+            hosts,
+            networks=[{'network_id': 'net'}, {'port_id': PORT}],
+            devices=[IMAGE_DISK, EXISTING, NEW],
+        )
+
+    def test_aborts(self):
+        uuid = self.build('host-1', 'host-2', reschedule=False)
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertIn('injected failure of spawn', self.cell.fault(uuid))
+        self.assertEqual(self.before, self.cell.leftovers())
+
+    def test_goes_elsewhere(self):
+        uuid = self.build('host-1', 'host-2', 'host-3', reschedule=True, match='host-1')
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+        self.assertEqual({uuid: [('host-2', 'resident', 1)]}, self.cell.guests())
+        left = self.cell.leftovers()
+        self.assertEqual({uuid: {self.cell.provider('host-2')}}, _held(left['allocations']))
+        self.assertEqual({'host-2'}, {port['host'] for port in left['ports'].values()})
+        self.assertEqual(2, len(left['ports']))
+        self.assertEqual(2, len(left['volumes']))
+        self.assertEqual(['host-2', 'host-2'], [host for _, _, host in left['attachments']])
+        self.assertEqual(0, left['claims']['host-1']['VCPU'])
+
+    def test_all_hosts_fail(self):
+        uuid = self.build('host-1', 'host-2', 'host-3', reschedule=True)
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertIn('Exceeded maximum number of retries', self.cell.fault(uuid))
+        self.assertEqual(
+            [(EVENT, f'host-{number}', 'Error') for number in (1, 2, 3)], self.cell.events(uuid)
+        )
+        self.assertEqual({}, self.cell.leftovers()['guests'])
+        self.assertEqual({}, self.cell.leftovers()['allocations'])
+
+    def test_guest_cannot_be_destroyed(self):
+        failing = profile.parse(f"""
+extends: instant
+failures:
+  - {{verb: spawn, when: {self.when}, reschedule: true}}
+  - {{verb: destroy}}
+""")
+        self.cell = self.useFixture(cell.Cell(profile=failing))
+        uuid = self.cell.boot(['host-1', 'host-2'])
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+
+    def test_may_not_be_retried(self):
+        failing = failing_spawn(when=self.when, reschedule=True)
+        self.cell = self.useFixture(cell.Cell(profile=failing))
+        uuid = self.cell.boot(options={'retry': False})
+        self.assertIn('re-scheduled: spawn of guest', self.cell.fault(uuid))
+
+
+def _held(allocations):
+    return {consumer: set(held) for consumer, held in allocations.items()}

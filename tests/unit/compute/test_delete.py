@@ -1,0 +1,174 @@
+"""Deletion: nothing is left, whenever it comes and however often."""
+
+import testscenarios
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell
+from tests.fixtures import clock
+
+EVENT = 'compute_terminate_instance'
+VOLUME = '33333333-3333-4333-8333-333333333333'
+PORT = '44444444-4444-4444-8444-444444444444'
+DEVICES = (
+    {'source_type': 'image', 'destination_type': 'local', 'boot_index': 0},
+    {
+        'source_type': 'volume',
+        'destination_type': 'volume',
+        'volume_id': VOLUME,
+        'volume_size': 1,
+    },
+    {
+        'source_type': 'blank',
+        'destination_type': 'volume',
+        'volume_size': 1,
+        'delete_on_termination': True,
+    },
+)
+NETWORKS = [{'network_id': 'net'}, {'port_id': PORT}]
+
+
+class Base(testtools.TestCase):
+    profile = 'instant'
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1', 'host-2'), profile=self.profile))
+        self.cell.volume.add_volume(VOLUME)
+        self.cell.network.add_port(PORT)
+        self.before = self.cell.leftovers()
+
+    def boot(self):
+        return self.cell.boot(networks=NETWORKS, devices=DEVICES)
+
+    def check_gone(self, uuid):
+        row = self.cell.row(uuid)
+        self.assertTrue(row.deleted)
+        self.assertEqual(('deleted', None), (row.vm_state, row.task_state))
+        self.assertEqual([], self.cell.devices(uuid))
+        self.assertEqual(self.before, self.cell.leftovers())
+        self.assertEqual((EVENT, 'host-1', 'Success'), self.cell.events(uuid)[-1])
+
+
+class TestDelete(Base):
+    def test_everything_goes_back(self):
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+    def test_calls(self):
+        uuid = self.boot()
+        self.cell.lossy.calls.clear()
+        self.cell.delete(uuid)
+        self.assertEqual(['delete_started', 'instance_deleted'], self.cell.lossy.calls)
+        self.assertEqual(['delete_allocations'], self.cell.placement.calls)
+
+    def test_repeated(self):
+        uuid = self.boot()
+        ctxt = self.cell.ask(uuid, 'delete', 'deleting')
+        message = self.cell.instance(uuid), self.cell.devices(uuid)
+        self.cell.compute.delete_instance(ctxt, 'host-1', *message)
+        self.cell.compute.delete_instance(ctxt, 'host-1', *message)
+        self.check_gone(uuid)
+
+    def test_nobody_asked_for_it(self):
+        uuid = self.boot()
+        running = self.cell.leftovers()
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        self.cell.compute.delete_instance(ctxt, 'host-1', self.cell.instance(uuid), [])
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(running, self.cell.leftovers())
+
+    def test_server_of_another_host(self):
+        uuid = self.boot()
+        running = self.cell.leftovers()
+        ctxt = self.cell.ask(uuid, 'delete', 'deleting')
+        self.cell.compute.delete_instance(ctxt, 'host-2', self.cell.instance(uuid), [])
+        self.assertEqual(running, self.cell.leftovers())
+
+    def test_never_sent_to_its_host(self):
+        _ctxt, uuid = self.cell.accept(networks=NETWORKS, devices=DEVICES)
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+    def test_guest_is_lost(self):
+        uuid = self.boot()
+        self.cell.driver.destroy('host-1', uuid, key='an accident')
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+
+class TestFailures(testscenarios.WithScenarios, Base):
+    scenarios = testscenarios.multiply_scenarios(
+        [
+            ('ports', {'at': ('network', 'deallocate')}),
+            ('attachments', {'at': ('volume', 'delete_attachment')}),
+            ('volumes', {'at': ('volume', 'delete')}),
+            ('allocations', {'at': ('placement', 'delete_allocations')}),
+        ],
+        [('before', {'after': False}), ('after', {'after': True})],
+    )
+
+    def test_error_then_again(self):
+        uuid = self.boot()
+        neighbour, method = self.at
+        error = exception.Unavailable(service=neighbour, reason='test')
+        getattr(self.cell, neighbour).fail(method, error, times=1, after=self.after)
+        self.cell.delete(uuid)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual((EVENT, 'host-1', 'Error'), self.cell.events(uuid)[-1])
+        self.assertIn('is not available', self.cell.fault(uuid))
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+
+class TestGuestStays(Base):
+    profile = profile.parse('extends: instant\nfailures:\n  - {verb: destroy, first: 1}\n')
+
+    def test_error_then_again(self):
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+
+class TestWhileBuilding(Base):
+    profile = profile.parse('extends: instant\nhosts:\n  - {delays: {spawn: 10, power_off: 10}}\n')
+
+    def setUp(self):
+        self.clock = self.useFixture(clock.ManualClock())
+        super().setUp()
+
+    def settle(self, seconds=0):
+        self.clock.advance(seconds)
+        self.cell.compute.site.jobs.wake_due()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+
+    def test_interrupts_a_build(self):
+        uuid = self.boot()
+        self.assertEqual(('building', 'spawning', 'host-1'), self.cell.state(uuid))
+        self.cell.delete(uuid)
+        self.settle()
+        self.check_gone(uuid)
+        self.assertEqual('Error', self.cell.events(uuid)[0][2])
+
+    def test_interrupts_an_action(self):
+        uuid = self.boot()
+        self.settle(10)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        ctxt = self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.compute.stop_instance(ctxt, 'host-1', self.cell.instance(uuid))
+        self.cell.delete(uuid)
+        self.settle()
+        self.check_gone(uuid)
+
+    def test_waits_for_a_volume(self):
+        self.cell.volume.created_as = 'creating'
+        uuid = self.boot()
+        self.assertEqual(2, len(self.cell.volume.volumes))
+        self.cell.delete(uuid)
+        self.settle()
+        self.check_gone(uuid)

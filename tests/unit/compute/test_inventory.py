@@ -1,0 +1,148 @@
+"""Inventory: nodes and providers, against the real placement service."""
+
+import testtools
+
+from nova_lite import conf as nova_conf
+from nova_lite import context
+from nova_lite.clients import placement as placement_client
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell
+from tests.fixtures import placement
+
+DISABLED = 'COMPUTE_STATUS_DISABLED'
+CAPACITY = """
+extends: instant
+hosts:
+  - capacity: {vcpus: %d, memory_mb: 4096, disk_gb: 100}
+"""
+
+
+class TestInventory(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.placement = self.useFixture(placement.Placement())
+        self.cell = self.useFixture(
+            cell.Cell(hosts=('host-1', 'host-2'), profile=profile.parse(CAPACITY % 8))
+        )
+        conf = nova_conf.make_conf(files=[])
+        conf.set_override('auth_type', 'none', group='placement')
+        conf.set_override('endpoint_override', self.placement.url, group='placement')
+        self.client = placement_client.Placement(conf)
+        self.cell.compute_placement = self.client
+        self.cell.kill()
+        self.ctxt = context.admin()
+
+    def report(self):
+        self.placement.requests.clear()
+        self.cell.compute.report_inventory()
+
+    def node(self, host='host-1'):
+        return self.cell.db.read(compute_nodes.first_of_host, host)
+
+    def inventories(self, host='host-1'):
+        return self.client.providers.inventories(self.ctxt, self.node(host).uuid)[0]
+
+    def traits(self, host='host-1'):
+        return self.client.providers.traits(self.ctxt, self.node(host).uuid)[0]
+
+    def test_first_report(self):
+        self.report()
+        found = self.client.providers.list(self.ctxt)
+        self.assertEqual({'host-1', 'host-2'}, {provider.name for provider in found})
+        node = self.node()
+        self.assertEqual(node.uuid, {p.name: p.uuid for p in found}['host-1'])
+        self.assertEqual((8, 4096, 100), (node.vcpus, node.memory_mb, node.local_gb))
+        self.assertEqual((4.0, 512), (node.cpu_allocation_ratio, node.reserved_memory_mb))
+        memory = self.inventories()['MEMORY_MB']
+        self.assertEqual(
+            (4096, 512, 1.0),
+            tuple(memory[name] for name in ('total', 'reserved', 'allocation_ratio')),
+        )
+        self.assertEqual(8, self.inventories()['VCPU']['max_unit'])
+        self.assertIn('OWNER_NOVA', self.traits())
+        self.assertNotIn(DISABLED, self.traits())
+
+    def test_nothing_new_costs_nothing(self):
+        self.report()
+        self.cell.lossy.calls.clear()
+        self.report()
+        self.assertEqual([], self.placement.requests)
+        self.assertEqual([], self.cell.lossy.calls)
+
+    def test_same_nodes_after_a_restart(self):
+        self.report()
+        node, providers = self.node().uuid, self.client.providers.list(self.ctxt)
+        self.cell.kill()
+        self.report()
+        self.assertEqual(node, self.node().uuid)
+        self.assertEqual(providers, self.client.providers.list(self.ctxt))
+
+    def test_changed_capacity(self):
+        self.report()
+        self.cell.driver.reload(profile.parse(CAPACITY % 16))
+        self.report()
+        self.assertEqual(16, self.inventories()['VCPU']['total'])
+        self.assertEqual(16, self.node().vcpus)
+
+    def test_ratio_of_the_operator_stays(self):
+        self.report()
+        self.set_ratio(9.0)
+        self.cell.driver.reload(profile.parse(CAPACITY % 16))
+        self.report()
+        vcpus = self.inventories()['VCPU']
+        self.assertEqual((16, 9.0), (vcpus['total'], vcpus['allocation_ratio']))
+
+    def test_configured_ratio_wins(self):
+        self.report()
+        self.set_ratio(9.0)
+        self.cell.conf.set_override('cpu_allocation_ratio', 2.0, group='compute')
+        self.cell.kill()
+        self.report()
+        self.assertEqual(2.0, self.inventories()['VCPU']['allocation_ratio'])
+
+    def set_ratio(self, ratio):
+        wanted = self.inventories()
+        wanted['VCPU']['allocation_ratio'] = ratio
+        self.client.providers.set_inventories(self.ctxt, self.node().uuid, wanted)
+
+    def test_claims_follow_the_operators_ratio(self):
+        self.cell.conf.set_override('initial_cpu_allocation_ratio', 0.125, group='compute')
+        self.report()
+        self.cell.boot()
+        uuid = self.cell.boot(options={'retry': False})
+        self.assertEqual('error', self.cell.state(uuid)[0])
+        self.set_ratio(2.0)
+        uuid = self.cell.boot()
+        self.assertEqual('active', self.cell.state(uuid)[0])
+
+    # ---- enabled and disabled ----
+
+    def test_set_host_enabled(self):
+        self.report()
+        self.cell.compute.set_host_enabled(self.ctxt, 'host-1', False)
+        self.assertIn(DISABLED, self.traits())
+        self.assertNotIn(DISABLED, self.traits('host-2'))
+        self.cell.compute.set_host_enabled(self.ctxt, 'host-1', True)
+        self.assertNotIn(DISABLED, self.traits())
+
+    def test_disabled_while_it_was_down(self):
+        self.cell.compute.beat()
+        self.report()
+        self.cell.db.write(_disable, 'host-2')
+        self.cell.compute.beat()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+        self.assertIn(DISABLED, self.traits('host-2'))
+
+    def test_traits_of_others_stay(self):
+        self.report()
+        self.client.providers.change_traits(self.ctxt, self.node().uuid, add=['HW_GPU_API_VULKAN'])
+        self.cell.kill()
+        self.report()
+        self.assertIn('HW_GPU_API_VULKAN', self.traits())
+
+
+def _disable(connection, host):
+    service = services.find(connection, host)
+    services.update(connection, service.uuid, {'disabled': True})

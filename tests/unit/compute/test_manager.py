@@ -1,0 +1,130 @@
+"""The daemon as a whole: its interface, its life, and what it must not know."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+
+import testtools
+
+from nova_lite import clients
+from nova_lite import compute
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import virt
+from nova_lite.compute import site
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+from nova_lite.rpc import interface
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.virt.sim import hostpower
+from tests.fixtures import cell
+
+
+def modules_of(package):
+    """Every module of a package, imported."""
+    found = pkgutil.walk_packages(package.__path__, f'{package.__name__}.')
+    return [package, *(importlib.import_module(module.name) for module in found)]
+
+
+class TestBoundaries(testtools.TestCase):
+    """A compute knows no database: neither by import nor by configuration."""
+
+    def test_imports(self):
+        pending = [*modules_of(clients), *modules_of(compute), *modules_of(virt)]
+        seen = set()
+        while pending:
+            module = pending.pop()
+            if module.__name__ in seen:
+                continue
+            seen.add(module.__name__)
+            self.assertFalse(module.__name__.startswith('nova_lite.db'), module.__name__)
+            pending.extend(self._imported_by(module))
+        self.assertIn('nova_lite.clients.placement', seen)
+
+    def _imported_by(self, module):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f'{node.module}.{alias.name}' for alias in node.names]
+            for name in names:
+                self.assertFalse(name.startswith('sqlalchemy'), f'{module.__name__}: {name}')
+                if name.startswith('nova_lite'):
+                    yield importlib.import_module(name)
+
+    def test_configuration(self):
+        used = set()
+        for module in modules_of(compute):
+            for node in ast.walk(ast.parse(inspect.getsource(module))):
+                if isinstance(node, ast.Attribute):
+                    used.add(node.attr)
+        self.assertEqual(set(), used & {'database', 'api_database', 'connection'})
+
+
+class TestManager(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1', 'host-2')))
+        self.ctxt = context.admin()
+
+    def test_interface(self):
+        endpoint = interface._endpoint(compute_rpc.ComputeAPI, self.cell.compute)
+        for name in compute_rpc.ComputeAPI.methods:
+            self.assertTrue(callable(getattr(endpoint, name)))
+
+    def test_start(self):
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.kill()
+        self.cell.compute.start()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
+        found = self.cell.db.read(services.every)
+        self.assertEqual(['host-1', 'host-2'], [service.host for service in found])
+        self.assertEqual(2, len(self.cell.db.read(compute_nodes.every)))
+        self.assertTrue(self.cell.compute.stop())
+
+    def test_host_without_power_is_silent(self):
+        hostpower.power_off(self.cell.guests_path, 'host-2')
+        self.cell.compute.beat()
+        self.assertEqual(['host-1'], [s.host for s in self.cell.db.read(services.every)])
+
+    def test_periodics(self):
+        for seconds, method in self.cell.compute.periodics():
+            self.assertGreater(seconds, 0)
+            method()
+
+    def test_unknown_hosts_are_refused(self):
+        error = self.assertRaises(ValueError, site.nodes_of, ('here', 'there'), ['here'])
+        self.assertIn('there', str(error))
+
+    def test_one_host_with_many_nodes(self):
+        self.assertEqual({'here': ['a', 'b']}, site.nodes_of(('here',), ['a', 'b']))
+
+    # ---- reading ----
+
+    def test_console_output(self):
+        uuid = self.cell.boot()
+        text = self.cell.compute.get_console_output(self.ctxt, 'host-1', uuid, 1)
+        self.assertEqual(1, text.count('\n'))
+
+    def test_diagnostics(self):
+        uuid = self.cell.boot()
+        found = self.cell.compute.get_diagnostics(self.ctxt, 'host-1', uuid)
+        self.assertEqual('running', found['state'])
+
+    def test_guest_of_another_host(self):
+        uuid = self.cell.boot()
+        self.assertRaises(
+            exception.GuestNotFound,
+            self.cell.compute.get_diagnostics,
+            self.ctxt,
+            'host-2',
+            uuid,
+        )
+
+    def test_uptime(self):
+        text = self.cell.compute.host_uptime(self.ctxt, 'host-1')
+        self.assertRegex(text, r'^ \d\d:\d\d:\d\d up 0 days,  0:00$')

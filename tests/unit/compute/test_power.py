@@ -1,0 +1,163 @@
+"""Actions of one step: every row, in all the ways it may go."""
+
+import testscenarios
+import testtools
+
+from nova_lite.compute import power
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell
+
+RUNNING, PAUSED, SHUTDOWN, SUSPENDED = 1, 3, 4, 7
+# name: (actions before it, task the API sets, vm state and power state after it)
+ROWS = {
+    'start': (('stop',), 'powering-on', 'active', RUNNING),
+    'stop': ((), 'powering-off', 'stopped', SHUTDOWN),
+    'reboot_soft': ((), 'rebooting', 'active', RUNNING),
+    'reboot_hard': (('stop',), 'rebooting_hard', 'active', RUNNING),
+    'pause': ((), 'pausing', 'paused', PAUSED),
+    'unpause': (('pause',), 'unpausing', 'active', RUNNING),
+    'suspend': ((), 'suspending', 'suspended', SUSPENDED),
+    'resume': (('suspend',), 'resuming', 'active', RUNNING),
+    'rescue': ((), 'rescuing', 'rescued', RUNNING),
+    'unrescue': (('rescue',), 'unrescuing', 'active', RUNNING),
+}
+
+
+class Base(testtools.TestCase):
+    profile = 'instant'
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1',), profile=self.profile))
+        self.uuid = self.cell.boot()
+
+    def ask(self, name):
+        """Set the task as the API does; returns the context."""
+        return self.cell.ask(self.uuid, name, ROWS[name][1])
+
+    def send(self, name, ctxt):
+        instance = self.cell.instance(self.uuid)
+        if name.startswith('reboot_'):
+            self.cell.compute.reboot_instance(
+                ctxt, 'host-1', instance, name.removeprefix('reboot_').upper(), []
+            )
+        elif name == 'rescue':
+            self.cell.compute.rescue_instance(ctxt, 'host-1', instance, 'image')
+        else:
+            getattr(self.cell.compute, f'{name}_instance')(ctxt, 'host-1', instance)
+
+    def act(self, name):
+        ctxt = self.ask(name)
+        self.send(name, ctxt)
+        return ctxt
+
+    def prepare(self, name):
+        for earlier in ROWS[name][0]:
+            self.act(earlier)
+
+    def check(self, name):
+        _before, _task, vm_state, power_state = ROWS[name]
+        self.assertEqual((vm_state, None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual(power_state, self.cell.row(self.uuid).power_state)
+        self.assertEqual({self.uuid: [('host-1', 'resident', power_state)]}, self.cell.guests())
+        event = (power.ACTIONS[name].event, 'host-1', 'Success')
+        self.assertEqual(1, self.cell.events(self.uuid).count(event))
+
+
+class TestEveryAction(testscenarios.WithScenarios, Base):
+    scenarios = [(name, {'name': name}) for name in ROWS]
+
+    def test_works(self):
+        self.prepare(self.name)
+        self.act(self.name)
+        self.check(self.name)
+
+    def test_two_calls(self):
+        self.prepare(self.name)
+        self.cell.lossy.calls.clear()
+        self.act(self.name)
+        self.assertEqual(['action_started', 'action_finished'], self.cell.lossy.calls)
+
+    def test_repeated(self):
+        self.prepare(self.name)
+        ctxt = self.act(self.name)
+        self.send(self.name, ctxt)
+        self.check(self.name)
+
+    def test_late(self):
+        self.prepare(self.name)
+        before = self.cell.state(self.uuid), self.cell.guests()
+        ctxt = self.ask(self.name)
+        self.cell.ask(self.uuid, 'delete', 'deleting')
+        self.send(self.name, ctxt)
+        self.assertEqual('deleting', self.cell.state(self.uuid)[1])
+        self.assertEqual(before[1], self.cell.guests())
+
+    def test_killed_before(self):
+        self.prepare(self.name)
+        self.ask(self.name)
+        self.cell.kill()
+        self.cell.compute._resume.run(0)
+        if self.name == 'rescue':
+            self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        else:
+            self.check(self.name)
+
+    def test_killed_after_the_effect(self):
+        self.prepare(self.name)
+        ctxt = self.ask(self.name)
+        self.cell.lossy.lose('action_finished', times=1000)
+        self.send(self.name, ctxt)
+        self.assertEqual({('host-1', self.uuid)}, self.cell.compute.site.jobs.keys())
+        self.cell.kill()
+        self.cell.compute._resume.run(0)
+        self.assertEqual(ROWS[self.name][2], self.cell.state(self.uuid)[0])
+        self.assertIsNone(self.cell.state(self.uuid)[1])
+        self.assertEqual(ROWS[self.name][3], self.cell.row(self.uuid).power_state)
+
+
+class TestFailures(testscenarios.WithScenarios, Base):
+    scenarios = [(name, {'name': name}) for name in ROWS]
+
+    def setUp(self):
+        verb = str(power.ACTIONS[self.name].power)
+        self.profile = profile.parse(
+            f'extends: instant\nfailures:\n  - {{verb: {verb}, first: 1, message: no way}}\n'
+        )
+        super().setUp()
+
+    def test_fails_and_works_again(self):
+        if self.name == 'reboot_hard':
+            self.skipTest('its preparation is told apart below')
+        self.prepare(self.name)
+        before = self.cell.state(self.uuid)
+        guests = self.cell.guests()
+        self.act(self.name)
+        vm_state, task_state, _host = self.cell.state(self.uuid)
+        self.assertIsNone(task_state)
+        self.assertIn(vm_state, (before[0], 'error'))
+        self.assertEqual(guests, self.cell.guests())
+        self.assertIn('no way', self.cell.fault(self.uuid))
+        event = (power.ACTIONS[self.name].event, 'host-1', 'Error')
+        self.assertIn(event, self.cell.events(self.uuid))
+        self.act(self.name)
+        self.check(self.name)
+
+    def test_failed_reboot_of_a_running_guest(self):
+        if not self.name.startswith('reboot_'):
+            self.skipTest('no reboot')
+        self.act(self.name)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+
+
+class TestHardReboot(Base):
+    def test_repairs_a_lost_guest(self):
+        self.cell.driver.destroy('host-1', self.uuid, key='an accident')
+        self.act('reboot_hard')
+        self.check('reboot_hard')
+
+    def test_stop_of_a_lost_guest(self):
+        self.cell.driver.destroy('host-1', self.uuid, key='an accident')
+        self.act('stop')
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertIn('not defined', self.cell.fault(self.uuid))

@@ -1,0 +1,217 @@
+"""After a kill: builds and other work go on where the former process stopped."""
+
+import testscenarios
+import testtools
+
+from nova_lite import exception
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell
+from tests.fixtures import clock
+
+EVENT = 'compute__do_build_and_run_instance'
+IMAGE = '55555555-5555-4555-8555-555555555555'
+VOLUME = '33333333-3333-4333-8333-333333333333'
+PORT = '44444444-4444-4444-8444-444444444444'
+NETWORKS = [{'network_id': 'net'}, {'port_id': PORT}]
+DEVICES = (
+    {
+        'source_type': 'volume',
+        'destination_type': 'volume',
+        'volume_id': VOLUME,
+        'volume_size': 1,
+    },
+    {
+        'source_type': 'blank',
+        'destination_type': 'volume',
+        'volume_size': 1,
+        'delete_on_termination': True,
+    },
+)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Base(testtools.TestCase):
+    profile = 'instant'
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1', 'host-2'), profile=self.profile))
+        self.cell.volume.add_volume(VOLUME)
+        self.cell.network.add_port(PORT)
+
+    def die_at(self, where, method, *, after):
+        """The compute is killed at a call of a neighbour, a driver or the conductor."""
+        target = getattr(self, where) if where == 'lossy' else getattr(self.cell, where)
+        original = getattr(target, method)
+
+        def die(*args, **kwargs):
+            setattr(target, method, original)
+            if after:
+                original(*args, **kwargs)
+            raise Killed()
+
+        die.__name__ = method
+        setattr(target, method, die)
+
+    def restart(self):
+        self.cell.kill()
+        self.cell.compute._resume.run(0)
+
+
+class TestKilledBuild(testscenarios.WithScenarios, Base):
+    scenarios = testscenarios.multiply_scenarios(
+        [
+            ('start', {'at': ('conductor', 'build_started')}),
+            ('networks', {'at': ('network', 'allocate')}),
+            ('create volume', {'at': ('volume', 'create')}),
+            ('record volume', {'at': ('conductor', 'update_block_devices')}),
+            ('attach', {'at': ('volume', 'create_attachment')}),
+            ('spawn', {'at': ('driver', 'spawn')}),
+            ('complete', {'at': ('volume', 'complete_attachment')}),
+            ('finish', {'at': ('conductor', 'build_finished')}),
+        ],
+        [('before', {'after': False}), ('after', {'after': True})],
+    )
+
+    def kill_building(self, **options):
+        where, method = self.at
+        if (method, self.after) in (('create', True), ('update_block_devices', False)):
+            self.skipTest('a volume that nobody recorded cannot be told from others')
+        ctxt, uuid = self.cell.accept(networks=NETWORKS, devices=DEVICES, **options)
+        self.die_at(where, method, after=self.after)
+        self.assertRaises(Killed, self.cell.send, ctxt, uuid)
+        return uuid
+
+    def test_goes_on(self):
+        uuid = self.kill_building()
+        self.restart()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        left = self.cell.leftovers()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, left['guests'])
+        self.assertEqual(2, len(left['ports']))
+        self.assertEqual(2, len(left['volumes']))
+        self.assertEqual(['host-1'] * 2, [host for _, _, host in left['attachments']])
+        self.assertEqual(1, left['claims']['host-1']['VCPU'])
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def test_deleted_instead(self):
+        before = self.cell.leftovers()
+        uuid = self.kill_building()
+        self.cell.kill()
+        self.cell.delete(uuid)
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual(before, self.cell.leftovers())
+
+
+class TestLost(Base):
+    def test_build_message(self):
+        _ctxt, uuid = self.cell.accept(networks=NETWORKS, devices=DEVICES)
+        self.cell.compute.audit()
+        self.assertEqual(('building', 'scheduling', 'host-1'), self.cell.state(uuid))
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_reschedule_message(self):
+        ctxt, uuid = self.cell.accept(['host-1', 'host-2'])
+        limits = self.cell.compute.site.inventory.limits('host-1')
+        self.cell.compute.site.claims.claim('host-1', 'another', limits, limits)
+        self.cell.conductor.reschedule_build = lambda *args, **kwargs: None
+        self.cell.send(ctxt, uuid)
+        self.assertEqual(('building', 'spawning', 'host-1'), self.cell.state(uuid))
+        del self.cell.conductor.reschedule_build
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+
+    def test_build_without_its_arguments(self):
+        _ctxt, uuid = self.cell.accept(build=None)
+        self.cell.compute._resume.run(0)
+        self.assertEqual('error', self.cell.state(uuid)[0])
+        self.assertIn('nothing says how', self.cell.fault(uuid))
+
+    def test_deletion(self):
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'delete', 'deleting')
+        self.restart()
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual({}, self.cell.guests())
+
+    def test_snapshot(self):
+        uuid = self.cell.boot()
+        self.cell.image.add_image(IMAGE, image_type='snapshot', instance_uuid=uuid)
+        self.cell.image.add_image('another')
+        self.cell.ask(uuid, 'createImage', 'image_uploading')
+        self.restart()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertIn('interrupted', self.cell.fault(uuid))
+        self.assertEqual(['another'], list(self.cell.image.images))
+
+    def test_work_of_sagas_is_left_alone(self):
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'resize', 'resize_prep')
+        self.restart()
+        self.assertEqual(('active', 'resize_prep', 'host-1'), self.cell.state(uuid))
+
+    def test_gives_up_in_the_end(self):
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.conductor.action_finished = lambda *args, **kwargs: 1 / 0
+        for _ in range(3):
+            self.cell.compute._resume.run(0)
+            self.assertEqual('powering-off', self.cell.state(uuid)[1])
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertIn('could not be finished in 3 attempts', self.cell.fault(uuid))
+
+
+class TestRunningJob(Base):
+    profile = profile.parse('extends: instant\nhosts:\n  - {delays: {spawn: 10}}\n')
+
+    def setUp(self):
+        self.clock = self.useFixture(clock.ManualClock())
+        super().setUp()
+
+    def test_job_goes_on_meanwhile(self):
+        uuid = self.cell.boot()
+        self.clock.advance(6)
+        self.restart()
+        self.assertEqual('spawning', self.cell.state(uuid)[1])
+        self.clock.advance(4)
+        self.cell.compute.site.jobs.wake_due()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_work_under_way_is_left_alone(self):
+        uuid = self.cell.boot()
+        self.clock.advance(1)
+        calls = len(self.cell.lossy.calls)
+        self.cell.compute._resume.run(0)
+        self.assertEqual(['unfinished'], self.cell.lossy.calls[calls:])
+        self.assertEqual('spawning', self.cell.state(uuid)[1])
+
+
+class TestSnapshot(Base):
+    def ask(self):
+        self.uuid = self.cell.boot()
+        self.cell.image.add_image(IMAGE)
+        ctxt = self.cell.ask(self.uuid, 'createImage', 'image_snapshot_pending')
+        self.cell.compute.snapshot_instance(ctxt, 'host-1', self.cell.instance(self.uuid), IMAGE)
+
+    def test_works(self):
+        self.ask()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        image = self.cell.image.images[IMAGE]
+        self.assertEqual(('active', 'raw'), (image['status'], image['disk_format']))
+        self.assertEqual(65536, image['size'])
+        self.assertIn(
+            ('compute_snapshot_instance', 'host-1', 'Success'), self.cell.events(self.uuid)
+        )
+
+    def test_failed_upload_leaves_no_image(self):
+        self.cell.image.fail('upload', exception.Unavailable(service='image', reason='test'))
+        self.ask()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual({}, self.cell.image.images)
+        self.assertIn('is not available', self.cell.fault(self.uuid))
