@@ -23,6 +23,8 @@ from nova_lite.scheduler import select
 
 LOG = log.getLogger(__name__)
 
+# In which version of placement's API an allocation request may be sent back.
+REQUEST_VERSION = client.MICROVERSION.split()[-1]
 NOT_ENOUGH = 'There are not enough hosts available.'
 
 
@@ -228,7 +230,7 @@ class Decision:
             cell_uuid=host.cell_uuid,
             availability_zone=hosts.zone_of(host, self.world.conf.default_availability_zone),
             allocation_request=claims.as_text(choice.request),
-            allocation_request_version=client.CANDIDATES_VERSION if choice.request else None,
+            allocation_request_version=REQUEST_VERSION if choice.request else None,
         )
 
     def _explain(self):
