@@ -1,0 +1,66 @@
+"""Absolute limits of a project and what it uses of them.
+
+Source: reference/api-surface 2.1.
+"""
+
+from nova_lite.api import operation
+from nova_lite.api import quota_sets
+from nova_lite.api import types
+from nova_lite.policies import quotas as rules
+
+PARAMS = {'tenant_id': types.multi()}
+QUERY = {
+    '2.1': types.query(PARAMS),
+    '2.75': types.query(PARAMS, strict=True),
+}
+
+# name in the answer -> limit, and the microversion from which it is gone
+LIMITS = {
+    'maxTotalInstances': ('instances', None),
+    'maxTotalCores': ('cores', None),
+    'maxTotalRAMSize': ('ram', None),
+    'maxTotalKeypairs': ('key_pairs', None),
+    'maxServerMeta': ('metadata_items', None),
+    'maxServerGroups': ('server_groups', None),
+    'maxServerGroupMembers': ('server_group_members', None),
+    'maxTotalFloatingIps': ('floating_ips', 36),
+    'maxSecurityGroups': ('security_groups', 36),
+    'maxSecurityGroupRules': ('security_group_rules', 36),
+    'maxImageMeta': ('metadata_items', 39),
+    'maxPersonality': ('injected_files', 57),
+    'maxPersonalitySize': ('injected_file_content_bytes', 57),
+}
+USED = {
+    'totalInstancesUsed': ('instances', None),
+    'totalCoresUsed': ('cores', None),
+    'totalRAMUsed': ('ram', None),
+    'totalServerGroupsUsed': ('server_groups', None),
+    'totalFloatingIpsUsed': ('floating_ips', 36),
+    'totalSecurityGroupsUsed': ('security_groups', 36),
+}
+
+
+@operation.operation('GET', '/limits', policy=rules.LIMITS, query=QUERY, faults=(400, 403))
+def show(req):
+    """Limits of the caller's project, or for administrators of another."""
+    project_id = req.ctxt.project_id
+    if 'tenant_id' in req.params:
+        project_id = req.param('tenant_id')
+        req.authorize(rules.LIMITS_OF_OTHERS, {'project_id': project_id})
+    limits, used = req.app.api_db.read(_read, req.conf, project_id)
+    absolute = {
+        **{name: limits.get(key, -1) for name, key in _names(LIMITS, req.minor)},
+        **{name: used.get(key, 0) for name, key in _names(USED, req.minor)},
+    }
+    return {'limits': {'rate': [], 'absolute': absolute}}
+
+
+def _names(table, minor):
+    return [(name, key) for name, (key, gone) in table.items() if gone is None or minor < gone]
+
+
+def _read(connection, conf, project_id):
+    return (
+        quota_sets.stored_limits(connection, conf, project_id),
+        quota_sets.usage(connection, project_id),
+    )

@@ -1,0 +1,47 @@
+"""Quota class sets: the class `default` holds for projects without limits of their own.
+
+Source: reference/api-surface 2.5.
+"""
+
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import quota_names
+from nova_lite.api import types
+from nova_lite.db.api import quotas
+from nova_lite.policies import quotas as rules
+
+ONE = '/os-quota-class-sets/{quota_class}'
+UPDATE = {
+    f'2.{minor}': types.body('quota_class_set', quota_names.schema(quota_names.of_classes(minor)))
+    for minor in (1, 50, 57)
+}
+
+
+@operation.operation('GET', ONE, policy=rules.CLASS_SHOW, faults=(403,))
+def show(req):
+    """Limits of a class."""
+    name = req.args['quota_class']
+    limits = req.app.api_db.read(_limits, req.conf, name)
+    return {'quota_class_set': {'id': name, **quota_names.shown(_names(req), limits)}}
+
+
+@operation.operation('PUT', ONE, policy=rules.CLASS_UPDATE, body=UPDATE, faults=(400, 403))
+def update(req):
+    """Set limits of a class."""
+    wanted = quota_names.given(_names(req), req.content)
+    limits = req.app.api_db.write(_set, req.conf, req.args['quota_class'][:255], wanted)
+    return {'quota_class_set': quota_names.shown(_names(req), limits)}
+
+
+def _names(req):
+    return quota_names.of_classes(req.minor)
+
+
+def _limits(connection, conf, name):
+    configured = {resource: conf.quota[resource] for resource in quota.RESOURCES}
+    return {**configured, **quotas.of_class(connection, name)}
+
+
+def _set(connection, conf, name, wanted):
+    quotas.set_class(connection, name, wanted)
+    return _limits(connection, conf, name)

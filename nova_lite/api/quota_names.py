@@ -1,0 +1,60 @@
+"""Names of limits in the API, and which of them each microversion has.
+
+Limits of networks come from when compute had networks: they can be set and
+shown, and mean nothing. Source: reference/api-surface 2.5 and 4.
+"""
+
+from nova_lite.api import types
+
+# API name -> name of the limit
+_INJECTED = {
+    'injected_files': 'injected_files',
+    'injected_file_content_bytes': 'injected_file_content_bytes',
+    'injected_file_path_bytes': 'injected_file_path_length',
+}
+_NETWORK = {
+    name: name for name in ('fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules')
+}
+_GROUPS = {name: name for name in ('server_groups', 'server_group_members')}
+_ALWAYS = {name: name for name in ('instances', 'cores', 'ram', 'metadata_items', 'key_pairs')}
+
+LIMIT = {
+    'type': ['integer', 'string'],
+    'pattern': r'^(-1|[0-9]{1,9})\Z',
+    'minimum': -1,
+    'maximum': 0x7FFFFFFF,
+}
+
+
+def of_sets(minor):
+    """{API name: limit} in quota sets."""
+    return {
+        **_ALWAYS,
+        **_GROUPS,
+        **(_NETWORK if minor < 36 else {}),
+        **(_INJECTED if minor < 57 else {}),
+    }
+
+
+def of_classes(minor):
+    """{API name: limit} in quota class sets."""
+    return {
+        **_ALWAYS,
+        **(_GROUPS if minor >= 50 else _NETWORK),
+        **(_INJECTED if minor < 57 else {}),
+    }
+
+
+def schema(names, **more):
+    """What limits of these names may be set."""
+    return types.whole({**dict.fromkeys(names, LIMIT), **more})
+
+
+def shown(names, limits):
+    """The limits under their names in the API; those that mean nothing are unlimited."""
+    return {name: limits.get(known, -1) for name, known in names.items()}
+
+
+def given(names, content):
+    """{limit: number} from what a request says."""
+    return {known: int(content[name]) for name, known in names.items() if name in content}

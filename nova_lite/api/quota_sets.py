@@ -1,0 +1,153 @@
+"""Quota sets: limits of projects, and of users in them.
+
+Source: reference/api-surface 2.5.
+"""
+
+import math
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import quota_names
+from nova_lite.api import types
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import keypairs
+from nova_lite.db.api import quotas
+from nova_lite.db.api import server_groups
+from nova_lite.policies import quotas as rules
+
+ONE = '/os-quota-sets/{target_id}'
+OF_USER = {'user_id': types.multi()}
+QUERY = {'2.1': types.query(OF_USER), '2.75': types.query(OF_USER, strict=True)}
+UPDATE = {
+    f'2.{minor}': types.body(
+        'quota_set', quota_names.schema(quota_names.of_sets(minor), force=types.BOOLEAN)
+    )
+    for minor in (1, 36, 57)
+}
+
+
+class LimitTooLow(exception.Invalid):
+    msg = (
+        'Quota limit %(limit)s for %(resource)s must be greater than or equal to already used '
+        'and reserved %(minimum)s.'
+    )
+
+
+class LimitTooHigh(exception.Invalid):
+    msg = 'Quota limit %(limit)s for %(resource)s must be less than or equal to %(maximum)s.'
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', ONE, query=QUERY, faults=(400, 403))
+def show(req):
+    """Limits of a project, or of one user in it."""
+    project_id = _authorized(req, rules.SHOW)
+    return _answer(req, project_id, _limits(req, project_id))
+
+
+@operation.operation('GET', f'{ONE}/detail', query=QUERY, faults=(400, 403))
+def show_in_detail(req):
+    """Limits with what is used of them."""
+    project_id = _authorized(req, rules.DETAIL)
+    used = req.app.api_db.read(usage, project_id, req.param('user_id'))
+    limits = _limits(req, project_id)
+    shown = {
+        name: {'limit': limits.get(known, -1), 'in_use': used.get(known, 0), 'reserved': 0}
+        for name, known in _names(req).items()
+    }
+    return {'quota_set': {'id': project_id, **shown}}
+
+
+@operation.operation('GET', f'{ONE}/defaults', faults=(400, 403))
+def show_defaults(req):
+    """Limits of a project that has none of its own."""
+    project_id = _authorized(req, rules.DEFAULTS)
+    return _answer(req, project_id, req.app.api_db.read(quota.defaults, req.conf))
+
+
+@operation.operation('PUT', ONE, query=QUERY, body=UPDATE, faults=(400, 403))
+def update(req):
+    """Set limits; those below what is used only with `force`."""
+    project_id = _authorized(req, rules.UPDATE)
+    wanted = quota_names.given(_names(req), req.content)
+    forced = types.is_true(req.content.get('force', False))
+    limits = req.app.api_db.write(
+        _set, req.conf, project_id, req.param('user_id'), wanted, check=not forced
+    )
+    return {'quota_set': quota_names.shown(_names(req), limits)}
+
+
+@operation.operation('DELETE', ONE, query=QUERY, success=202, faults=(400, 403))
+def delete(req):
+    """Go back to the defaults."""
+    project_id = _authorized(req, rules.DELETE)
+    req.app.api_db.write(quotas.clear, project_id, req.param('user_id'))
+
+
+# ---- parts ------------------------------------------------------------------
+
+
+def _authorized(req, rule):
+    project_id = req.args['target_id']
+    req.authorize(rule, {'project_id': project_id})
+    if len(project_id) > 255:
+        raise exception.Invalid(reason='Project ID is too long')
+    return project_id
+
+
+def _names(req):
+    return quota_names.of_sets(req.minor)
+
+
+def _limits(req, project_id):
+    return req.app.api_db.read(stored_limits, req.conf, project_id, req.param('user_id'))
+
+
+def _answer(req, project_id, limits):
+    return {'quota_set': {'id': project_id, **quota_names.shown(_names(req), limits)}}
+
+
+def stored_limits(connection, conf, project_id, user_id=None):
+    """As quota.limits, with the limits of networks that were set."""
+    found = dict(quotas.of_project(connection, project_id))
+    if user_id is not None:
+        found.update(quotas.of_project(connection, project_id, user_id))
+    return {**found, **quota.limits(connection, conf, project_id, user_id)}
+
+
+def usage(connection, project_id, user_id=None):
+    """{resource: amount} of what is counted; key pairs only count for a user."""
+    servers, cores, ram = instance_mappings.usage(connection, project_id, user_id)
+    return {
+        'instances': servers,
+        'cores': cores,
+        'ram': ram,
+        'server_groups': server_groups.count(connection, project_id, user_id),
+        'key_pairs': 0 if user_id is None else keypairs.count(connection, user_id),
+    }
+
+
+def _set(connection, conf, project_id, user_id, wanted, *, check):
+    if check:
+        _refuse_out_of_bounds(connection, conf, project_id, user_id, wanted)
+    quotas.set_limits(connection, project_id, wanted, user_id or '')
+    return stored_limits(connection, conf, project_id, user_id)
+
+
+def _refuse_out_of_bounds(connection, conf, project_id, user_id, wanted):
+    """A limit is at least what is used, and for a user at most the project's."""
+    used = usage(connection, project_id, user_id)
+    highest = {} if user_id is None else stored_limits(connection, conf, project_id)
+    for resource, limit in wanted.items():
+        minimum, maximum = used.get(resource, 0), highest.get(resource, -1)
+        if _bound(limit) < minimum:
+            raise LimitTooLow(limit=limit, resource=resource, minimum=minimum)
+        if _bound(limit) > _bound(maximum):
+            raise LimitTooHigh(limit=limit, resource=resource, maximum=maximum)
+
+
+def _bound(limit):
+    return math.inf if limit < 0 else limit
