@@ -8,16 +8,20 @@ Source: design, sagas; reference/create-server 4.
 from oslo_log import log
 
 from nova_lite import context
+from nova_lite import discovery
 from nova_lite.conductor import build
 from nova_lite.conductor import kinds
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import services
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.saga import engine
 
 LOG = log.getLogger(__name__)
+
+BINARY, TOPIC = 'nova-conductor', 'conductor'
 
 
 class World:
@@ -80,13 +84,31 @@ class SuperConductor:
         """Take up sagas that are due and that no one holds."""
         self.engine.sweep()
 
+    def beat(self):
+        """Record this super-conductor's heartbeat, where services above the cells are kept."""
+        self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
+
+    def discover_hosts(self):
+        """Map hosts that appeared in a cell."""
+        discovery.discover_hosts(self.world.cells)
+
     def periodics(self):
         """(seconds between, method) of what is done again and again."""
         interval = self.conf.conductor.sweep_interval_s
-        return [(interval, self.sweep_builds), (interval, self.sweep_sagas)]
+        tasks = [
+            (interval, self.sweep_builds),
+            (interval, self.sweep_sagas),
+            (self.conf.report_interval, self.beat),
+        ]
+        if self.conf.scheduler.discover_hosts_in_cells_interval > 0:
+            tasks.append(
+                (self.conf.scheduler.discover_hosts_in_cells_interval, self.discover_hosts)
+            )
+        return tasks
 
     def start(self):
         """Begin to keep time for sagas."""
+        self.beat()
         self.engine.start()
 
     def stop(self):

@@ -4,6 +4,7 @@ import contextlib
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.cell import services
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import filters
@@ -16,6 +17,8 @@ from nova_lite.scheduler import weighers
 
 # Decisions about one server group follow each other: so many groups at a time do not.
 GROUP_LOCKS = 64
+
+BINARY, TOPIC = 'nova-scheduler', 'scheduler'
 
 
 class SchedulerManager:
@@ -37,6 +40,19 @@ class SchedulerManager:
         )
         self.memory = memory.Memory(conf.scheduler.remembered_decisions)
         self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
+
+    def start(self):
+        """Make this scheduler known."""
+        self.beat()
+
+    def beat(self):
+        """Record this scheduler's heartbeat, where services above the cells are kept."""
+        world = self.world
+        world.cells.cell0.db.write(services.beat, [world.conf.host], BINARY, TOPIC)
+
+    def periodics(self):
+        """(seconds between, method) of what is done again and again."""
+        return [(self.world.conf.report_interval, self.beat)]
 
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
         """Choose and claim a host for each server; see SchedulerAPI."""

@@ -10,6 +10,7 @@ from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
@@ -80,8 +81,12 @@ class EmbeddedCloud:
         """Stop everything, newest first. What is under way goes on at the next start."""
         for running in reversed(self._servers[2:]):
             running.stop()
-        for name in reversed(list(self.daemons)):
-            self.stop_daemon(name)
+        # Work flows downwards: who hands it on stops before who does it.
+        for kinds in (('super-conductor', 'scheduler'), ('compute',), ('conductor',)):
+            together = [name for name in self.daemons if name.startswith(kinds)]
+            stopping = [runtime.spawn(self.stop_daemon, name) for name in together]
+            for thread in stopping:
+                thread.join()
         for running in self._servers[:2]:
             running.stop()
         self._servers.clear()
