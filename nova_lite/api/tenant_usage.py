@@ -1,0 +1,160 @@
+"""Usage of projects over a period: hours, and sizes times hours.
+
+Pages, from 2.40, are of servers: a project may go on in the next one.
+Source: reference/api-surface 2.5.
+"""
+
+import datetime
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import times
+from nova_lite.api import types
+from nova_lite.db.cell import usage
+from nova_lite.policies import quotas as rules
+
+ALL = '/os-simple-tenant-usage'
+ONE = '/os-simple-tenant-usage/{target_id}'
+FORMATS = ('%Y-%m-%dT%H:%M:%S', '%Y-%m-%dT%H:%M:%S.%f', '%Y-%m-%d %H:%M:%S.%f')
+SECONDS = 3600
+
+PERIOD = {'start': types.multi(), 'end': types.multi()}
+DETAILED = {'detailed': types.multi()}
+LIST_QUERY = {
+    '2.1': types.query({**PERIOD, **DETAILED}),
+    '2.40': types.query({**PERIOD, **DETAILED, **types.PAGE}),
+    '2.75': types.query({**PERIOD, **DETAILED, **types.PAGE}, strict=True),
+}
+SHOW_QUERY = {
+    '2.1': types.query(PERIOD),
+    '2.40': types.query({**PERIOD, **types.PAGE}),
+    '2.75': types.query({**PERIOD, **types.PAGE}, strict=True),
+}
+
+
+# ---- operations -------------------------------------------------------------
+
+
+@operation.operation('GET', ALL, policy=rules.USAGE_LIST, query=LIST_QUERY, faults=(400, 403))
+def list_usages(req):
+    """Usage of every project that had servers in the period."""
+    period = _period(req)
+    rows, marker = _servers(req, period)
+    grouped = {}
+    for row in rows:
+        grouped.setdefault(row.project_id, []).append(row)
+    detailed = req.param('detailed') == '1'
+    shown = [
+        _project(project_id, group, period, detailed=detailed)
+        for project_id, group in grouped.items()
+    ]
+    return paging.with_next(req, 'tenant_usages', shown, marker)
+
+
+@operation.operation('GET', ONE, query=SHOW_QUERY, faults=(400, 403))
+def show(req):
+    """Usage of one project, server by server."""
+    project_id = req.args['target_id']
+    req.authorize(rules.USAGE, {'project_id': project_id})
+    period = _period(req)
+    rows, marker = _servers(req, period, project_id)
+    answer = {'tenant_usage': _project(project_id, rows, period) if rows else {}}
+    if marker is not None:
+        answer['tenant_usage_links'] = links.next_page(req, marker)
+    return answer
+
+
+# ---- views ------------------------------------------------------------------
+
+
+def _project(project_id, rows, period, *, detailed=True):
+    servers = [_server(row, period) for row in rows]
+    shown = {
+        'tenant_id': project_id,
+        'total_hours': sum(each['hours'] for each in servers),
+        'start': times.naive(period[0]),
+        'stop': times.naive(period[1]),
+    }
+    for name in ('vcpus', 'memory_mb', 'local_gb'):
+        shown[f'total_{name}_usage'] = sum(each[name] * each['hours'] for each in servers)
+    if detailed:
+        shown['server_usages'] = servers
+    return shown
+
+
+def _server(row, period):
+    start, stop = period
+    ended = row.terminated_at
+    inside = min(ended or stop, stop) - max(row.launched_at, start)
+    age = (ended or runtime.naive_now()) - row.launched_at
+    return {
+        'instance_id': row.uuid,
+        'name': row.display_name,
+        'tenant_id': row.project_id,
+        'flavor': row.flavor.get('name'),
+        'vcpus': row.vcpus,
+        'memory_mb': row.memory_mb,
+        'local_gb': row.root_gb + row.ephemeral_gb,
+        'hours': max(inside.total_seconds(), 0) / SECONDS,
+        'started_at': times.naive(row.launched_at),
+        'ended_at': times.naive(ended),
+        'state': 'terminated' if ended else row.vm_state,
+        'uptime': int(age.total_seconds()),
+    }
+
+
+# ---- reading ----------------------------------------------------------------
+
+
+def _period(req):
+    """(start, stop) as times without a zone; raises Invalid."""
+    now = runtime.naive_now()
+    start, stop = (_time(req.param(name), now) for name in ('start', 'end'))
+    if start > stop:
+        raise exception.Invalid(
+            reason='Invalid start time. The start time cannot occur after the end time.'
+        )
+    return start, stop
+
+
+def _time(text, default):
+    if not text:
+        return default
+    for form in FORMATS:
+        try:
+            return datetime.datetime.strptime(text, form)  # noqa: DTZ007 (UTC by definition)
+        except ValueError:
+            continue
+    raise exception.Invalid(reason='Datetime is in invalid format')
+
+
+def _servers(req, period, project_id=None):
+    """(rows of the page, uuid to link the next page with or None)."""
+    paged = req.minor >= 40
+    limit = paging.limit_of(req) if paged else None
+    after = _marker(req) if paged and 'marker' in req.params else None
+    answers = req.app.cells.scatter(
+        usage.active, *period, project_id=project_id, after=after, limit=limit
+    )
+    found = {
+        row.uuid: row
+        for rows in answers.values()
+        if not isinstance(rows, cells.Unreachable)
+        for row in rows
+    }
+    chosen = sorted(found.values(), key=lambda row: (row.project_id, row.uuid))[:limit]
+    full = paged and paging.is_full(req, chosen, limit)
+    return chosen, chosen[-1].uuid if full else None
+
+
+def _marker(req):
+    uuid = req.param('marker')
+    answers = req.app.cells.scatter(usage.find, uuid)
+    for row in answers.values():
+        if row is not None and not isinstance(row, cells.Unreachable):
+            return row
+    raise exception.MarkerNotFound(marker=uuid)

@@ -1,0 +1,39 @@
+"""Which servers of a cell ran in a period, for usage reports."""
+
+import sqlalchemy as sa
+
+from nova_lite.db import paging
+from nova_lite.db.cell import models
+
+TABLE = models.Instance.__table__
+COLUMNS = tuple(
+    TABLE.c[name]
+    for name in (
+        'uuid', 'project_id', 'display_name', 'vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb',
+        'flavor', 'launched_at', 'terminated_at', 'vm_state',
+    )
+)  # fmt: skip
+ORDER = ((TABLE.c.project_id, 'asc'), (TABLE.c.uuid, 'asc'))
+
+
+def active(connection, start, stop, *, project_id=None, after=None, limit=None):
+    """Servers that ran between two times, by project and uuid, deleted ones too.
+
+    after: the row (of this or another cell) that the page before ended with
+    """
+    conditions = [
+        TABLE.c.hidden.is_(False),
+        TABLE.c.launched_at < stop,
+        sa.or_(TABLE.c.terminated_at.is_(None), TABLE.c.terminated_at >= start),
+    ]
+    if project_id is not None:
+        conditions.append(TABLE.c.project_id == project_id)
+    if after is not None:
+        conditions.append(paging.after(ORDER, after))
+    query = paging.ordered(sa.select(*COLUMNS).where(*conditions), ORDER)
+    return connection.execute(query.limit(limit)).all()
+
+
+def find(connection, uuid):
+    """The row of one server to continue after, or None."""
+    return connection.execute(sa.select(*COLUMNS).where(TABLE.c.uuid == uuid)).first()
