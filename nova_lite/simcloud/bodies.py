@@ -87,7 +87,7 @@ def parsed(req):
     try:
         value = json.loads(raw, parse_constant=_refuse_constant)
         # Lone surrogates and NUL are legal JSON that no database stores as text.
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (ValueError, RecursionError) as error:
         raise faults.BadRequest(f'The body is not valid JSON: {error}') from error

@@ -84,9 +84,7 @@ class Catalog:
                         'interface': interface,
                         'region': self.region,
                         'region_id': self.region,
-                        'url': self._url(kind, interface).replace(
-                            '{project_id}', project_id or ''
-                        ),
+                        'url': self._url(kind, interface).replace('{project_id}', project_id or ''),
                     }
                     for interface in INTERFACES
                 ],

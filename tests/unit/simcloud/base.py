@@ -1,0 +1,124 @@
+"""What the tests of the simulated neighbours share."""
+
+import json
+
+import falcon.testing
+import fixtures
+import testtools
+
+from nova_lite.simcloud import app
+
+PASSWORDS = {
+    'admin_password': 'pw-admin',
+    'demo_password': 'pw-demo',
+    'service_password': 'pw-service',
+}
+URL = 'http://cloud.example:8080'
+
+
+def login_body(username, password, project=None):
+    """A password login, scoped to a project of the default domain."""
+    auth = {
+        'identity': {
+            'methods': ['password'],
+            'password': {
+                'user': {'name': username, 'domain': {'id': 'default'}, 'password': password}
+            },
+        }
+    }
+    if project:
+        auth['scope'] = {'project': {'name': project, 'domain': {'name': 'Default'}}}
+    return {'auth': auth}
+
+
+class Client:
+    """Requests with the same headers each time, checked for their status."""
+
+    def __init__(self, test, client, headers):
+        self._test = test
+        self._client = client
+        self.headers = headers
+
+    def request(self, method, path, body=None, *, expect=200, headers=(), **kwargs):
+        """The answer's JSON (None without one) when its status is `expect`."""
+        result = self.raw(method, path, body, headers=headers, **kwargs)
+        self._test.assertEqual(expect, result.status_code, result.text)
+        return result.json if 'json' in (result.headers.get('content-type') or '') else None
+
+    def raw(self, method, path, body=None, *, headers=(), **kwargs):
+        """The whole answer, whatever its status."""
+        sent = {**self.headers, **dict(headers)}
+        if body is not None:
+            kwargs['body'] = json.dumps(body)
+            sent.setdefault('Content-Type', 'application/json')
+        return self._client.simulate_request(method, path, headers=sent, **kwargs)
+
+    def get(self, path, **kwargs):
+        return self.request('GET', path, **kwargs)
+
+    def post(self, path, body, *, expect=201, **kwargs):
+        return self.request('POST', path, body, expect=expect, **kwargs)
+
+    def put(self, path, body=None, **kwargs):
+        return self.request('PUT', path, body, **kwargs)
+
+    def delete(self, path, *, expect=204, **kwargs):
+        return self.request('DELETE', path, expect=expect, **kwargs)
+
+
+class SimCloudTestCase(testtools.TestCase):
+    """A test with a freshly seeded simcloud that believes headers.
+
+    admin, demo: clients with tokens of these users in their projects
+    """
+
+    OPTIONS = {'auth': 'noauth'}
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.useFixture(fixtures.TempDir()).join('cloud.sqlite')
+        self.start()
+        self.admin = self.login('admin', 'pw-admin', 'admin')
+        self.demo = self.login('demo', 'pw-demo', 'demo')
+
+    def start(self):
+        """(Re)open the database in an application of its own."""
+        self.wsgi = falcon.testing.TestClient(
+            app.make_app(self.database, URL, options={**PASSWORDS, **self.OPTIONS})
+        )
+        self.anyone = Client(self, self.wsgi, {})
+
+    def token(self, username, password, project=None, *, expect=201):
+        """The secret of a new token."""
+        result = self.anyone.raw(
+            'POST', '/identity/v3/auth/tokens', login_body(username, password, project)
+        )
+        self.assertEqual(expect, result.status_code, result.text)
+        return result.headers.get('x-subject-token')
+
+    def login(self, username, password, project=None):
+        """A client that shows a token of its own."""
+        return Client(self, self.wsgi, {'X-Auth-Token': self.token(username, password, project)})
+
+    def believed(self, user_id, project_id, *roles):
+        """A client whose headers say who asks."""
+        return Client(
+            self,
+            self.wsgi,
+            {'X-User-Id': user_id, 'X-Project-Id': project_id, 'X-Roles': ','.join(roles)},
+        )
+
+    def network_id(self, name):
+        """The id of one of the networks that are there from the start."""
+        found = self.admin.get(f'/network/v2.0/networks?name={name}')['networks']
+        return found[0]['id']
+
+    def image_id(self, name='cirros'):
+        """The id of one of the images that are there from the start."""
+        return self.admin.get(f'/image/v2/images?name={name}')['images'][0]['id']
+
+    def port(self, client=None, network='shared', **values):
+        """A new port."""
+        return (client or self.admin).post(
+            '/network/v2.0/ports', {'port': {'network_id': self.network_id(network), **values}}
+        )['port']

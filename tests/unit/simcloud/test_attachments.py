@@ -1,0 +1,199 @@
+"""The attachment flow that the compute service uses."""
+
+from tests.unit.simcloud import base
+
+V3 = '/volume/v3'
+SERVER, OTHER = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
+VERSION = {'OpenStack-API-Version': 'volume 3.60'}
+
+
+class AttachmentTestCase(base.SimCloudTestCase):
+    def setUp(self):
+        super().setUp()
+        self.demo.headers = {**self.demo.headers, **VERSION}
+        self.admin.headers = {**self.admin.headers, **VERSION}
+        self.volume_id = self.volume()
+
+    def volume(self, **values):
+        return self.demo.post(f'{V3}/volumes', {'volume': {'size': 1, **values}}, expect=202)[
+            'volume'
+        ]['id']
+
+    def status(self, volume_id=None):
+        return self.demo.get(f'{V3}/volumes/{volume_id or self.volume_id}')['volume']['status']
+
+    def reserve(self, server=SERVER, *, expect=200, volume_id=None, **values):
+        answer = self.demo.post(
+            f'{V3}/attachments',
+            {
+                'attachment': {
+                    'volume_uuid': volume_id or self.volume_id,
+                    'instance_uuid': server,
+                    **values,
+                }
+            },
+            expect=expect,
+        )
+        return answer['attachment']['id'] if expect == 200 else answer
+
+    def connect(self, attachment_id, host='h1', *, expect=200, **connector):
+        return self.demo.put(
+            f'{V3}/attachments/{attachment_id}',
+            {
+                'attachment': {
+                    'connector': {
+                        'host': host,
+                        'initiator': 'iqn',
+                        'mountpoint': '/dev/vdb',
+                        **connector,
+                    }
+                }
+            },
+            expect=expect,
+        )
+
+    def complete(self, attachment_id):
+        self.demo.post(
+            f'{V3}/attachments/{attachment_id}/action', {'os-complete': None}, expect=204
+        )
+
+    def remove(self, attachment_id):
+        return self.demo.delete(f'{V3}/attachments/{attachment_id}', expect=200)
+
+    def test_reserve_connect_complete_delete(self):
+        attachment_id = self.reserve()
+        self.assertEqual('reserved', self.status())
+        shown = self.connect(attachment_id)['attachment']
+        self.assertEqual(
+            ('attaching', 'rw', SERVER), (shown['status'], shown['attach_mode'], shown['instance'])
+        )
+        self.assertEqual(attachment_id, shown['connection_info']['attachment_id'])
+        self.assertIn('driver_volume_type', shown['connection_info'])
+        self.assertEqual('attaching', self.status())
+        self.complete(attachment_id)
+        volume = self.admin.get(f'{V3}/volumes/{self.volume_id}')['volume']
+        self.assertEqual('in-use', volume['status'])
+        self.assertEqual(
+            [(SERVER, attachment_id, '/dev/vdb', 'h1')],
+            [
+                (one['server_id'], one['attachment_id'], one['device'], one['host_name'])
+                for one in volume['attachments']
+            ],
+        )
+        self.demo.delete(f'{V3}/volumes/{self.volume_id}', expect=400)
+        self.assertEqual({'attachments': []}, self.remove(attachment_id))
+        self.assertEqual('available', self.status())
+        self.demo.get(f'{V3}/attachments/{attachment_id}', expect=404)
+
+    def test_connector_may_come_with_the_reservation(self):
+        attachment_id = self.reserve(connector={'host': 'h1', 'mode': 'ro'})
+        shown = self.demo.get(f'{V3}/attachments/{attachment_id}')['attachment']
+        self.assertEqual(('attaching', 'ro'), (shown['status'], shown['attach_mode']))
+
+    def test_volume_serves_one_server(self):
+        self.reserve()
+        fault = self.reserve(OTHER, expect=400)
+        self.assertIn('Invalid volume', fault['badRequest']['message'])
+
+    def test_server_may_hold_several_attachments_while_it_moves(self):
+        source = self.reserve()
+        self.connect(source)
+        self.complete(source)
+        dest = self.reserve()
+        self.assertEqual('in-use', self.status())
+        self.connect(dest, 'h1', expect=400)
+        self.connect(dest, 'h2')
+        self.complete(dest)
+        self.remove(source)
+        self.assertEqual('in-use', self.status())
+        (host,) = self.admin.get(f'{V3}/volumes/{self.volume_id}')['volume']['attachments']
+        self.assertEqual('h2', host['host_name'])
+
+    def test_connected_attachment_replaced_by_an_empty_one_keeps_the_volume(self):
+        first = self.reserve()
+        self.connect(first)
+        self.complete(first)
+        self.reserve()
+        self.remove(first)
+        self.assertEqual('reserved', self.status())
+        self.reserve(OTHER, expect=400)
+
+    def test_multiattach_volume_serves_several_servers(self):
+        volume_id = self.volume(volume_type='multiattach')
+        first, second = (self.reserve(server, volume_id=volume_id) for server in (SERVER, OTHER))
+        for attachment_id in (first, second):
+            self.connect(attachment_id)
+            self.complete(attachment_id)
+        self.assertEqual('in-use', self.status(volume_id))
+        self.assertEqual([second], [one['id'] for one in self.remove(first)['attachments']])
+        self.assertEqual('in-use', self.status(volume_id))
+        self.remove(second)
+        self.assertEqual('available', self.status(volume_id))
+
+    def test_volumes_in_error_are_refused(self):
+        attachment_id = self.reserve()
+        self.admin.post(
+            f'{V3}/volumes/{self.volume_id}/action',
+            {'os-reset_status': {'status': 'error'}},
+            expect=202,
+        )
+        self.reserve(expect=400)
+        self.connect(attachment_id, expect=400)
+        self.remove(attachment_id)
+
+    def test_lists(self):
+        mine = self.reserve()
+        other = self.reserve(OTHER, volume_id=self.volume())
+
+        def ids(client, query='', kind='attachments'):
+            return {one['id'] for one in client.get(f'{V3}/{kind}?{query}')['attachments']}
+
+        self.assertEqual({mine}, ids(self.demo, f'instance_id={SERVER}'))
+        self.assertEqual({other}, ids(self.demo, f'instance_id={OTHER}', 'attachments/detail'))
+        self.assertEqual({mine}, ids(self.demo, f'volume_id={self.volume_id}'))
+        self.assertEqual({mine, other}, ids(self.demo))
+        self.assertEqual(set(), ids(self.admin))
+        self.assertEqual({mine, other}, ids(self.admin, 'all_tenants=1'))
+        self.connect(mine)
+        self.assertEqual({mine}, ids(self.demo, 'status=attaching'))
+
+    def test_projects_are_apart(self):
+        attachment_id = self.reserve()
+        other = self.believed('u', 'elsewhere', 'member')
+        other.headers |= VERSION
+        path = f'{V3}/attachments/{attachment_id}'
+        other.get(path, expect=404)
+        other.delete(path, expect=404)
+        other.post(
+            f'{V3}/attachments',
+            {'attachment': {'volume_uuid': self.volume_id, 'instance_uuid': SERVER}},
+            expect=404,
+        )
+
+    def test_older_microversions_know_less(self):
+        attachment_id = self.reserve()
+        for version, status in (('3.26', 404), ('3.27', 200)):
+            self.demo.get(
+                f'{V3}/attachments',
+                expect=status,
+                headers={'OpenStack-API-Version': f'volume {version}'},
+            )
+        self.demo.post(
+            f'{V3}/attachments/{attachment_id}/action',
+            {'os-complete': None},
+            expect=404,
+            headers={'OpenStack-API-Version': 'volume 3.43'},
+        )
+
+    def test_wrong_requests(self):
+        attachment_id = self.reserve()
+        for body in (
+            {},
+            {'attachment': {}},
+            {'attachment': {'connector': None}},
+            {'attachment': {'connector': {'host': 7}}},
+            [],
+        ):
+            self.demo.put(f'{V3}/attachments/{attachment_id}', body, expect=400)
+            self.demo.post(f'{V3}/attachments', body, expect=400)
+        self.reserve(volume_id='nothing', expect=404)

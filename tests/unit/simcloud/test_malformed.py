@@ -1,0 +1,200 @@
+"""Whatever is sent to whichever route, the answer is never a 5xx."""
+
+import falcon.inspect
+from hypothesis import given
+from hypothesis import HealthCheck
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from nova_lite.simcloud.image import fields
+from nova_lite.simcloud.network import floating_ips
+from nova_lite.simcloud.network import ports
+from nova_lite.simcloud.network import routers
+from nova_lite.simcloud.network import security_rules
+from nova_lite.simcloud.network import subnets
+from nova_lite.simcloud.volume import actions
+from nova_lite.simcloud.volume import volumes
+from tests.unit.simcloud import base
+
+ODD = (
+    None,
+    True,
+    0,
+    -1,
+    2**70,
+    1.5,
+    '',
+    'x',
+    'ünï',
+    '\0',
+    '\ud800',
+    'x' * 70000,
+    [],
+    {},
+    [[]],
+    {'': None},
+    {'a': {'b': []}},
+)
+RAW = (b'', b'{', b'\xff\xfe', b'[' * 100000, b'NaN', b'{"a": 1e999}', b'null')
+QUERIES = (
+    'limit=a',
+    'limit=-1',
+    'limit=99999999999999999999',
+    'marker=%00',
+    'sort_key=%ff',
+    'sort_key=',
+    'sort=a:b:c',
+    'fields=',
+    'name=%00',
+    'name=%f0%28',
+    'id=' + 'x' * 5000,
+    'all_tenants=maybe',
+    'all_tenants=',
+    'offset=x',
+    'offset=99999999999999999999',
+    'shared=',
+    'size=1e9',
+    'created_at=x:y',
+    'fixed_ips=',
+    'page_reverse=x',
+    'tags=%22',
+    'tag=%5c%27',
+    'mtu=99999999999999999999',
+    "name='",
+    'name~=%25',
+    'bootable=2',
+)
+# Routes whose well-formed relatives are worth trying: (method, path, key, schema).
+WRITES = tuple(
+    (path, key, validator.schema['properties'][key]['properties'])
+    for path, key, validator in (
+        ('/network/v2.0/ports', 'port', ports.CREATE),
+        ('/network/v2.0/subnets', 'subnet', subnets.CREATE),
+        ('/network/v2.0/routers', 'router', routers.CREATE),
+        ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
+        ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),
+        ('/volume/v3/volumes', 'volume', volumes.CREATE),
+    )
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+ADDRESSES = st.sampled_from(
+    ('10.1.0.9', '10.1.255.255', '0.0.0.0', '::', '300.1.1.1', '', '10.1.0.0/16', '2001:db8::/129')
+)
+
+
+def routes(wsgi):
+    """(method, path with an id in every place) of all routes."""
+    for route in falcon.inspect.inspect_app(wsgi.app).routes:
+        path = falcon_path(route.path)
+        for method in route.methods:
+            if not method.internal:
+                yield method.method, path
+
+
+def falcon_path(template):
+    """The template with something that could be an id in each field."""
+    parts = ['unknown' if part.startswith('{') else part for part in template.split('/')]
+    return '/'.join(parts)
+
+
+class MalformedTestCase(base.SimCloudTestCase):
+    def setUp(self):
+        super().setUp()
+        self.image = self.image_id()
+        self.shared = self.network_id('shared')
+
+    def check(self, method, path, **kwargs):
+        headers = {
+            **self.admin.headers,
+            'Content-Type': 'application/json',
+            'OpenStack-API-Version': 'volume 3.60',
+            **kwargs.pop('headers', {}),
+        }
+        result = self.wsgi.simulate_request(method, path, headers=headers, **kwargs)
+        self.assertLess(result.status_code, 500, f'{method} {path} {kwargs}: {result.text}')
+        return result
+
+    def test_every_route_survives_odd_bodies(self):
+        for method, path in routes(self.wsgi):
+            if method in ('GET', 'HEAD', 'DELETE'):
+                self.check(method, path)
+                continue
+            for raw in RAW:
+                self.check(method, path, body=raw)
+            for odd in ODD:
+                for body in (
+                    odd,
+                    {'port': odd, 'network': odd, 'volume': odd},
+                    {path.rsplit('/', 1)[-1].removesuffix('s'): odd},
+                ):
+                    self.check(method, path, body=base.json.dumps(body))
+
+    def test_every_list_survives_odd_queries(self):
+        for method, path in routes(self.wsgi):
+            if method == 'GET':
+                for query in QUERIES:
+                    self.check(method, path, query_string=query)
+
+    def test_odd_headers(self):
+        for value in ('volume 3.x', 'volume', ',', 'volume 3.60, compute', 'volume -1'):
+            self.check('GET', '/volume/v3/volumes', headers={'OpenStack-API-Version': value})
+        for name in ('X-Auth-Token', 'X-Subject-Token', 'X-Service-Token', 'If-Match'):
+            self.check('GET', '/identity/v3/auth/tokens', headers={name: 'ü' * 300})
+
+    def test_oversize_bodies_are_refused(self):
+        result = self.check('POST', '/network/v2.0/ports', body=b' ' * (2 * 2**20))
+        self.assertEqual(413, result.status_code)
+
+    @settings(
+        max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(st.data())
+    def test_writes_survive_near_misses(self, data):
+        path, key, properties = data.draw(st.sampled_from(WRITES))
+        ids = [self.shared, 'unknown', self.image]
+        values = st.sampled_from(ids) | ADDRESSES | JSON
+        body = data.draw(st.dictionaries(st.sampled_from(sorted(properties)), values, max_size=6))
+        if 'network_id' in properties:
+            body.setdefault('network_id', self.shared)
+        self.check('POST', path, body=base.json.dumps({key: body}))
+
+    @settings(
+        max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(st.sampled_from(sorted(actions.ACTIONS)), JSON)
+    def test_actions_survive_odd_values(self, action, value):
+        made = self.demo.post('/volume/v3/volumes', {'volume': {'size': 1}}, expect=202)
+        self.check(
+            'POST',
+            f'/volume/v3/volumes/{made["volume"]["id"]}/action',
+            body=base.json.dumps({action: value}),
+        )
+
+    @settings(
+        max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(
+        st.lists(
+            st.fixed_dictionaries(
+                {
+                    'op': st.sampled_from(('add', 'replace', 'remove')),
+                    'path': st.sampled_from([f'/{name}' for name in (*fields.SETTABLE, 'p', 'id')]),
+                    'value': JSON,
+                }
+            ),
+            max_size=4,
+        )
+    )
+    def test_patches_survive_odd_values(self, changes):
+        self.check(
+            'PATCH',
+            f'/image/v2/images/{self.image}',
+            body=base.json.dumps(changes),
+            headers={'Content-Type': 'application/openstack-images-v2.1-json-patch'},
+        )

@@ -1,0 +1,120 @@
+"""Routers, floating addresses, automatic networks."""
+
+from tests.unit.simcloud import base
+
+V2 = '/network/v2.0'
+
+
+class RouterTestCase(base.SimCloudTestCase):
+    def setUp(self):
+        super().setUp()
+        self.public = self.network_id('public')
+        self.network = self.demo.post(f'{V2}/networks', {'network': {}})['network']
+        self.subnet = self.demo.post(
+            f'{V2}/subnets',
+            {'subnet': {'network_id': self.network['id'], 'cidr': '192.0.2.0/24', 'ip_version': 4}},
+        )['subnet']
+
+    def router(self, **values):
+        return self.demo.post(f'{V2}/routers', {'router': values})['router']
+
+    def connect(self, router, *, expect=200):
+        return self.demo.put(
+            f'{V2}/routers/{router["id"]}/add_router_interface',
+            {'subnet_id': self.subnet['id']},
+            expect=expect,
+        )
+
+    def port_of_demo(self):
+        return self.demo.post(f'{V2}/ports', {'port': {'network_id': self.network['id']}})['port']
+
+    def floating(self, *, expect=201, **values):
+        return self.demo.post(
+            f'{V2}/floatingips',
+            {'floatingip': {'floating_network_id': self.public, **values}},
+            expect=expect,
+        )
+
+    def test_interfaces_hold_the_gateway_address(self):
+        router = self.router()
+        made = self.connect(router)
+        port = self.demo.get(f'{V2}/ports/{made["port_id"]}')['port']
+        self.assertEqual('192.0.2.1', port['fixed_ips'][0]['ip_address'])
+        self.connect(router, expect=409)
+        path = f'{V2}/routers/{router["id"]}'
+        self.demo.delete(path, expect=409)
+        self.demo.put(f'{path}/remove_router_interface', {'port_id': made['port_id']})
+        self.demo.put(f'{path}/remove_router_interface', {'port_id': made['port_id']}, expect=404)
+        self.demo.delete(path)
+        self.demo.delete(f'{V2}/networks/{self.network["id"]}')
+
+    def test_gateway_is_set_and_cleared(self):
+        router = self.router(external_gateway_info={'network_id': self.public})
+        gateway = router['external_gateway_info']
+        self.assertTrue(gateway['external_fixed_ips'][0]['ip_address'].startswith('172.24.'))
+        path = f'{V2}/routers/{router["id"]}'
+        cleared = self.demo.put(path, {'router': {'external_gateway_info': None}})['router']
+        self.assertIsNone(cleared['external_gateway_info'])
+        self.demo.put(
+            path,
+            {'router': {'external_gateway_info': {'network_id': self.network['id']}}},
+            expect=400,
+        )
+
+    def test_floating_address_follows_a_port(self):
+        port = self.port_of_demo()
+        fault = self.floating(port_id=port['id'], expect=404)
+        self.assertEqual('ExternalGatewayForFloatingIPNotFound', fault['NeutronError']['type'])
+        router = self.router(external_gateway_info={'network_id': self.public})
+        self.connect(router)
+        made = self.floating(port_id=port['id'])['floatingip']
+        self.assertEqual(
+            ('ACTIVE', router['id'], port['fixed_ips'][0]['ip_address']),
+            (made['status'], made['router_id'], made['fixed_ip_address']),
+        )
+        self.assertEqual(port['mac_address'], made['port_details']['mac_address'])
+        fault = self.floating(port_id=port['id'], expect=409)
+        self.assertEqual('FloatingIPPortAlreadyAssociated', fault['NeutronError']['type'])
+        address = made['floating_ip_address']
+        for query in (
+            f'port_id={port["id"]}',
+            f'floating_ip_address={address}',
+            f'port_id={port["id"]}&fixed_ip_address={made["fixed_ip_address"]}',
+        ):
+            found = self.demo.get(f'{V2}/floatingips?{query}')['floatingips']
+            self.assertEqual([made['id']], [one['id'] for one in found])
+        self.demo.put(
+            f'{V2}/routers/{router["id"]}/remove_router_interface',
+            {'subnet_id': self.subnet['id']},
+            expect=409,
+        )
+        self.demo.delete(f'{V2}/ports/{port["id"]}')
+        path = f'{V2}/floatingips/{made["id"]}'
+        shown = self.demo.get(path)['floatingip']
+        self.assertEqual((None, 'DOWN'), (shown['port_id'], shown['status']))
+        other = self.port_of_demo()
+        self.assertEqual(
+            other['id'],
+            self.demo.put(path, {'floatingip': {'port_id': other['id']}})['floatingip']['port_id'],
+        )
+        self.assertIsNone(
+            self.demo.put(path, {'floatingip': {'port_id': None}})['floatingip']['port_id']
+        )
+        self.demo.delete(path)
+        self.assertEqual([], self.admin.get(f'{V2}/ports?device_owner=network:floatingip')['ports'])
+
+    def test_automatic_network_is_made_once(self):
+        fresh = self.believed('u', 'fresh', 'member')
+        path = f'{V2}/auto-allocated-topology/fresh'
+        self.assertEqual(
+            'dry-run=pass', fresh.get(f'{path}?fields=dry-run')['auto_allocated_topology']['id']
+        )
+        made = fresh.get(path)['auto_allocated_topology']['id']
+        self.assertEqual(made, fresh.get(path)['auto_allocated_topology']['id'])
+        port = fresh.post(f'{V2}/ports', {'port': {'network_id': made}})['port']
+        fresh.delete(path, expect=409)
+        fresh.delete(f'{V2}/ports/{port["id"]}')
+        fresh.delete(path)
+        fresh.get(f'{V2}/networks/{made}', expect=404)
+        self.admin.put(f'{V2}/networks/{self.public}', {'network': {'is_default': False}})
+        fresh.get(f'{path}?fields=dry-run', expect=409)

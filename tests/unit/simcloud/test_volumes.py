@@ -1,0 +1,249 @@
+"""Volumes, snapshots, types, quotas and the actions on volumes."""
+
+from tests.unit.simcloud import base
+
+V3 = '/volume/v3'
+
+
+class VolumeTestCase(base.SimCloudTestCase):
+    def volume(self, client=None, *, expect=202, **values):
+        answer = (client or self.demo).post(
+            f'{V3}/volumes', {'volume': {'size': 1, **values}}, expect=expect
+        )
+        return answer['volume'] if expect == 202 else answer
+
+    def shown(self, volume):
+        return self.demo.get(f'{V3}/volumes/{volume["id"]}')['volume']
+
+    def act(self, volume, action, value=None, *, expect=202, client=None):
+        return (client or self.demo).post(
+            f'{V3}/volumes/{volume["id"]}/action', {action: value}, expect=expect
+        )
+
+    def test_volume_begins_in_creating_and_is_available_at_once(self):
+        volume = self.volume(name='v', metadata={'a': 'b'})
+        self.assertEqual('creating', volume['status'])
+        shown = self.shown(volume)
+        self.assertEqual(
+            ('available', 'v', 1, {'a': 'b'}, '__DEFAULT__', 'false', False),
+            (
+                shown['status'],
+                shown['name'],
+                shown['size'],
+                shown['metadata'],
+                shown['volume_type'],
+                shown['bootable'],
+                shown['multiattach'],
+            ),
+        )
+        self.demo.delete(f'{V3}/volumes/{volume["id"]}', expect=202)
+        self.demo.get(f'{V3}/volumes/{volume["id"]}', expect=404)
+
+    def test_volume_of_an_image_boots_and_remembers(self):
+        volume = self.volume(imageRef=self.image_id('debian'), size=2)
+        self.assertEqual('true', volume['bootable'])
+        remembered = self.shown(volume)['volume_image_metadata']
+        self.assertEqual(
+            ('debian', '2', 'qcow2', 'debian'),
+            (
+                remembered['image_name'],
+                remembered['min_disk'],
+                remembered['disk_format'],
+                remembered['os_distro'],
+            ),
+        )
+        self.volume(imageRef=self.image_id('debian'), expect=400)
+        self.volume(imageRef='nothing', expect=400)
+        queued = self.demo.post('/image/v2/images', {'name': 'q'})['id']
+        self.volume(imageRef=queued, expect=400)
+
+    def test_volumes_of_volumes_and_snapshots(self):
+        volume = self.volume(imageRef=self.image_id(), size=3, volume_type='multiattach')
+        snapshot = self.demo.post(
+            f'{V3}/snapshots', {'snapshot': {'volume_id': volume['id'], 'name': 's'}}, expect=202
+        )['snapshot']
+        self.assertEqual('creating', snapshot['status'])
+        path = f'{V3}/snapshots/{snapshot["id"]}'
+        self.assertEqual('available', self.demo.get(path)['snapshot']['status'])
+        for source in ({'snapshot_id': snapshot['id']}, {'source_volid': volume['id']}):
+            copy = self.volume(size=None, **source)
+            self.assertEqual(
+                (3, 'true', 'multiattach'), (copy['size'], copy['bootable'], copy['volume_type'])
+            )
+            self.volume(size=2, expect=400, **source)
+        self.volume(snapshot_id=snapshot['id'], source_volid=volume['id'], expect=400)
+        self.demo.delete(f'{V3}/volumes/{volume["id"]}', expect=400)
+        self.demo.put(path, {'snapshot': {'name': 't'}})
+        self.demo.post(f'{path}/metadata', {'metadata': {'a': 'b'}}, expect=200)
+        found = self.demo.get(f'{V3}/snapshots/detail?name=t')['snapshots']
+        self.assertEqual({'a': 'b'}, found[0]['metadata'])
+        self.demo.delete(f'{V3}/volumes/{volume["id"]}?cascade=True', expect=202)
+        self.demo.get(path, expect=404)
+
+    def test_snapshot_of_a_volume_in_use_must_be_forced(self):
+        volume = self.volume()
+        self.act(volume, 'os-attach', {'instance_uuid': 's', 'mountpoint': '/dev/vdb'})
+        body = {'snapshot': {'volume_id': volume['id']}}
+        self.demo.post(f'{V3}/snapshots', body, expect=400)
+        body['snapshot']['force'] = True
+        self.demo.post(f'{V3}/snapshots', body, expect=202)
+
+    def test_actions_change_what_they_say(self):
+        volume = self.volume()
+        self.act(volume, 'os-set_bootable', {'bootable': True}, expect=200)
+        self.act(volume, 'os-extend', {'new_size': 5})
+        self.act(volume, 'os-extend', {'new_size': 5}, expect=400)
+        self.act(volume, 'os-retype', {'new_type': 'multiattach', 'migration_policy': 'never'})
+        self.act(volume, 'os-set_image_metadata', {'metadata': {'k': 'v', 'l': 'w'}}, expect=200)
+        self.act(volume, 'os-unset_image_metadata', {'key': 'l'}, expect=200)
+        self.act(volume, 'os-update_readonly_flag', {'readonly': True})
+        shown = self.shown(volume)
+        self.assertEqual(
+            ('true', 5, True, {'k': 'v'}, 'True'),
+            (
+                shown['bootable'],
+                shown['size'],
+                shown['multiattach'],
+                shown['volume_image_metadata'],
+                shown['metadata']['readonly'],
+            ),
+        )
+        self.assertEqual(
+            {'metadata': {'k': 'v'}}, self.act(volume, 'os-show_image_metadata', expect=200)
+        )
+        self.act(volume, 'os-reset_status', {'status': 'error'}, expect=403)
+        self.act(volume, 'os-reset_status', {'status': 'error'}, client=self.admin)
+        self.act(volume, 'os-reimage', {'image_id': self.image_id()})
+        self.act(volume, 'os-dance', {}, expect=400)
+        self.act(volume, 'os-extend', {'new_size': 'big'}, expect=400)
+
+    def test_detaching_begins_and_is_called_off(self):
+        volume = self.volume()
+        self.act(volume, 'os-begin_detaching', expect=400)
+        self.act(volume, 'os-attach', {'instance_uuid': 's', 'mountpoint': '/dev/vdb'})
+        self.act(volume, 'os-begin_detaching')
+        self.assertEqual('detaching', self.shown(volume)['status'])
+        self.act(volume, 'os-begin_detaching', expect=400)
+        self.act(volume, 'os-roll_detaching')
+        self.assertEqual('in-use', self.shown(volume)['status'])
+        self.act(volume, 'os-detach', {})
+        self.assertEqual('available', self.shown(volume)['status'])
+
+    def test_projects_are_apart(self):
+        volume = self.volume()
+        other = self.believed('u', 'elsewhere', 'member')
+        other.get(f'{V3}/volumes/{volume["id"]}', expect=404)
+        other.delete(f'{V3}/volumes/{volume["id"]}', expect=404)
+        self.assertEqual([], other.get(f'{V3}/volumes/detail?all_tenants=1')['volumes'])
+        self.assertEqual([], self.admin.get(f'{V3}/volumes')['volumes'])
+        every = self.admin.get(f'{V3}/volumes/detail?all_tenants=1')['volumes']
+        self.assertEqual([volume['id']], [one['id'] for one in every])
+        self.assertIn('os-vol-host-attr:host', every[0])
+        self.believed('u', 'elsewhere', 'reader').post(
+            f'{V3}/volumes', {'volume': {'size': 1}}, expect=403
+        )
+
+    def test_paths_may_carry_the_callers_project(self):
+        volume = self.volume()
+        project = volume['os-vol-tenant-attr:tenant_id']
+        self.demo.get(f'{V3}/{project}/volumes/{volume["id"]}')
+        self.demo.get(f'{V3}/{"0" * 32}/volumes', expect=400)
+
+    def test_microversions(self):
+        volume = self.volume()
+        path = f'{V3}/volumes/{volume["id"]}'
+        self.assertNotIn('volume_type_id', self.demo.get(path)['volume'])
+        result = self.demo.raw('GET', path, headers={'OpenStack-API-Version': 'volume 3.63'})
+        self.assertIn('volume_type_id', result.json['volume'])
+        self.assertEqual('volume 3.63', result.headers['openstack-api-version'])
+        for version, status in (
+            ('volume 3.999', 406),
+            ('volume three', 400),
+            ('compute 2.1', 200),
+            ('volume latest', 200),
+        ):
+            self.demo.get(path, expect=status, headers={'OpenStack-API-Version': version})
+        document = self.anyone.get(f'{V3}/')['versions'][0]
+        self.assertEqual(('3.0', '3.71'), (document['min_version'], document['version']))
+
+    def test_lists_filter_sort_and_page(self):
+        for number in range(5):
+            self.volume(name=f'n{number}', size=number + 1)
+
+        def names(query, kind='volumes/detail'):
+            return [one['name'] for one in self.demo.get(f'{V3}/{kind}?{query}')['volumes']]
+
+        self.assertEqual(['n3', 'n4'], names('sort=name:asc&offset=3'))
+        self.assertEqual(['n2'], names('name=n2&status=available', 'volumes'))
+        self.assertEqual(['n1'], names('size=2'))
+        self.assertEqual([], names('bootable=true'))
+        page = self.demo.get(f'{V3}/volumes?limit=2&sort=name')
+        self.assertIn('marker=', page['volumes_links'][0]['href'])
+        for query in ('limit=x', 'marker=none', 'sort=colour', 'size=big', 'bootable=maybe'):
+            self.demo.get(f'{V3}/volumes?{query}', expect=400)
+        summary = self.demo.get(f'{V3}/volumes/summary')['volume-summary']
+        self.assertEqual((5, 15), (summary['total_count'], summary['total_size']))
+
+    def test_types_are_the_administrators(self):
+        self.demo.post(f'{V3}/types', {'volume_type': {'name': 't'}}, expect=403)
+        made = self.admin.post(
+            f'{V3}/types',
+            {'volume_type': {'name': 't', 'os-volume-type-access:is_public': False}},
+            expect=200,
+        )['volume_type']
+        path = f'{V3}/types/{made["id"]}'
+        self.demo.get(path, expect=404)
+        self.volume(volume_type='t', expect=404)
+        self.admin.post(f'{path}/extra_specs', {'extra_specs': {'a': 'b'}}, expect=200)
+        self.admin.put(f'{path}/extra_specs/c', {'c': 'd'})
+        self.admin.delete(f'{path}/extra_specs/a', expect=202)
+        self.assertEqual({'extra_specs': {'c': 'd'}}, self.admin.get(f'{path}/extra_specs'))
+        self.volume(self.admin, volume_type='t')
+        self.admin.delete(path, expect=400)
+        self.assertEqual('__DEFAULT__', self.demo.get(f'{V3}/types/default')['volume_type']['name'])
+
+    def test_quotas_hold(self):
+        project = self.volume()['os-vol-tenant-attr:tenant_id']
+        path = f'{V3}/os-quota-sets/{project}'
+        self.admin.put(path, {'quota_set': {'volumes': 2, 'gigabytes': '3'}})
+        usage = self.demo.get(f'{path}?usage=True')['quota_set']
+        self.assertEqual((2, 1), (usage['volumes']['limit'], usage['volumes']['in_use']))
+        fault = self.volume(size=3, expect=413)
+        self.assertIn('overLimit', fault)
+        self.volume(size=2)
+        self.volume(expect=413)
+        absolute = self.demo.get(f'{V3}/limits')['limits']['absolute']
+        self.assertEqual(
+            (2, 2, 3),
+            (
+                absolute['maxTotalVolumes'],
+                absolute['totalVolumesUsed'],
+                absolute['totalGigabytesUsed'],
+            ),
+        )
+        self.admin.delete(path, expect=200)
+        self.volume()
+        self.demo.get(f'{V3}/os-quota-sets/elsewhere', expect=403)
+
+    def test_metadata(self):
+        path = f'{V3}/volumes/{self.volume(metadata={"a": "b"})["id"]}/metadata'
+        self.demo.post(path, {'metadata': {'c': 'd'}}, expect=200)
+        self.demo.put(f'{path}/e', {'meta': {'e': 'f'}})
+        self.demo.delete(f'{path}/a', expect=200)
+        self.assertEqual({'metadata': {'c': 'd', 'e': 'f'}}, self.demo.get(path))
+        self.demo.delete(f'{path}/a', expect=404)
+        self.demo.put(path, {'metadata': {}})
+        self.demo.put(path, {'metadata': {'number': 1}}, expect=400)
+
+    def test_creation_refuses_what_it_must(self):
+        for values in (
+            {'size': 0},
+            {'size': 'big'},
+            {'size': None},
+            {'name': 7},
+            {'metadata': {'a': 1}},
+            {'colour': 'red'},
+            {'multiattach': True},
+        ):
+            self.volume(expect=400, **values)
+        self.volume(volume_type='nothing', expect=404)
