@@ -37,6 +37,8 @@ class Refusals:
         counts = collections.Counter({PLACEMENT: total - offered})
         counts.update(stage for stage, _reason in self.of_host.values())
         parts = [f'{stage} {count}' for stage, count in counts.items() if count]
+        if not parts:
+            return f'None of {total} hosts was refused.'
         return f'Of {total} host{"s" if total != 1 else ""}, refused by: {", ".join(parts)}.'
 
 
@@ -80,11 +82,14 @@ class Memory:
                 self._drop(uuid)
                 self._records[uuid] = record
                 self._refusals += len(record.refusals.of_host)
-            while self._records and (
-                len(self._records) > self._servers
-                or self._refusals > self._servers * self.REFUSALS_PER_SERVER
-            ):
+            while self._is_full():
                 self._drop(next(iter(self._records)))
+
+    def _is_full(self):
+        """Too many servers, or too many refusals unless they are the newest server's."""
+        count = len(self._records)
+        many = self._refusals > self._servers * self.REFUSALS_PER_SERVER
+        return count > self._servers or (many and count > 1)
 
     def _drop(self, uuid):
         record = self._records.pop(uuid, None)

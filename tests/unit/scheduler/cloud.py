@@ -197,8 +197,7 @@ class PlacementCloudTestCase(CloudTestCase):
                 if total
             },
         )
-        if traits:
-            self.providers.set_traits(self.admin, uuid, traits)
+        self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA', *traits])
         return uuid
 
     def add_aggregate(self, name, metadata=None, members=()):
