@@ -1,0 +1,174 @@
+""" "Why not this host?": what is remembered, and what placement says afterwards."""
+
+import testtools
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.scheduler import memory
+from tests.unit.scheduler import base
+from tests.unit.scheduler import test_manager
+
+
+class RefusalsTest(testtools.TestCase):
+    def test_the_last_refusal_counts(self):
+        found = memory.Refusals()
+        found.add('ComputeFilter', 'a', 'down')
+        found.add('claim', 'a', 'full')
+        found.add('claim', 'b', 'full')
+        self.assertEqual('Of 3 hosts, refused by: placement 1, claim 2.', found.summary(3, 2))
+        found.clear(['a', 'b', 'c'])
+        self.assertEqual('Of 1 host, refused by: placement 1.', found.summary(1, 0))
+        self.assertEqual('No host is known.', found.summary(0, 0))
+        self.assertEqual('None of 2 hosts was refused.', found.summary(2, 2))
+
+
+class MemoryTest(testtools.TestCase):
+    def record(self, *uuids, refusals=0):
+        made = memory.Record('req', uuids)
+        for index in range(refusals):
+            made.refusals.add('claim', f'h{index}', 'full')
+        return made
+
+    def test_the_newest_decision_counts(self):
+        kept = memory.Memory(9)
+        old, new = self.record('s1', 's2'), self.record('s1')
+        kept.add(old)
+        kept.add(new)
+        self.assertIs(new, kept.get('s1'))
+        self.assertIs(old, kept.get('s2'))
+
+    def test_unknown(self):
+        error = self.assertRaises(exception.DecisionNotFound, memory.Memory(9).get, 's1')
+        self.assertIn('s1', error.message)
+
+    def test_it_is_bounded(self):
+        kept = memory.Memory(2)
+        for uuid in ('s1', 's2', 's3'):
+            kept.add(self.record(uuid))
+        self.assertRaises(exception.DecisionNotFound, kept.get, 's1')
+        kept.add(self.record('s4', refusals=2 * kept.REFUSALS_PER_SERVER + 1))
+        self.assertRaises(exception.DecisionNotFound, kept.get, 's3')
+        kept.get('s4')
+
+    def test_none_at_all(self):
+        kept = memory.Memory(0)
+        kept.add(self.record('s1'))
+        self.assertRaises(exception.DecisionNotFound, kept.get, 's1')
+
+
+class WhyTest(test_manager.ManagerTestCase):
+    def why(self, host=None):
+        return self.scheduler.why(self.ctxt, self.uuids[0], host)
+
+    def reason(self, host):
+        (entry,) = self.why(host)['hosts']
+        return entry['stage'], entry['reason']
+
+    def test_a_success(self):
+        for name in 'abcde':
+            self.add_host(name)
+        self.set_service('d', forced_down=True)
+        self.add_host('e2', memory_mb=256)
+        ((uuid, selections),) = self.decide(base.make_spec(availability_zone='nova')).items()
+        found = self.why()
+        self.assertEqual(uuid, found['instance_uuid'])
+        self.assertEqual(self.ctxt.request_id, found['request_id'])
+        self.assertEqual(selections[0].service_host, found['chosen'])
+        self.assertEqual([one.service_host for one in selections[1:]], found['alternates'])
+        self.assertIsNone(found['error'])
+        self.assertEqual(
+            [
+                ['compute_status_filter', 'forbids COMPUTE_STATUS_DISABLED'],
+                ['owner_nova_filter', 'requires OWNER_NOVA'],
+            ],
+            found['request_filters'],
+        )
+        self.assertIn('resources=DISK_GB:1,MEMORY_MB:512,VCPU:1', found['queries'][0])
+        stages = sorted(entry['stage'] for entry in found['hosts'])
+        self.assertEqual(
+            ['ComputeFilter', 'alternate', 'alternate', 'chosen', 'passed', 'placement'], stages
+        )
+
+    def test_a_refusal(self):
+        self.add_host('a')
+        self.set_service('a', forced_down=True)
+        self.refused()
+        self.assertEqual(('ComputeFilter', 'its compute service is down'), self.reason('a'))
+        self.assertIn('There are not enough hosts', self.why()['error'])
+
+    def test_what_placement_refused_is_explained(self):
+        self.set('scheduler', enable_isolated_aggregate_filtering=True)
+        for name, traits in (
+            ('full', ()),
+            ('traits', ['COMPUTE_STATUS_DISABLED']),
+            ('licensed', ()),
+            ('zone', ['CUSTOM_X']),
+        ):
+            self.add_host(name, traits=traits, vcpus=1 if name == 'full' else 4)
+        self.add_aggregate('az', {'availability_zone': 'az'}, ['full', 'traits', 'licensed'])
+        self.add_aggregate('windows', {'trait:CUSTOM_W': 'required'}, ['licensed'])
+        self.add_aggregate('other', {}, ['zone'])
+        spec = base.make_spec(
+            {'trait:CUSTOM_X': 'required'}, sizes={'vcpus': 2}, availability_zone='az'
+        )
+        self.refused(spec)
+        expected = {
+            'full': 'has 1 VCPU left, 2 are asked for; has not the trait CUSTOM_X',
+            'traits': 'has not the trait CUSTOM_X; '
+            'has the trait COMPUTE_STATUS_DISABLED, which is not wanted',
+            'licensed': 'has not the trait CUSTOM_X; '
+            'is in windows, which the server must keep out of',
+            'zone': 'is not in az',
+        }
+        for host, reason in expected.items():
+            self.assertEqual(('placement', reason), self.reason(host))
+        self.assertEqual(
+            expected, {entry['host']: entry['reason'] for entry in self.why()['hosts']}
+        )
+
+    def test_what_would_do_by_now(self):
+        uuid = self.add_host('a', traits=['COMPUTE_STATUS_DISABLED'])
+        self.refused()
+        self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA'])
+        self.assertEqual(('placement', 'it was not offered, but would be now'), self.reason('a'))
+
+    def test_limits_of_one_server(self):
+        uuid = self.add_host('a')
+        self.providers.set_inventories(
+            self.admin,
+            uuid,
+            {
+                'VCPU': {'total': 9, 'max_unit': 1},
+                'MEMORY_MB': {'total': 9999, 'step_size': 1000},
+            },
+        )
+        self.refused(base.make_spec(sizes={'vcpus': 2, 'memory_mb': 1001}))
+        self.assertEqual(
+            'has no DISK_GB; gives MEMORY_MB in steps of 1000; '
+            'gives from 1 to 1 VCPU to one server, 2 are asked for',
+            self.reason('a')[1],
+        )
+
+    def test_a_host_without_provider(self):
+        self.add_host('b')
+        super(test_manager.ManagerTestCase, self).add_host('b')
+        self.add_host('a')
+        self.providers.delete(self.admin, base.uuid_of('b'))
+        self.decide()
+        self.assertEqual(('placement', 'placement has no provider for it'), self.reason('b'))
+
+    def test_another_host_was_asked_for(self):
+        self.add_host('a')
+        self.add_host('b')
+        spec = base.make_spec()
+        spec.destination().host = 'a'
+        self.decide(spec)
+        self.assertEqual(('placement', 'another host was asked for'), self.reason('b'))
+
+    def test_unknown(self):
+        self.add_host('a')
+        self.decide()
+        self.assertRaises(exception.ComputeHostNotFound, self.why, 'x')
+        self.assertRaises(
+            exception.DecisionNotFound, self.scheduler.why, self.ctxt, runtime.new_uuid()
+        )
