@@ -1,0 +1,144 @@
+"""Actions of one step in the records of a cell."""
+
+from nova_lite import exception
+from tests.unit.conductor import base
+
+EVENT = 'compute_stop_instance'
+FAILURE = {'error': 'it broke', 'details': 'a traceback', 'changes': {'vm_state': 'error'}}
+
+
+class TestActions(base.CellConductorTestCase):
+    def setUp(self):
+        super().setUp()
+        _ctxt, self.uuid = self.server(vm_state='active', task_state=None, power_state=1)
+        self.ctxt = self.cell.ask(self.uuid, 'stop', 'powering-off')
+
+    def start(self, *, host='host-1', task_state=None, expect=('powering-off',)):
+        self.conductor.action_started(self.ctxt, host, self.uuid, EVENT, task_state, list(expect))
+
+    def finish(self, *, host='host-1', expect=('powering-off',)):
+        return self.conductor.action_finished(
+            self.ctxt, host, self.uuid, EVENT, {'vm_state': 'stopped'}, list(expect)
+        )
+
+    def fail(self, expect=('powering-off',)):
+        return self.conductor.action_failed(
+            self.ctxt, 'host-1', self.uuid, EVENT, list(expect), FAILURE
+        )
+
+    def test_start(self):
+        self.start()
+        self.start()
+        self.assertEqual([(EVENT, 'host-1', None)], self.cell.events(self.uuid))
+        self.assertEqual('powering-off', self.cell.state(self.uuid)[1])
+
+    def test_start_moves_the_task(self):
+        self.start(task_state='deleting')
+        self.assertEqual('deleting', self.cell.state(self.uuid)[1])
+
+    def test_start_too_late(self):
+        self.assertRaises(exception.StateChanged, self.start, expect=('powering-on',))
+        self.assertRaises(exception.StateChanged, self.start, host='host-2')
+        self.assertRaises(
+            exception.StateChanged, self.start, expect=('pausing',), task_state='pausing'
+        )
+        self.assertEqual([], self.cell.events(self.uuid))
+
+    def test_start_when_gone(self):
+        self.change(self.uuid, deleted=True)
+        self.assertRaises(exception.InstanceNotFound, self.start)
+
+    def test_finish(self):
+        self.start()
+        self.assertTrue(self.finish())
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(self.uuid))
+
+    def test_finish_again(self):
+        self.start()
+        self.finish()
+        self.change(self.uuid, vm_state='active')
+        self.assertFalse(self.finish())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual(1, len(self.cell.events(self.uuid)))
+
+    def test_finish_too_late(self):
+        self.start()
+        self.change(self.uuid, task_state='deleting')
+        self.assertFalse(self.finish())
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(self.uuid))
+
+    def test_fail(self):
+        self.start()
+        self.assertTrue(self.fail())
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual('it broke', self.cell.fault(self.uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(self.uuid))
+
+    def test_fail_too_late(self):
+        self.start()
+        self.change(self.uuid, task_state='deleting')
+        self.assertFalse(self.fail())
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(self.uuid))
+        self.assertIsNone(self.cell.fault(self.uuid))
+
+    # ---- deletion ----
+
+    def test_delete(self):
+        self.start()
+        ctxt = self.cell.ask(self.uuid, 'delete', 'deleting')
+        event = 'compute_terminate_instance'
+        self.conductor.delete_started(ctxt, 'host-1', self.uuid, event)
+        self.conductor.instance_deleted(ctxt, 'host-1', self.uuid, event)
+        self.conductor.instance_deleted(ctxt, 'host-1', self.uuid, event)
+        row = self.cell.row(self.uuid)
+        self.assertEqual(
+            (True, 'deleted', None, 0), (row.deleted, row.vm_state, row.task_state, row.power_state)
+        )
+        self.assertEqual(
+            [(EVENT, 'host-1', 'Error'), (event, 'host-1', 'Success')],
+            self.cell.events(self.uuid),
+        )
+
+    def test_delete_by_the_wrong_host(self):
+        self.assertRaises(
+            exception.StateChanged,
+            self.conductor.instance_deleted,
+            self.ctxt,
+            'host-2',
+            self.uuid,
+            EVENT,
+        )
+        self.assertFalse(self.cell.row(self.uuid).deleted)
+
+    def test_kept_ports(self):
+        info = [
+            {'id': 'made', 'preserve_on_delete': False},
+            {'id': 'kept', 'preserve_on_delete': True},
+        ]
+        self.change(self.uuid, network_info=info, task_state='deleting')
+        found = self.conductor.delete_started(self.ctxt, 'host-1', self.uuid, 'event')
+        self.assertIn('kept', found['kept_ports'])
+        self.assertNotIn('made', found['kept_ports'])
+
+    def test_kept_ports_of_a_build(self):
+        wanted = [{'port_id': 'kept'}, {'network_id': 'net'}]
+        ctxt, uuid = self.server(networks=wanted, task_state='deleting')
+        found = self.conductor.delete_started(ctxt, 'host-1', uuid, 'event')
+        self.assertEqual(['kept'], found['kept_ports'])
+
+    # ---- parts of the record ----
+
+    def test_network_info(self):
+        self.conductor.update_network_info(self.ctxt, 'host-1', self.uuid, [{'id': 'port'}])
+        self.assertEqual([{'id': 'port'}], self.cell.row(self.uuid).network_info)
+
+    def test_block_devices(self):
+        device = {'source_type': 'blank', 'destination_type': 'volume'}
+        ctxt, uuid = self.server(devices=[device, device])
+        first, second = self.conductor.block_devices(ctxt, uuid)
+        change = {'uuid': first.uuid, 'volume_id': 'volume'}
+        self.conductor.update_block_devices(ctxt, 'host-1', uuid, [change], [second.uuid])
+        left = self.conductor.block_devices(ctxt, uuid)
+        self.assertEqual(['volume'], [device.volume_id for device in left])

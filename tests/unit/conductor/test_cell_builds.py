@@ -1,0 +1,176 @@
+"""How builds begin and end in the records of a cell."""
+
+import testscenarios
+
+from nova_lite import exception
+from tests.unit.conductor import base
+
+EVENT = 'compute__do_build_and_run_instance'
+FAILURE = {'error': 'it broke', 'details': 'a traceback'}
+
+
+class Base(base.CellConductorTestCase):
+    def start(self, ctxt, uuid, *, host='host-1', group=None):
+        return self.conductor.build_started(ctxt, host, uuid, host, group)
+
+    def finish(self, ctxt, uuid, *, host='host-1', devices=()):
+        return self.conductor.build_finished(ctxt, host, uuid, [{'id': 'port'}], list(devices), 1)
+
+    def fail(self, ctxt, uuid, *, host='host-1', keep_host=False):
+        return self.conductor.build_failed(ctxt, host, uuid, FAILURE, keep_host)
+
+
+class TestStart(Base):
+    def test_begins(self):
+        ctxt, uuid = self.server()
+        self.assertTrue(self.start(ctxt, uuid))
+        self.assertEqual(('building', 'spawning', 'host-1'), self.cell.state(uuid))
+        self.assertEqual([(EVENT, 'host-1', None)], self.cell.events(uuid))
+
+    def test_again(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.assertTrue(self.start(ctxt, uuid))
+        self.assertEqual(1, len(self.cell.events(uuid)))
+
+    def test_gone(self):
+        for columns in ({'deleted': True}, {'task_state': 'deleting'}):
+            ctxt, uuid = self.server(**columns)
+            self.assertFalse(self.start(ctxt, uuid))
+            self.assertEqual([], self.cell.events(uuid))
+
+    def test_unknown(self):
+        self.assertFalse(self.start(self.context(), '77777777-7777-4777-8777-777777777777'))
+
+    def test_not_this_hosts(self):
+        ctxt, uuid = self.server()
+        self.assertRaises(exception.StateChanged, self.start, ctxt, uuid, host='host-2')
+        self.assertEqual(('building', 'scheduling', 'host-1'), self.cell.state(uuid))
+
+    def test_over(self):
+        ctxt, uuid = self.server(vm_state='active', task_state=None)
+        self.assertRaises(exception.StateChanged, self.start, ctxt, uuid)
+
+
+class TestGroup(testscenarios.WithScenarios, Base):
+    """The first to start on a host wins; others go by the policy."""
+
+    scenarios = [
+        ('anti-affinity, same host', {'policy': 'anti-affinity', 'host': 'host-1', 'ok': False}),
+        ('anti-affinity, other host', {'policy': 'anti-affinity', 'host': 'host-2', 'ok': True}),
+        ('affinity, same host', {'policy': 'affinity', 'host': 'host-1', 'ok': True}),
+        ('affinity, other host', {'policy': 'affinity', 'host': 'host-2', 'ok': False}),
+        ('soft, same host', {'policy': 'soft-anti-affinity', 'host': 'host-1', 'ok': True}),
+        ('soft, other host', {'policy': 'soft-affinity', 'host': 'host-2', 'ok': True}),
+    ]
+
+    def group(self, *members, **rules):
+        return {'uuid': 'group', 'policy': self.policy, 'rules': rules, 'members': list(members)}
+
+    def test_second_member(self):
+        first_ctxt, first = self.server(['host-1'])
+        ctxt, uuid = self.server([self.host])
+        group = self.group(first, uuid)
+        self.assertTrue(self.start(first_ctxt, first, group=group))
+        if self.ok:
+            self.assertTrue(self.start(ctxt, uuid, host=self.host, group=group))
+        else:
+            self.assertRaises(
+                exception.GroupPolicyViolated, self.start, ctxt, uuid, host=self.host, group=group
+            )
+            self.assertEqual('scheduling', self.cell.state(uuid)[1])
+
+    def test_two_per_host_allowed(self):
+        first_ctxt, first = self.server(['host-1'])
+        ctxt, uuid = self.server(['host-1'])
+        group = self.group(first, uuid, max_server_per_host=2)
+        self.start(first_ctxt, first, group=group)
+        self.assertTrue(self.start(ctxt, uuid, group=group))
+
+    def test_deleted_members_do_not_count(self):
+        _ctxt, first = self.server(['host-1'], task_state=None, deleted=True)
+        ctxt, uuid = self.server([self.host])
+        group = self.group(first, uuid)
+        self.assertTrue(self.start(ctxt, uuid, host=self.host, group=group))
+
+
+class TestFinish(Base):
+    def test_active(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.assertTrue(self.finish(ctxt, uuid))
+        row = self.cell.row(uuid)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual((1, 'host-1', None), (row.power_state, row.launched_on, row.build))
+        self.assertEqual([{'id': 'port'}], row.network_info)
+        self.assertEqual(self.clock.runtime.now().replace(tzinfo=None), row.launched_at)
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def test_again(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.finish(ctxt, uuid)
+        self.change(uuid, vm_state='stopped')
+        self.assertTrue(self.finish(ctxt, uuid))
+        self.assertEqual('stopped', self.cell.state(uuid)[0])
+        self.assertEqual(1, len(self.cell.events(uuid)))
+
+    def test_block_devices(self):
+        device = {'source_type': 'blank', 'destination_type': 'volume'}
+        ctxt, uuid = self.server(devices=[device])
+        self.start(ctxt, uuid)
+        found = self.cell.devices(uuid)[0]
+        self.finish(ctxt, uuid, devices=[{'uuid': found.uuid, 'volume_id': 'volume'}])
+        self.assertEqual('volume', self.cell.devices(uuid)[0].volume_id)
+
+    def test_deleted_meanwhile(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.change(uuid, task_state='deleting')
+        self.assertFalse(self.finish(ctxt, uuid))
+        self.assertEqual(('building', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+
+    def test_not_this_hosts(self):
+        ctxt, uuid = self.server()
+        self.change(uuid, host='host-2')
+        self.assertRaises(exception.StateChanged, self.finish, ctxt, uuid)
+
+    def test_clears_failed_builds(self):
+        node = self.node()
+        ctxt, uuid = self.server()
+        self.fail(ctxt, uuid)
+        self.assertEqual(1, node().failed_builds)
+        ctxt, uuid = self.server()
+        self.finish(ctxt, uuid)
+        self.assertEqual(0, node().failed_builds)
+
+
+class TestFail(Base):
+    def test_error(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.assertTrue(self.fail(ctxt, uuid))
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertEqual('it broke', self.cell.fault(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+
+    def test_again(self):
+        ctxt, uuid = self.server()
+        self.fail(ctxt, uuid)
+        self.assertFalse(self.fail(ctxt, uuid))
+        self.assertEqual(1, len(self.cell.events(uuid)))
+
+    def test_keeps_its_host(self):
+        ctxt, uuid = self.server()
+        self.fail(ctxt, uuid, keep_host=True)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+
+    def test_deleted_meanwhile(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.change(uuid, task_state='deleting')
+        self.assertFalse(self.fail(ctxt, uuid))
+        self.assertEqual(('building', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.assertIsNone(self.cell.fault(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))

@@ -1,0 +1,92 @@
+"""Hosts, nodes and unfinished work in the records of a cell."""
+
+from nova_lite import context
+from nova_lite.db.cell import services
+from nova_lite.objects import instance as instance_objects
+from tests.unit.conductor import base
+
+
+class TestHosts(base.CellConductorTestCase):
+    def setUp(self):
+        super().setUp()
+        self.ctxt = context.admin()
+
+    def service(self, host):
+        return self.cell.db.read(services.find, host)
+
+    def test_beat(self):
+        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-2']))
+        self.clock.advance(100)
+        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-3']))
+        up = [host for host in self.cell.hosts if services.is_up(self.service(host), 60)]
+        self.assertEqual(['host-1', 'host-3'], up)
+
+    def test_beat_tells_who_is_disabled(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts)
+        self.cell.db.write(services.update, self.service('host-1').uuid, {'disabled': True})
+        self.cell.db.write(services.update, self.service('host-2').uuid, {'forced_down': True})
+        self.assertEqual(
+            {
+                'host-1': {'disabled': True, 'forced_down': False},
+                'host-2': {'disabled': False, 'forced_down': True},
+            },
+            self.conductor.beat(self.ctxt, self.cell.hosts),
+        )
+
+    def test_own_heartbeat(self):
+        self.conductor.start()
+        found = self.cell.db.read(services.find, 'conductor-1', 'nova-conductor')
+        self.assertTrue(services.is_up(found, 60))
+
+    def test_nodes_keep_their_names(self):
+        node = self.node('host-1')
+        before = node()
+        self.node('host-2')
+        self.node('host-1')
+        self.assertEqual(before.uuid, node().uuid)
+
+    def test_records(self):
+        _ctxt, first = self.server()
+        _ctxt, second = self.server(['host-2'], hidden=True)
+        self.server(['host-2'], deleted=True)
+        self.server(['host-3'])
+        found = self.conductor.host_records(self.ctxt, ['host-1', 'host-2'])
+        self.assertEqual({first, second}, {record['uuid'] for record in found})
+
+    # ---- unfinished ----
+
+    def unfinished(self, idle_s=0, hosts=('host-1',)):
+        found = self.conductor.unfinished(self.ctxt, list(hosts), idle_s)
+        return {work['instance'].uuid: work for work in found}
+
+    def test_unfinished(self):
+        ctxt, uuid = self.server(
+            networks='auto', devices=[{'source_type': 'blank', 'destination_type': 'volume'}]
+        )
+        work = self.unfinished()[uuid]
+        self.assertIsInstance(work['instance'], instance_objects.Instance)
+        self.assertEqual('auto', work['build']['requested_networks'])
+        self.assertEqual(1, len(work['block_devices']))
+        self.assertEqual(ctxt.request_id, work['context']['request_id'])
+        self.assertEqual({}, self.unfinished(hosts=['host-2']))
+
+    def test_unfinished_action(self):
+        _ctxt, uuid = self.server(vm_state='active', task_state=None)
+        ctxt = self.cell.ask(uuid, 'stop', 'powering-off')
+        found = context.RequestContext.from_wire(self.unfinished()[uuid]['context'])
+        self.assertEqual(ctxt.request_id, found.request_id)
+        self.assertEqual(('user', 'project'), (found.user_id, found.project_id))
+
+    def test_idle(self):
+        _ctxt, uuid = self.server()
+        self.assertEqual({}, self.unfinished(idle_s=60))
+        self.clock.advance(60)
+        self.assertIn(uuid, self.unfinished(idle_s=60))
+        self.change(uuid, progress=1)
+        self.assertEqual({}, self.unfinished(idle_s=60))
+
+    def test_what_is_none_of_a_hosts_business(self):
+        for task in (None, 'resize_prep', 'migrating', 'rebuilding', 'shelving'):
+            self.server(vm_state='active', task_state=task)
+        self.server(deleted=True)
+        self.assertEqual({}, self.unfinished())

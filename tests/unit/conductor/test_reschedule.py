@@ -1,0 +1,132 @@
+"""Builds that look for another host."""
+
+from nova_lite import exception
+from nova_lite.db.cell import instances
+from tests.unit.conductor import base
+
+EVENT = 'compute__do_build_and_run_instance'
+FAILURE = {'error': 'no room', 'details': None}
+HOSTS = ('host-1', 'host-2', 'host-3')
+
+
+class TestReschedule(base.CellConductorTestCase):
+    def refuse(self, ctxt, uuid, host='host-1'):
+        self.conductor.reschedule_build(ctxt, host, uuid, FAILURE)
+
+    def allocations(self, uuid):
+        return list(self.cell.placement.allocations.get(uuid, ()))
+
+    def test_first_alternate(self):
+        node = self.node()
+        ctxt, uuid = self.server(HOSTS)
+        self.refuse(ctxt, uuid)
+        self.assertEqual(('building', 'scheduling', 'host-2'), self.cell.state(uuid))
+        self.assertEqual([('build_instance', 'host-2')], self.sent)
+        message = self.cell.casts.held[0][2]
+        self.assertEqual('host-2', message['selection'].service_host)
+        self.assertEqual(['host-3'], [a.service_host for a in message['alternates']])
+        self.assertEqual('host-2', message['instance'].host)
+        self.assertEqual([self.cell.provider('host-2')], self.allocations(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+        self.assertEqual(1, node().failed_builds)
+
+    def test_alternate_without_room(self):
+        ctxt, uuid = self.server(HOSTS)
+        self.cell.placement.full.add(self.cell.provider('host-2'))
+        self.refuse(ctxt, uuid)
+        self.assertEqual([('build_instance', 'host-3')], self.sent)
+
+    def test_exhausted(self):
+        ctxt, uuid = self.server(HOSTS[:1])
+        self.refuse(ctxt, uuid)
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertIn('Exceeded maximum number of retries', self.cell.fault(uuid))
+        self.assertEqual([], self.allocations(uuid))
+        self.assertEqual([], self.sent)
+
+    def test_repeated(self):
+        ctxt, uuid = self.server(HOSTS)
+        self.refuse(ctxt, uuid)
+        self.refuse(ctxt, uuid)
+        self.assertEqual([('build_instance', 'host-2')], self.sent)
+        self.assertEqual([self.cell.provider('host-2')], self.allocations(uuid))
+
+    def test_deleted_meanwhile(self):
+        ctxt, uuid = self.server(HOSTS, task_state='deleting')
+        self.refuse(ctxt, uuid)
+        self.assertEqual(('building', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.assertEqual([], self.sent)
+
+    def test_deleted_during_the_claim(self):
+        ctxt, uuid = self.server(HOSTS)
+        claim = self.cell.placement.claim
+
+        def delete_first(*args, **kwargs):
+            self.cell.db.write(instances.mark_deleted, uuid)
+            return claim(*args, **kwargs)
+
+        self.cell.placement.claim = delete_first
+        self.refuse(ctxt, uuid)
+        self.assertEqual([], self.allocations(uuid))
+        self.assertEqual([], self.sent)
+
+
+class TestKilledConductor(base.CellConductorTestCase):
+    """Placement does not answer, or the conductor dies: the audit goes on."""
+
+    def interrupted(self, method, *, after):
+        ctxt, uuid = self.server(HOSTS)
+        error = exception.Unavailable(service='placement', reason='test')
+        self.cell.placement.fail(method, error, times=1, after=after)
+        self.assertRaises(
+            exception.Unavailable,
+            self.conductor.reschedule_build,
+            ctxt,
+            'host-1',
+            uuid,
+            FAILURE,
+        )
+        self.assertEqual(('building', 'scheduling', None), self.cell.state(uuid))
+        return uuid
+
+    def test_goes_on(self):
+        for method in ('delete_allocations', 'claim'):
+            for after in (False, True):
+                uuid = self.interrupted(method, after=after)
+                self.conductor.audit()
+                self.assertEqual([], self.sent)
+                self.clock.advance(61)
+                self.conductor.audit()
+                self.assertEqual([('build_instance', 'host-2')], self.sent)
+                self.assertEqual(('building', 'scheduling', 'host-2'), self.cell.state(uuid))
+                held = list(self.cell.placement.allocations[uuid])
+                self.assertEqual([self.cell.provider('host-2')], held)
+                self.cell.casts.hold()
+
+    def test_placement_stays_away(self):
+        uuid = self.interrupted('claim', after=False)
+        self.cell.placement.fail('claim', exception.Unavailable(service='it', reason='test'))
+        self.clock.advance(61)
+        self.conductor.audit()
+        self.assertEqual(('building', 'scheduling', None), self.cell.state(uuid))
+
+    def test_two_conductors(self):
+        uuid = self.interrupted('claim', after=False)
+        self.clock.advance(61)
+        row = self.cell.row(uuid)
+        self.conductor._rescheduler.take_up(row)
+        self.conductor._rescheduler.take_up(row)
+        self.assertEqual([('build_instance', 'host-2')], self.sent)
+
+    def test_nothing_says_how(self):
+        _ctxt, uuid = self.server(host=None, build=None)
+        self.clock.advance(61)
+        self.conductor.audit()
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+
+    def test_unfinished_deletion(self):
+        _ctxt, uuid = self.server(host=None, task_state='deleting')
+        self.clock.advance(61)
+        self.conductor.audit()
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual({}, self.cell.placement.allocations)
