@@ -16,4 +16,5 @@ timeout = 120
 graceful_timeout = 30
 # Databases and buses are connected per worker, never before the fork.
 preload_app = False
+control_socket_disable = True
 raw_env = ['NOVA_LITE_CONFIG_FILES=/etc/nova-lite/nova-lite.conf']
