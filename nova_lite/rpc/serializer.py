@@ -7,8 +7,20 @@ from oslo_versionedobjects import base as ovo
 from nova_lite import context
 
 
+NAMESPACE = 'nova_lite'
+
+
+class Base(ovo.VersionedObject):
+    """Under which names our objects travel."""
+
+    OBJ_SERIAL_NAMESPACE = NAMESPACE
+    OBJ_PROJECT_NAMESPACE = NAMESPACE
+
+
 class ObjectSerializer(ovo.VersionedObjectSerializer):
     """Versioned objects by their own rules; datetimes as ISO 8601 strings."""
+
+    OBJ_BASE_CLASS = Base
 
     def serialize_context(self, ctxt):
         return ctxt.to_wire()
