@@ -8,6 +8,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
+from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager
 from tests.unit.scheduler import base
@@ -56,6 +57,27 @@ class InterfaceTest(ManagerTestCase):
                 list(inspect.signature(declared).parameters)[1:],
                 list(inspect.signature(getattr(self.scheduler, name)).parameters),
             )
+
+    def test_over_a_bus(self):
+        bus = transport.open_bus(self.conf, f'embedded://{self.id()}')
+        self.addCleanup(bus.cleanup)
+        server = scheduler_rpc.SchedulerAPI.server(bus, 'scheduler', self.scheduler)
+        server.start(override_pool_size=2)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        caller = scheduler_rpc.SchedulerAPI(bus)
+        self.add_host('a')
+        spec = base.make_spec({'hw:cpu_policy': 'shared'}, requested_networks=[{'network_id': 'n'}])
+        spec.destination().host = 'a'
+        uuid = runtime.new_uuid()
+        ((selection,),) = caller.select_destinations(self.ctxt, spec, [uuid])
+        self.assertEqual('a', selection.service_host)
+        self.assertEqual('a', caller.why(self.ctxt, uuid)['chosen'])
+        spec.destination().host = 'x'
+        error = self.assertRaises(
+            exception.NoValidHost, caller.select_destinations, self.ctxt, spec, [uuid]
+        )
+        self.assertEqual('No valid host was found. No such host - x', error.message)
 
 
 class SelectionTest(ManagerTestCase):
@@ -413,6 +435,29 @@ class GroupTest(ManagerTestCase):
         self.assertEqual(set('abc'), found)
         message = self.assertRaises(exception.NoValidHost, self.chosen_in, group).message
         self.assertIn('ServerGroupAntiAffinityFilter 3', message)
+
+    def test_concurrent_requests_keep_to_the_policy(self):
+        group = self.add_group('anti-affinity')
+        row = self.api_db.read(cloud.server_groups.get, group)
+        uuids = [runtime.new_uuid() for _ in range(8)]
+        for uuid in uuids:
+            self.add_mapping(uuid)
+        self.api_db.write(cloud.server_groups.add_members, row.id, uuids)
+        chosen, refused = [], []
+
+        def decide(uuid):
+            spec = base.make_spec(group_uuid=group)
+            try:
+                found = self.scheduler.select_destinations(self.ctxt, spec, [uuid])
+                chosen.append(found[0][0].service_host)
+            except exception.NoValidHost as error:
+                refused.append(error)
+
+        threads = [runtime.spawn(decide, uuid) for uuid in uuids]
+        for thread in threads:
+            thread.join()
+        self.assertEqual(['a', 'b', 'c'], sorted(chosen))
+        self.assertEqual(5, len(refused))
 
     def test_max_server_per_host(self):
         group = self.add_group('anti-affinity', max_server_per_host=2)
