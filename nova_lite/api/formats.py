@@ -98,8 +98,8 @@ def _is_control(char):
 
 @_check('image_ref')
 def is_image_ref(text):
-    """The uuid of an image, or nothing."""
-    return text == '' or is_uuid(text)
+    """The uuid of an image, a URL that ends in one, or nothing."""
+    return text == '' or is_uuid(text.rstrip('/').rsplit('/', 1)[-1])
 
 
 @_check('flavor_ref')

@@ -22,6 +22,7 @@ LOG = log.getLogger(__name__)
 SHORT = 60
 LONG = 1800
 HEARTBEAT = 60
+TRIES = 2
 
 
 def _declare(kind, since, timeout):
@@ -90,7 +91,8 @@ class Interface:
     def _send(self, declared, ctxt, name, arguments):
         server = arguments.get(self.server_argument) if self.server_argument else None
         timeout = declared.rpc_timeout
-        options = {'version': declared.rpc_since}
+        # oslo.messaging would try for ever, and hold the caller's thread.
+        options = {'version': declared.rpc_since, 'retry': TRIES}
         if server is not None:
             options['server'] = server
         if timeout:
@@ -98,11 +100,9 @@ class Interface:
             if timeout > HEARTBEAT:
                 options['call_monitor_timeout'] = HEARTBEAT
         client = self._client.prepare(**options)
-        if declared.rpc_kind == 'cast':
-            client.cast(ctxt, name, **arguments)
-            return None
+        send = client.cast if declared.rpc_kind == 'cast' else client.call
         try:
-            return client.call(ctxt, name, **arguments)
+            return send(ctxt, name, **arguments)
         except exception.NovaLiteError as error:
             # oslo.messaging raises a subclass whose text carries the far side's
             # traceback; callers and users are shown the plain error.
@@ -111,6 +111,8 @@ class Interface:
             raise exception.MessagingTimeout(
                 service=self.topic, reason='no reply', method=name, topic=self.topic
             ) from error
+        except oslo_messaging.MessageDeliveryFailure as error:
+            raise exception.Unavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 

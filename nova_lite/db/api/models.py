@@ -168,6 +168,13 @@ class QuotaClass(types.Timestamps, Base):
     hard_limit: Mapped[int] = column(sa.Integer)
 
 
+class QuotaLock(Base):
+    """A row per project, locked while its use is counted and added to."""
+
+    __tablename__ = 'quota_locks'
+    project_id: Mapped[str] = column(Str, primary_key=True)
+
+
 class Saga(types.Timestamps, Base):
     """The journal of one multi-step operation.
 

@@ -75,6 +75,11 @@ def matches(name, pattern):
     return TABLE.c[name].regexp_match(pattern)
 
 
+def named(lowered):
+    """The display name is one of these, which are in lower case."""
+    return sa.func.lower(TABLE.c.display_name).in_(list(lowered))
+
+
 def changed(since=None, before=None):
     """Last changed in this span of time, both ends included."""
     moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)

@@ -1,0 +1,205 @@
+"""POST /servers.
+
+Everything is checked and looked up first; then the servers are accepted in one
+transaction, and one cast asks the super-conductor to build them.
+Source: reference/create-server.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import types
+from nova_lite.api.servers import create_accept
+from nova_lite.api.servers import create_devices
+from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import create_hints
+from nova_lite.api.servers import create_host
+from nova_lite.api.servers import create_names
+from nova_lite.api.servers import create_networks
+from nova_lite.api.servers import create_plan
+from nova_lite.api.servers import create_schema
+from nova_lite.api.servers import create_volumes
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import keypairs
+from nova_lite.policies import servers as rules
+
+LOG = log.getLogger(__name__)
+PASSWORD_LENGTH = 12
+MOST = 1000  # servers of one request, since they are one transaction
+
+
+@operation.operation(
+    'POST',
+    '/servers',
+    policy=rules.CREATE,
+    body=create_schema.BODY,
+    query=create_schema.QUERY,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def create(req):
+    """Accept one or several servers."""
+    server = req.body['server']
+    plan = _plan(req, server)
+    boot_image = create_volumes.check(req, plan)
+    create_flavor.check(req, plan, boot_image)
+    _fill_columns(req, server, plan, boot_image)
+    create_networks.validate(req, plan)
+    create_networks.choose_groups(req, server.get('security_groups'), plan)
+    _check_names(req, plan)
+    plan.uuids = [runtime.new_uuid() for _ in range(plan.most)]
+    accepted = _accept(req, plan, boot_image)
+    _nudge(req, accepted)
+    return _answer(req, server, plan, accepted[0])
+
+
+def _plan(req, server):
+    """What the body asks for, in nova's order of checks."""
+    least, most = _counts(server)
+    plan = create_plan.Plan(name=server['name'], least=least, most=most)
+    if server.get('trusted_image_certificates') is not None:
+        req.authorize(rules.TRUSTED_CERTS)
+    create_host.choose(req, server, plan)
+    if server.get('block_device_mapping') or server.get('block_device_mapping_v2'):
+        req.authorize(rules.ATTACH_VOLUME)
+    create_networks.parse(req, server.get('networks'), plan)
+    plan.flavor = create_flavor.flavor_of(req, server['flavorRef'])
+    create_hints.parse(req, plan)
+    plan.tags = sorted(set(server.get('tags', ())))
+    image_id = server.get('imageRef', '').rstrip('/').rsplit('/', 1)[-1] or None
+    plan.devices = create_devices.parse(server, image_id)
+    if image_id:
+        plan.image = create_flavor.image_of(req, image_id)
+    create_devices.add_flavor_disks(plan.devices, plan.flavor)
+    create_devices.check_local(plan.devices, plan.flavor, req.conf.max_local_block_devices)
+    root = create_devices.root_of(plan.devices)
+    plan.boots_from_volume = root['destination_type'] == create_devices.VOLUME
+    _check_certificates(server, root)
+    return plan
+
+
+def _counts(server):
+    least = int(server.get('min_count', 1))
+    most = int(server.get('max_count', least))
+    if least > most:
+        raise exception.Invalid('min_count must be <= max_count')
+    if least > MOST:
+        raise exception.Invalid(f'min_count must be at most {MOST}')
+    most = min(most, MOST)
+    if most > 1 and server.get('hostname'):
+        raise exception.Invalid('Unable to allocate a single hostname to multiple servers')
+    return least, most
+
+
+def _check_certificates(server, root):
+    if server.get('trusted_image_certificates') is None:
+        return
+    if root['source_type'] in ('volume', 'snapshot'):
+        raise exception.Invalid(
+            'Image certificate validation is not supported when booting from volume'
+        )
+
+
+def _fill_columns(req, server, plan, boot_image):
+    """The columns that all of the servers have in common."""
+    properties = dict((boot_image or {}).get('properties') or {})
+    metadata = server.get('metadata', {})
+    _check_quota(req, metadata, server.get('personality', ()))
+    plan.files = [[each['path'], each['contents']] for each in server.get('personality', ())]
+    key_name = server.get('key_name')
+    drive = types.is_true(server.get('config_drive', False))
+    plan.columns = {
+        **create_flavor.columns(plan, properties),
+        'reservation_id': 'r-' + runtime.new_uuid()[:8],
+        'display_description': server.get('description'),
+        'hostname': server.get('hostname'),
+        'metadata': metadata,
+        'key_name': key_name,
+        'key_data': _key(req, key_name),
+        'user_data': server.get('user_data'),
+        'access_ip_v4': server.get('accessIPv4'),
+        'access_ip_v6': server.get('accessIPv6'),
+        'auto_disk_config': create_flavor.disk_config(server.get('OS-DCF:diskConfig'), properties),
+        'config_drive': 'True' if drive else '',
+        'trusted_certs': server.get('trusted_image_certificates'),
+    }
+
+
+def _key(req, name):
+    if name is None:
+        return None
+    try:
+        return req.app.api_db.read(keypairs.get, req.ctxt.user_id, name).public_key
+    except exception.KeypairNotFound:
+        raise exception.KeypairNotUsable() from None
+
+
+def _check_quota(req, metadata, files):
+    """The limits on what a single server may carry; raises OverQuota."""
+    if not metadata and not files:
+        return
+    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
+    quota.require(limits['injected_files'], len(files), 'injected_files')
+    for each in files:
+        length = len(each['path'])
+        quota.require(limits['injected_file_path_length'], length, 'injected_file_path_length')
+        size = len(each['contents']) * 3 // 4
+        quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
+
+
+def _check_names(req, plan):
+    names = [create_names.display_name(plan.name, plan.most, n) for n in range(plan.most)]
+    create_names.require_unique(req, names)
+
+
+def _accept(req, plan, boot_image):
+    """Reserve volumes and store the servers; what is not accepted is given back."""
+    devices = create_volumes.attach(req, plan)
+    accepted = ()
+    try:
+        accepted = create_accept.accept(req, plan, devices, boot_image)
+    finally:
+        create_volumes.release(
+            req,
+            [
+                device['attachment_id']
+                for uuid, listed in devices.items()
+                if uuid not in accepted
+                for device in listed
+                if device['attachment_id']
+            ],
+        )
+    return accepted
+
+
+def _nudge(req, uuids):
+    """Ask for the build; if the bus does not take it, the sweep finds the requests."""
+    try:
+        req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)
+    except exception.Unavailable as error:
+        LOG.warning('Build of %s is left to the sweep: %s', uuids, error)
+        req.app.api_db.write(build_requests.expire, uuids)
+
+
+def _answer(req, server, plan, uuid):
+    if types.is_true(server.get('return_reservation_id', False)):
+        return operation.Answer({'reservation_id': plan.columns['reservation_id']})
+    shown = {
+        'id': uuid,
+        'links': links.resource(req, 'servers', uuid),
+        'OS-DCF:diskConfig': 'AUTO' if plan.columns['auto_disk_config'] else 'MANUAL',
+        'security_groups': [{'name': name} for name in plan.groups],
+    }
+    if req.conf.api.enable_instance_password:
+        shown['adminPass'] = server.get('adminPass') or _password()
+    return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})
+
+
+def _password():
+    """A password that is in the answer, and nowhere else."""
+    return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]

@@ -1,0 +1,194 @@
+"""Accept: the servers of a plan become rows, all in one transaction.
+
+From then on they will be built or fail visibly, whatever dies: a build request is
+the journal of its build. Source: design 4 and 9, reference/create-server 3.
+"""
+
+import datetime
+
+from oslo_db import exception as db_exception
+
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api import quota
+from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import create_names
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import quota_locks
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import server_groups
+from nova_lite.objects import flavor as flavor_objects
+from nova_lite.objects import image as image_objects
+from nova_lite.objects import request_spec
+
+IMAGE_FIELDS = tuple(image_objects.ImageMeta.fields)
+
+
+class _NoLock(Exception):
+    """The project has no quota lock yet."""
+
+
+def accept(req, plan, devices, boot_image):
+    """Store the plan's servers; returns the uuids of those that quota allowed.
+
+    devices: {uuid: block devices}; boot_image: what the root disk is made from
+    Raises OverQuota, for members of a server group too.
+    """
+    image = _image(boot_image, plan)
+    try:
+        return req.app.api_db.write(_store, req, plan, devices, image)
+    except _NoLock:
+        _make_lock(req)
+        return req.app.api_db.write(_store, req, plan, devices, image)
+
+
+def _make_lock(req):
+    try:
+        req.app.api_db.write(quota_locks.create, req.ctxt.project_id)
+    except db_exception.DBDuplicateEntry:
+        # Another request of the project was quicker.
+        return
+
+
+def _store(connection, req, plan, devices, image):
+    count = _count(connection, req, plan)
+    uuids = plan.uuids[:count]
+    now = runtime.naive_now()
+    flavor = plan.flavor
+    mapping = {
+        'project_id': req.ctxt.project_id,
+        'user_id': req.ctxt.user_id,
+        'vcpus': flavor.vcpus,
+        'memory_mb': flavor.memory_mb,
+    }
+    instance_mappings.create(connection, [{'instance_uuid': uuid, **mapping} for uuid in uuids])
+    members = _join_group(connection, req, plan, uuids)
+    arguments = _arguments(plan, image, members)
+    build_requests.create(
+        connection,
+        [
+            {
+                'instance_uuid': uuid,
+                'project_id': req.ctxt.project_id,
+                'reservation_id': plan.columns['reservation_id'],
+                'request_id': req.ctxt.request_id,
+                'instance': _record(req, plan, uuid, count, index, now),
+                'block_devices': [
+                    {**device, 'uuid': runtime.new_uuid(), 'instance_uuid': uuid}
+                    for device in devices[uuid]
+                ],
+                'tags': plan.tags,
+                'arguments': arguments,
+                'lease_until': now + datetime.timedelta(seconds=req.conf.conductor.build_lease_s),
+            }
+            for index, uuid in enumerate(uuids)
+        ],
+    )
+    request_specs.create(connection, [_spec(req, plan, uuid, count, image) for uuid in uuids])
+    return uuids
+
+
+def _count(connection, req, plan):
+    """How many servers may be made; holds the project's lock where that matters."""
+    ctxt = req.ctxt
+    limits = quota.limits(connection, req.conf, ctxt.project_id, ctxt.user_id)
+    bounded = any(limits[name] >= 0 for name in quota.COUNTED)
+    if bounded and not quota_locks.hold(connection, ctxt.project_id):
+        raise _NoLock()
+    return quota.admit(
+        connection,
+        req.conf,
+        ctxt,
+        wanted=plan.most,
+        least=plan.least,
+        vcpus=plan.flavor.vcpus,
+        memory_mb=plan.flavor.memory_mb,
+    )
+
+
+def _join_group(connection, req, plan, uuids):
+    """Make the servers members; returns all members' uuids. Raises OverQuota."""
+    group = plan.server_group
+    if group is None:
+        return []
+    server_groups.add_members(connection, group.id, uuids)
+    limits = quota.limits(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    members = server_groups.members(connection, [group.id]).get(group.id, [])
+    quota.require(limits['server_group_members'], len(members), 'server_group_members')
+    return members
+
+
+def _arguments(plan, image, members):
+    options = {'injected_files': plan.files, 'retry': plan.retries}
+    group = plan.server_group
+    if group is not None:
+        options['group'] = {
+            'uuid': group.uuid,
+            'policy': group.policy,
+            'rules': group.rules,
+            'members': members,
+        }
+    return {
+        'requested_networks': plan.networks,
+        'image': image,
+        'destination': plan.destination,
+        'retry': plan.retries,
+        'options': options,
+    }
+
+
+def _record(req, plan, uuid, count, index, now):
+    """The columns of one server's record to be, as JSON can hold them."""
+    name = create_names.display_name(plan.name, count, index)
+    values = {
+        **plan.columns,
+        'uuid': uuid,
+        'project_id': req.ctxt.project_id,
+        'user_id': req.ctxt.user_id,
+        'display_name': name,
+        'vm_state': str(states.VmState.BUILDING),
+        'task_state': str(states.TaskState.SCHEDULING),
+        'availability_zone': plan.zone,
+        'launch_index': index,
+        'created_at': (now + datetime.timedelta(microseconds=index)).isoformat(),
+        'security_groups': [] if plan.networks == 'none' else plan.groups,
+    }
+    if req.minor < 19:
+        values['display_description'] = name
+    if not values.get('hostname'):
+        values['hostname'] = create_names.hostname(name, uuid)
+    return values
+
+
+def _image(boot_image, plan):
+    """The image as the scheduler and the build need it; without id behind a volume."""
+    if boot_image is None:
+        return None
+    found = {name: boot_image.get(name) for name in IMAGE_FIELDS}
+    found['properties'] = {
+        name: None if value is None else str(value)
+        for name, value in (boot_image['properties'] or {}).items()
+    }
+    if plan.boots_from_volume:
+        found['id'] = None
+    return found
+
+
+def _spec(req, plan, uuid, count, image):
+    hosts, nodes = plan.forced
+    return request_spec.RequestSpec(
+        instance_uuid=uuid,
+        project_id=req.ctxt.project_id,
+        user_id=req.ctxt.user_id,
+        num_instances=count,
+        flavor=flavor_objects.Flavor(**create_flavor.as_dict(plan.flavor)),
+        image=image_objects.ImageMeta(**image) if image else None,
+        availability_zone=plan.zone,
+        scheduler_hints=plan.hints,
+        force_hosts=list(hosts),
+        force_nodes=list(nodes),
+        group_uuid=plan.server_group.uuid if plan.server_group else None,
+        is_bfv=plan.boots_from_volume,
+        security_groups=plan.groups,
+    )

@@ -1,0 +1,238 @@
+"""Block devices of new servers: both forms of the body to one list of columns.
+
+Source: reference/create-server 1.5.
+"""
+
+from nova_lite import exception
+from nova_lite.api import types
+
+LOCAL, VOLUME = 'local', 'volume'
+SOURCES = ('volume', 'snapshot', 'image')
+BUSES = frozenset((
+    'virtio', 'scsi', 'sata', 'ide', 'usb', 'fdc', 'xen', 'lxc', 'uml', 'sd',
+))  # fmt: skip
+SWAP = 'swap'
+ROOT_NAMES = ('vda', '/dev/vda', 'sda', '/dev/sda')
+COLUMNS = (
+    'source_type', 'destination_type', 'guest_format', 'device_type', 'disk_bus', 'device_name',
+    'boot_index', 'delete_on_termination', 'volume_id', 'snapshot_id', 'image_id', 'volume_size',
+    'volume_type', 'tag', 'attachment_id',
+)  # fmt: skip
+
+
+def parse(server, image_id):
+    """The devices of a body, completed by the image's root disk; raises InvalidBDM.
+
+    image_id: of imageRef, or None
+    """
+    legacy, second = server.get('block_device_mapping'), server.get('block_device_mapping_v2')
+    if legacy and second:
+        raise exception.Invalid(
+            'Using different block_device_mapping syntaxes is not allowed in the same request.'
+        )
+    if legacy:
+        devices = _from_legacy(legacy, image_id)
+    else:
+        devices = [_device(item) for item in second or () if not item.get('no_device')]
+    roots = [device for device in devices if device['boot_index'] == 0]
+    if image_id and not roots:
+        devices.insert(0, _root(image_id))
+    _check_boot_order(devices, image_id)
+    return devices
+
+
+def _root(image_id):
+    return _columns(
+        source_type='image',
+        destination_type=LOCAL,
+        device_type='disk',
+        image_id=image_id,
+        boot_index=0,
+        delete_on_termination=True,
+    )
+
+
+def _columns(**values):
+    return {**dict.fromkeys(COLUMNS), 'delete_on_termination': False, **values}
+
+
+# ---- the second form ----
+
+
+def _device(item):
+    source, identifier = _source(item)
+    destination = item.get('destination_type') or (
+        VOLUME if source in ('volume', 'snapshot') else LOCAL
+    )
+    if source in ('volume', 'snapshot') and destination == LOCAL:
+        raise exception.InvalidBDM(
+            reason=f'Mapping of source_type {source} to destination_type local is not supported.'
+        )
+    size = _size(item)
+    if destination == VOLUME and source in ('image', 'blank') and not size:
+        raise exception.InvalidBDM(
+            reason=f'A device of source_type {source} and destination_type volume needs a '
+            'volume_size.'
+        )
+    volume_type = item.get('volume_type') or None
+    if volume_type and (destination == LOCAL or source == VOLUME):
+        raise exception.InvalidBDM(
+            reason='volume_type is for volumes that are created: not for destination_type '
+            'local, nor for an existing volume.'
+        )
+    if item.get('disk_bus') and item['disk_bus'] not in BUSES:
+        raise exception.InvalidBDM(reason=f'Disk bus {item["disk_bus"]} is invalid.')
+    found = _columns(
+        source_type=source,
+        destination_type=destination,
+        guest_format=item.get('guest_format'),
+        device_type=item.get('device_type'),
+        disk_bus=item.get('disk_bus'),
+        device_name=item.get('device_name'),
+        boot_index=_boot_index(item),
+        delete_on_termination=types.is_true(item.get('delete_on_termination', False)),
+        volume_size=size,
+        volume_type=volume_type,
+        tag=item.get('tag'),
+    )
+    if identifier is not None:
+        found[f'{source}_id'] = identifier
+    return found
+
+
+def _source(item):
+    """(source_type, id): stated, or implied by the one id that is given."""
+    named = [source for source in SOURCES if item.get(f'{source}_id')]
+    source = item.get('source_type') or (named[0] if named else None)
+    if source is None:
+        raise exception.InvalidBDM(reason='A device needs a source_type.')
+    identifier = item.get('uuid') or (item.get(f'{source}_id') if source in named else None)
+    if source == 'blank':
+        if identifier or named:
+            raise exception.InvalidBDM(reason='A blank device has no uuid.')
+        return source, None
+    if not identifier:
+        raise exception.InvalidBDM(reason='Missing device UUID.')
+    if len(identifier) > 36:
+        raise exception.InvalidBDM(reason=f'Invalid device UUID {identifier}.')
+    return source, identifier
+
+
+def _size(item):
+    size = item.get('volume_size')
+    return None if size in (None, '') else int(size)
+
+
+def _boot_index(item):
+    value = item.get('boot_index')
+    if value is None or int(value) < 0:
+        return None
+    return int(value)
+
+
+# ---- the first form ----
+
+
+def _from_legacy(items, image_id):
+    devices = [_legacy_device(item) for item in items if not item.get('no_device')]
+    devices = [device for device in devices if device is not None]
+    if not image_id:
+        volumes = [device for device in devices if device['destination_type'] == VOLUME]
+        named = [device for device in volumes if device['device_name'] in ROOT_NAMES]
+        for device in (named or volumes)[:1]:
+            device['boot_index'] = 0
+    return devices
+
+
+def _legacy_device(item):
+    virtual = item.get('virtual_name') or ''
+    more = {
+        'device_name': item.get('device_name'),
+        'volume_size': _size(item),
+        'delete_on_termination': types.is_true(item.get('delete_on_termination', False)),
+    }
+    if virtual == SWAP or virtual.startswith('ephemeral'):
+        guest_format = SWAP if virtual == SWAP else None
+        return _columns(
+            source_type='blank', destination_type=LOCAL, guest_format=guest_format, **more
+        )
+    for source in ('volume', 'snapshot'):
+        if item.get(f'{source}_id'):
+            more[f'{source}_id'] = item[f'{source}_id']
+            return _columns(source_type=source, destination_type=VOLUME, **more)
+    if virtual:
+        return None
+    raise exception.InvalidBDM(reason='A device needs a volume_id or a snapshot_id.')
+
+
+# ---- as a whole ----
+
+
+def _check_boot_order(devices, image_id):
+    order = sorted(d['boot_index'] for d in devices if d['boot_index'] is not None)
+    if not order and not image_id:
+        if devices:
+            raise exception.InvalidBDMBootSequence()
+        raise exception.Invalid('Invalid imageRef provided: a server needs an image or a volume.')
+    if order != list(range(len(order))):
+        raise exception.InvalidBDMBootSequence()
+    for device in devices:
+        if device['source_type'] != 'image' or device['destination_type'] != LOCAL:
+            continue
+        if device['boot_index'] != 0 or device['image_id'] != image_id:
+            raise exception.InvalidBDM(
+                reason='An image can be the source of a local device only as the root disk, '
+                'with the imageRef of the server.'
+            )
+
+
+def root_of(devices):
+    """The device a server boots from."""
+    return next(device for device in devices if device['boot_index'] == 0)
+
+
+def add_flavor_disks(devices, flavor):
+    """Add swap and ephemeral disks of the flavor that the body leaves to it."""
+    swap, ephemeral = _blanks(devices)
+    if flavor.swap and not swap:
+        devices.append(_blank(SWAP, flavor.swap))
+    if flavor.ephemeral_gb and not ephemeral:
+        devices.append(_blank(None, flavor.ephemeral_gb))
+
+
+def _blank(guest_format, size):
+    return _columns(
+        source_type='blank',
+        destination_type=LOCAL,
+        guest_format=guest_format,
+        device_type='disk',
+        volume_size=size,
+        delete_on_termination=True,
+    )
+
+
+def _blanks(devices):
+    local = [
+        device
+        for device in devices
+        if device['source_type'] == 'blank' and device['destination_type'] == LOCAL
+    ]
+    swap = [device for device in local if device['guest_format'] == SWAP]
+    return swap, [device for device in local if device['guest_format'] != SWAP]
+
+
+def check_local(devices, flavor, most):
+    """Raise InvalidBDM when local disks exceed the flavor or [DEFAULT] (`most`)."""
+    swap, ephemeral = _blanks(devices)
+    if len(swap) > 1:
+        raise exception.InvalidBDM(reason='More than one swap drive requested.')
+    if sum(device['volume_size'] or 0 for device in swap) > flavor.swap:
+        raise exception.InvalidBDM(reason='Swap drive requested is larger than flavor allows.')
+    wanted = sum(device['volume_size'] or flavor.ephemeral_gb for device in ephemeral)
+    if ephemeral and wanted > flavor.ephemeral_gb:
+        raise exception.InvalidBDM(
+            reason='Ephemeral disks requested are larger than the flavor allows.'
+        )
+    local = [device for device in devices if device['destination_type'] == LOCAL]
+    if 0 <= most < len(local):
+        raise exception.InvalidBDM(reason='You specified more local devices than the limit allows')

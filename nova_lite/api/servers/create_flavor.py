@@ -1,0 +1,113 @@
+"""Flavor and image of new servers, and whether they go together.
+
+Source: reference/create-server 1.1 and 1.2.
+"""
+
+from oslo_utils import strutils
+
+from nova_lite import exception
+from nova_lite.db.api import flavors
+from nova_lite.policies import servers as rules
+
+GIB = 1 << 30
+
+
+def flavor_of(req, reference):
+    """The flavor that the caller may use; raises FlavorNotUsable."""
+    flavorid = str(reference).rstrip('/').rsplit('/', 1)[-1]
+    project_id = None if req.ctxt.is_admin else req.ctxt.project_id
+    try:
+        row = req.app.api_db.read(flavors.get, flavorid, project_id)
+    except exception.FlavorNotFound:
+        raise exception.FlavorNotUsable(flavor_id=flavorid) from None
+    if row.disabled:
+        raise exception.FlavorNotUsable(flavor_id=flavorid)
+    return row
+
+
+def image_of(req, image_id):
+    """The image, which must be active; raises ImageNotUsable."""
+    try:
+        image = req.app.image.get(req.ctxt, image_id)
+    except exception.ImageNotFound:
+        raise exception.ImageNotUsable(image_id=image_id, reason='not found') from None
+    except exception.Forbidden:
+        raise exception.ImageNotUsable(image_id=image_id, reason='not allowed') from None
+    if image['status'] != 'active':
+        raise exception.ImageNotUsable(image_id=image_id, reason='it is not active')
+    return image
+
+
+def check(req, plan, boot_image):
+    """Raise Invalid or Forbidden when flavor and image do not fit.
+
+    boot_image: what the root disk is made from, for a volume what it was made from
+    """
+    flavor = plan.flavor
+    if not plan.boots_from_volume and not flavor.root_gb:
+        _require_zero_disk(req)
+    if boot_image is None:
+        return
+    if flavor.memory_mb < boot_image['min_ram']:
+        raise exception.Invalid("Flavor's memory is too small for requested image.")
+    if plan.boots_from_volume or not flavor.root_gb:
+        return
+    if (boot_image['size'] or 0) > flavor.root_gb * GIB:
+        raise exception.Invalid(
+            "Flavor's disk is too small for requested image. Flavor disk is "
+            f'{flavor.root_gb} GiB, image is {boot_image["size"]} bytes.'
+        )
+    if boot_image['min_disk'] > flavor.root_gb:
+        raise exception.Invalid(
+            "Flavor's disk is smaller than the minimum size specified in image metadata. Flavor "
+            f'disk is {flavor.root_gb} GiB, minimum size is {boot_image["min_disk"]} GiB.'
+        )
+
+
+def _require_zero_disk(req):
+    if not req.allows(rules.ZERO_DISK_FLAVOR):
+        raise exception.Forbidden(
+            'Only volume-backed servers are allowed for flavors with zero disk.'
+        )
+
+
+def disk_config(wanted, properties):
+    """Whether the guest's partition grows with the disk; raises Invalid."""
+    allowed = properties.get('auto_disk_config')
+    if wanted is None:
+        return strutils.bool_from_string(allowed)
+    if wanted == 'AUTO' and str(allowed).lower() == 'disabled':
+        raise exception.Invalid('Requested image has automatic disk resize disabled.')
+    return wanted == 'AUTO'
+
+
+def columns(plan, properties):
+    """The columns of a record that follow from flavor and image."""
+    flavor = plan.flavor
+    values = {
+        'vcpus': flavor.vcpus,
+        'memory_mb': flavor.memory_mb,
+        'root_gb': flavor.root_gb,
+        'ephemeral_gb': flavor.ephemeral_gb,
+        'flavor': as_dict(flavor),
+        'flavor_id': flavor.id,
+        'image_ref': plan.image['id'] if plan.image else None,
+        'image_properties': properties,
+        'kernel_id': properties.get('kernel_id') or '',
+        'ramdisk_id': properties.get('ramdisk_id') or '',
+        'os_type': properties.get('os_type'),
+        'architecture': properties.get('hw_architecture') or properties.get('architecture'),
+        'root_device_name': properties.get('root_device_name') or '/dev/vda',
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+FLAVOR_FIELDS = (
+    'id', 'flavorid', 'name', 'vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap',
+    'rxtx_factor', 'disabled', 'is_public', 'description', 'extra_specs',
+)  # fmt: skip
+
+
+def as_dict(flavor):
+    """A flavor's row as the record of a server keeps it."""
+    return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}

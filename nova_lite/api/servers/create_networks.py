@@ -1,0 +1,73 @@
+"""Networks and security groups of new servers.
+
+Source: reference/create-server 1.4.
+"""
+
+from nova_lite import exception
+from nova_lite.policies import servers as rules
+
+NONE, AUTO = 'none', 'auto'
+DEFAULT_GROUP = 'default'
+
+
+def parse(req, wanted, plan):
+    """Fill networks from the body: None, 'auto', 'none' or a list of plain requests."""
+    if wanted in (NONE, AUTO):
+        plan.networks = wanted
+    else:
+        plan.networks = [_request(each) for each in wanted or ()] or None
+    if plan.networks != NONE:
+        req.authorize(rules.ATTACH_NETWORK)
+    if not isinstance(plan.networks, list):
+        return
+    ports = [each['port_id'] for each in plan.networks if each['port_id']]
+    if len(ports) != len(set(ports)):
+        raise exception.Invalid('The same port is requested more than once.')
+    if plan.most > 1 and ports:
+        raise exception.Invalid(
+            'Unable to launch multiple servers with a single configured port ID.'
+        )
+    if plan.most > 1 and any(each['fixed_ip'] for each in plan.networks):
+        raise exception.Invalid('max_count cannot be greater than 1 if a fixed_ip is specified.')
+
+
+def _request(entry):
+    port_id, network_id, fixed_ip = entry.get('port'), entry.get('uuid'), entry.get('fixed_ip')
+    if port_id:
+        if fixed_ip:
+            raise exception.Invalid(
+                f'Specified Fixed IP {fixed_ip} cannot be used with port {port_id}: the two '
+                'cannot be specified together.'
+            )
+        network_id = None
+    elif not network_id:
+        raise exception.Invalid('Bad networks format: an entry needs uuid or port')
+    return {
+        'network_id': network_id,
+        'fixed_ip': fixed_ip,
+        'port_id': port_id,
+        'tag': entry.get('tag'),
+    }
+
+
+def validate(req, plan):
+    """Ask the network service, and make `most` what its quota allows; raises OverQuota."""
+    if plan.networks == NONE:
+        return
+    networks, count = req.app.network.validate(
+        req.ctxt,
+        plan.networks,
+        plan.most,
+        may_attach_external=req.allows(rules.EXTERNAL_NETWORK),
+    )
+    if count < plan.least:
+        raise exception.OverQuota('The quota of ports does not suffice for these servers.')
+    plan.networks, plan.most = networks, count
+
+
+def choose_groups(req, wanted, plan):
+    """Fill the security groups, each once; none for a server without networks."""
+    names = list(dict.fromkeys(each['name'] for each in wanted or () if 'name' in each))
+    plan.groups = names or [DEFAULT_GROUP]
+    if plan.networks != NONE and plan.groups != [DEFAULT_GROUP]:
+        req.app.network.security_groups.validate(req.ctxt, plan.groups)

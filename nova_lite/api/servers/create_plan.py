@@ -1,0 +1,44 @@
+"""Plan: what a create asks for, once it is checked and looked up.
+
+Each create_* module fills its part; `create_accept` stores the whole.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Plan:
+    """Servers to be made. least, most: how many.
+
+    flavor: the flavors row; image: what the image service says, or None
+    zone: availability zone asked for; forced: ([hosts], [nodes]) past the filters
+    destination: {'host', 'node'} within the filters, or None
+    devices: block devices without server; networks: 'auto', 'none' or a list
+    groups: security groups by name or id; server_group: its row, or None
+    columns: further columns of every server's record
+    """
+
+    name: str
+    least: int
+    most: int
+    flavor: object = None
+    image: dict | None = None
+    zone: str | None = None
+    forced: tuple = ((), ())
+    destination: dict | None = None
+    devices: list = dataclasses.field(default_factory=list)
+    boots_from_volume: bool = False
+    networks: object = None
+    groups: list = dataclasses.field(default_factory=list)
+    hints: dict = dataclasses.field(default_factory=dict)
+    server_group: object = None
+    tags: list = dataclasses.field(default_factory=list)
+    files: list = dataclasses.field(default_factory=list)
+    columns: dict = dataclasses.field(default_factory=dict)
+    uuids: list = dataclasses.field(default_factory=list)
+
+    @property
+    def retries(self):
+        """Whether a failed build may try another host: not when one was forced."""
+        hosts, nodes = self.forced
+        return not (len(hosts) == 1 or len(nodes) == 1)

@@ -1,0 +1,166 @@
+"""The body of POST /servers, by microversion.
+
+Source: reference/create-server 1.1, 1.3 and 1.5.
+"""
+
+from nova_lite.api import schema
+from nova_lite.api import types
+
+FLAVOR_REF = {'type': ['string', 'integer'], 'format': 'flavor_ref', 'minimum': 0}
+_SHORT = {'type': 'string', 'maxLength': 255}
+_SIZE = {
+    'type': ['integer', 'string'],
+    'pattern': r'^[0-9]{0,9}\Z',
+    'minimum': 1,
+    'maximum': 0x7FFFFFFF,
+}
+_DEVICE_TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z'}
+_DEVICE = {
+    'virtual_name': _SHORT,
+    'volume_id': types.UUID,
+    'snapshot_id': types.UUID,
+    'volume_size': _SIZE,
+    'device_name': {'type': 'string', 'minLength': 1, 'maxLength': 255,
+                    'pattern': r'^[a-zA-Z0-9._\-/]*\Z'},
+    'delete_on_termination': types.BOOLEAN,
+    'no_device': types.ANY,
+    'connection_info': _SHORT,
+}  # fmt: skip
+_DEVICE_V2 = {
+    **_DEVICE,
+    'source_type': {'type': 'string', 'enum': ['volume', 'image', 'snapshot', 'blank']},
+    'uuid': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9._-]*\Z'},
+    'image_id': types.UUID,
+    'destination_type': {'type': 'string', 'enum': ['local', 'volume']},
+    'guest_format': _SHORT,
+    'device_type': _SHORT,
+    'disk_bus': _SHORT,
+    'boot_index': {'type': ['integer', 'string', 'null'], 'pattern': r'^-?[0-9]{1,9}\Z',
+                   'minimum': -0x7FFFFFFF, 'maximum': 0x7FFFFFFF},
+}  # fmt: skip
+_NETWORK = {
+    'fixed_ip': {'type': 'string', 'format': 'ip'},
+    'port': types.null_or(types.UUID),
+    'uuid': types.UUID,
+}
+_VOLUME_TYPE = {'type': ['string', 'null'], 'minLength': 0, 'maxLength': 255}
+_TAGS = {'type': 'array', 'items': types.TAG, 'maxItems': 50}
+_CERTIFICATES = types.null_or(
+    {
+        'type': 'array',
+        'minItems': 1,
+        'maxItems': 50,
+        'uniqueItems': True,
+        'items': {'type': 'string', 'minLength': 1},
+    }
+)
+
+
+def _devices(**more):
+    return {'type': 'array', 'items': types.whole({**_DEVICE_V2, **more})}
+
+
+def _networks(**more):
+    return {'type': 'array', 'items': types.whole({**_NETWORK, **more})}
+
+
+def _auto_networks(**more):
+    return {'oneOf': [_networks(**more), {'type': 'string', 'enum': ['none', 'auto']}]}
+
+
+_V1 = types.whole(
+    {
+        'name': types.NAME,
+        'flavorRef': FLAVOR_REF,
+        'imageRef': {'type': 'string', 'format': 'image_ref'},
+        'adminPass': {'type': 'string', 'maxLength': 255},
+        'metadata': types.METADATA,
+        'networks': _networks(),
+        'block_device_mapping': {'type': 'array', 'items': types.whole(_DEVICE)},
+        'block_device_mapping_v2': _devices(),
+        'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
+        'accessIPv4': types.IPV4,
+        'accessIPv6': types.IPV6,
+        'personality': {
+            'type': 'array',
+            'items': types.whole(
+                {
+                    'path': {'type': 'string'},
+                    'contents': {'type': 'string', 'format': 'base64'},
+                },
+                required=['path', 'contents'],
+            ),
+        },
+        'availability_zone': types.NAME,
+        'config_drive': types.BOOLEAN,
+        'key_name': {'type': 'string', 'minLength': 1, 'maxLength': 255},
+        'min_count': types.POSITIVE,
+        'max_count': types.POSITIVE,
+        'return_reservation_id': types.BOOLEAN,
+        'security_groups': {
+            'type': 'array',
+            'items': types.whole({'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}}),
+        },
+        'user_data': {'type': 'string', 'format': 'base64', 'maxLength': 65535},
+    },
+    required=['name', 'flavorRef'],
+)
+_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V32 = schema.extended(
+    _V19, networks=_networks(tag=_DEVICE_TAG), block_device_mapping_v2=_devices(tag=_DEVICE_TAG)
+)
+# Tags of block devices were taken back at once, those of networks with 2.37.
+_V33 = schema.extended(_V32, block_device_mapping_v2=_devices())
+_V37 = schema.extended(_V33, networks=_auto_networks())
+_V37['required'] = [*_V37['required'], 'networks']
+_V42 = schema.extended(
+    _V37,
+    networks=_auto_networks(tag=_DEVICE_TAG),
+    block_device_mapping_v2=_devices(tag=_DEVICE_TAG),
+)
+_V52 = schema.extended(_V42, tags=_TAGS)
+_V57 = schema.extended(_V52, personality=None)
+_V63 = schema.extended(_V57, trusted_image_certificates=_CERTIFICATES)
+_V67 = schema.extended(
+    _V63, block_device_mapping_v2=_devices(tag=_DEVICE_TAG, volume_type=_VOLUME_TYPE)
+)
+_V74 = schema.extended(_V67, host=types.HOST, hypervisor_hostname=types.HOST)
+_V90 = schema.extended(_V74, hostname=types.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=types.HOST)
+
+_UUIDS = {'oneOf': [types.UUID, {'type': 'array', 'items': types.UUID}]}
+HINTS = types.open_object(
+    {
+        'group': {'oneOf': [types.UUID, {'type': 'array', 'items': types.UUID, 'minItems': 1}]},
+        'different_host': _UUIDS,
+        'same_host': _UUIDS,
+        'query': {'type': ['string', 'object']},
+        'target_cell': {'type': 'string'},
+        'different_cell': {'type': ['string', 'array'], 'items': {'type': 'string'}},
+        'build_near_host_ip': {'type': 'string', 'format': 'ip'},
+        'cidr': {'type': 'string', 'pattern': r'^/[0-9a-f.:]+\Z'},
+    }
+)
+
+
+def _body(server):
+    hints = {'os:scheduler_hints': HINTS, 'OS-SCH-HNT:scheduler_hints': HINTS}
+    return types.whole({'server': server, **hints}, required=['server'])
+
+
+BODY = {
+    '2.1': _body(_V1),
+    '2.19': _body(_V19),
+    '2.32': _body(_V32),
+    '2.33': _body(_V33),
+    '2.37': _body(_V37),
+    '2.42': _body(_V42),
+    '2.52': _body(_V52),
+    '2.57': _body(_V57),
+    '2.63': _body(_V63),
+    '2.67': _body(_V67),
+    '2.74': _body(_V74),
+    '2.90': _body(_V90),
+    '2.94': _body(_V94),
+}
+QUERY = {'2.1': types.query({}), '2.75': types.query({}, strict=True)}

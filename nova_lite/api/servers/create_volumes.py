@@ -1,0 +1,130 @@
+"""Volumes, snapshots and images behind the block devices of new servers.
+
+Source: reference/create-server 1.5.
+"""
+
+from nova_lite import exception
+from nova_lite.api.servers import create_devices
+from nova_lite.api.servers import create_flavor
+
+GIB = 1 << 30
+MULTIATTACH = 60
+
+
+def check(req, plan):
+    """Look at everything the devices name; returns what the root disk is made from.
+
+    That is an image as the image client has it, or None where nothing is known.
+    Raises Invalid.
+    """
+    root = create_devices.root_of(plan.devices)
+    boot_image = plan.image
+    for device in plan.devices:
+        found = _check_one(req, plan, device)
+        if device is root and device['destination_type'] == create_devices.VOLUME:
+            boot_image = found
+    return boot_image
+
+
+def _check_one(req, plan, device):
+    if device['destination_type'] != create_devices.VOLUME:
+        return None
+    source = device['source_type']
+    if source == 'volume':
+        return _check_volume(req, plan, device)
+    if source == 'snapshot':
+        return _check_snapshot(req, device)
+    if source == 'image':
+        return _check_image(req, device)
+    return None
+
+
+def _check_volume(req, plan, device):
+    volume_id = device['volume_id']
+    try:
+        volume = req.app.volume.get(req.ctxt, volume_id)
+    except exception.VolumeNotFound:
+        raise exception.VolumeNotUsable(volume_id=volume_id, reason='not found') from None
+    if volume['multiattach']:
+        if req.minor < MULTIATTACH:
+            raise exception.VolumeNotUsable(
+                volume_id=volume_id, reason='multiattach needs microversion 2.60'
+            )
+    elif plan.most > 1:
+        raise exception.VolumeNotUsable(
+            volume_id=volume_id, reason='it cannot be attached to several servers'
+        )
+    if device['boot_index'] == 0 and not volume['bootable']:
+        raise exception.VolumeNotUsable(volume_id=volume_id, reason='it is not bootable')
+    req.app.volume.check_attachable(volume, availability_zone=_zone(req, plan, volume))
+    return volume['image']
+
+
+def _zone(req, plan, volume):
+    """The server's zone as volumes see it; a server without one follows its volume."""
+    if req.conf.cinder.cross_az_attach:
+        return None
+    if plan.zone is None and volume['availability_zone'] != req.conf.default_availability_zone:
+        plan.zone = volume['availability_zone']
+    return plan.zone or req.conf.default_availability_zone
+
+
+def _check_snapshot(req, device):
+    snapshot_id = device['snapshot_id']
+    try:
+        snapshot = req.app.volume.get_snapshot(req.ctxt, snapshot_id)
+    except exception.SnapshotNotFound:
+        raise exception.InvalidBDM(reason=f'failed to get snapshot {snapshot_id}.') from None
+    device['volume_size'] = device['volume_size'] or snapshot['size']
+    if device['boot_index'] != 0:
+        return None
+    try:
+        return req.app.volume.get(req.ctxt, snapshot['volume_id'])['image']
+    except exception.VolumeNotFound:
+        return None
+
+
+def _check_image(req, device):
+    image = create_flavor.image_of(req, device['image_id'])
+    size = device['volume_size']
+    if image['min_disk'] > size:
+        raise exception.InvalidBDM(
+            reason=f'Volume is smaller than the minimum size specified in image metadata. Volume '
+            f'size is {size} GiB, minimum size is {image["min_disk"]} GiB.'
+        )
+    if (image['size'] or 0) > size * GIB:
+        raise exception.InvalidBDM(reason='Volume is smaller than the image.')
+    return image
+
+
+def attach(req, plan):
+    """Reserve the volumes for the servers: {uuid: its devices with attachments}.
+
+    On an error nothing stays reserved.
+    """
+    made, by_server = [], {}
+    try:
+        for uuid in plan.uuids:
+            by_server[uuid] = [_attach_one(req, uuid, device, made) for device in plan.devices]
+    except exception.NovaLiteError:
+        release(req, made)
+        raise
+    return by_server
+
+
+def _attach_one(req, uuid, device, made):
+    if not device['volume_id']:
+        return dict(device)
+    volume_id = device['volume_id']
+    try:
+        attachment = req.app.volume.create_attachment(req.ctxt, volume_id, uuid)
+    except exception.VolumeNotFound:
+        raise exception.VolumeNotUsable(volume_id=volume_id, reason='not found') from None
+    made.append(attachment['id'])
+    return {**device, 'attachment_id': attachment['id']}
+
+
+def release(req, attachment_ids):
+    """Give reservations back."""
+    for attachment_id in attachment_ids:
+        req.app.volume.delete_attachment(req.ctxt, attachment_id)
