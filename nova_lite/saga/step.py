@@ -1,5 +1,6 @@
 """A saga and its steps, as data and plain methods."""
 
+import abc
 import dataclasses
 import typing
 
@@ -26,7 +27,7 @@ class Step:
     pivot: bool = False
 
 
-class Saga:
+class Saga(abc.ABC):
     """Base of every saga: made anew from its journal row each time it is run.
 
     world: what the steps work with (databases, RPC clients), handed in
@@ -47,9 +48,9 @@ class Saga:
         self.error = record.error
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
 
+    @abc.abstractmethod
     def steps(self):
         """The steps, in order."""
-        raise NotImplementedError
 
     def key(self, step):
         """The idempotency key of one step, for the far side."""

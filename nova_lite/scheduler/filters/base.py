@@ -1,7 +1,9 @@
 """What a filter is: one rule that a host fulfils or not."""
 
+import abc
 
-class Filter:
+
+class Filter(abc.ABC):
     """Base of all filters, which are known by their class names.
 
     once: its answer about a host is the same for every server of a batch
@@ -19,12 +21,12 @@ class Filter:
     def name(self):
         return type(self).__name__
 
+    @abc.abstractmethod
     def rule(self, request):
         """A function from HostState to the reason of a refusal, or None if it passes.
 
         None in place of the function: the rule does not concern this request.
         """
-        raise NotImplementedError
 
 
 def aggregate_values(host, key):

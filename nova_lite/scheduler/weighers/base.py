@@ -3,12 +3,13 @@
 Source: reference/scheduling 7, "Weighing subset".
 """
 
+import abc
 import logging
 
 LOG = logging.getLogger(__name__)
 
 
-class Weigher:
+class Weigher(abc.ABC):
     """Base of all weighers, which are known by their class names.
 
     option: of the configuration group: the multiplier; key: the same in aggregates'
@@ -32,12 +33,12 @@ class Weigher:
     def name(self):
         return type(self).__name__
 
+    @abc.abstractmethod
     def measure(self, request):
         """A function from HostState to a number; more is better.
 
         None in place of the function: there is nothing to prefer in this request.
         """
-        raise NotImplementedError
 
     def multiplier(self, host):
         """What the number counts for on a host: its aggregates may say, the least of them."""
