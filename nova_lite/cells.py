@@ -110,8 +110,10 @@ class Cells:
         return self.by_id(self.api_db.read(host_mappings.get, host).cell_id)
 
     def of_instance(self, uuid):
-        """The cell of a server; raises InstanceNotFound, or BuildRequestNotFound's
-        counterpart InstanceMappingNotFound when it is in none yet."""
+        """The cell of a server.
+
+        Raises InstanceNotFound, or InstanceMappingNotFound when it is in none yet.
+        """
         try:
             mapping = self.api_db.read(instance_mappings.get, uuid)
         except exception.InstanceMappingNotFound:

@@ -82,8 +82,10 @@ class Reschedule:
         requests.send(self._compute, ctxt, row, devices, selection, alternates)
 
     def _lost(self, ctxt, uuid, changed):
-        """Someone changed the record meanwhile; a claim no longer has a purpose if
-        the server is gone."""
+        """Someone changed the record meanwhile.
+
+        A claim no longer has a purpose if the server is gone.
+        """
         LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
         if cell_builds.is_gone(self._read(instances.find, uuid)):
             self._placement.delete_allocations(ctxt, uuid, force=True)

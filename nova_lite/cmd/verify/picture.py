@@ -84,8 +84,11 @@ class Reader:
         self.api_db.dispose()
 
     def read(self, ctxt):
-        """One picture. Guests first and allocations last: what is made later than what
-        it belongs to must not look like an orphan."""
+        """One picture.
+
+        Guests first and allocations last: what is made later than what it belongs
+        to must not look like an orphan.
+        """
         guests = self._guests()
         api = self.api_db.read(_api_rows)
         cells = [self._cell(cell) for cell in self.cells.every()]
