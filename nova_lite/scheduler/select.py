@@ -63,13 +63,13 @@ def select(request, hosts, candidates, rules, *, claim, rng):
     rng: random.Random
     Returns an Outcome; it is for the caller to give back claims of an incomplete one.
     """
-    return _Selection(request, candidates, rules, claim, rng).run(hosts)
+    return _Selection(request, candidates, rules, claim=claim, rng=rng).run(hosts)
 
 
 class _Selection:
     """One run of `select`."""
 
-    def __init__(self, request, candidates, rules, claim, rng):
+    def __init__(self, request, candidates, rules, *, claim, rng):
         self.request, self.candidates, self.rules = request, candidates, rules
         self.claim, self.rng = claim, rng
         self.outcome = Outcome()

@@ -2,6 +2,7 @@
 
 from nova_lite import cells
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
@@ -15,6 +16,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 from nova_lite.db.cell import services
+from nova_lite.scheduler import manager
 from tests.fixtures import database
 from tests.fixtures import placement as placement_fixture
 from tests.unit.scheduler import base
@@ -210,3 +212,39 @@ class PlacementCloudTestCase(CloudTestCase):
     def held(self, uuid):
         """{host uuid: resources} that a consumer holds."""
         return self.placement.holding(self.admin, uuid).allocations
+
+
+class ManagerTestCase(PlacementCloudTestCase):
+    """The same with a scheduler that keeps what it reads until a stamp moves."""
+
+    def setUp(self):
+        super().setUp()
+        self.set('scheduler', candidates_reuse_s=60, host_state_reuse_s=60)
+        self.start()
+
+    def start(self):
+        """A scheduler that has read nothing yet, with the options of now."""
+        self.scheduler = manager.SchedulerManager(self.conf, self.cells, self.placement)
+
+    def decide(self, spec=None, count=1, **options):
+        """Selections for new servers: {uuid: [Selection, ...]}."""
+        self.uuids = [runtime.new_uuid() for _ in range(count)]
+        found = self.scheduler.select_destinations(
+            self.ctxt, spec or base.make_spec(), self.uuids, **options
+        )
+        return dict(zip(self.uuids, found, strict=True))
+
+    def chosen(self, *args, **options):
+        """Names of the hosts chosen."""
+        found = self.decide(*args, **options)
+        return [selections[0].service_host for selections in found.values()]
+
+    def refused(self, *args, **options):
+        """The message of the refusal."""
+        return self.assertRaises(exception.NoValidHost, self.decide, *args, **options).message
+
+    def asked(self):
+        """What placement was asked since the last call."""
+        found = [' '.join(one).replace('/placement', '') for one in self.server.requests]
+        self.server.requests.clear()
+        return found

@@ -10,46 +10,11 @@ from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
-from nova_lite.scheduler import manager
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
 
-class ManagerTestCase(cloud.PlacementCloudTestCase):
-    def setUp(self):
-        super().setUp()
-        self.set('scheduler', candidates_reuse_s=60, host_state_reuse_s=60)
-        self.start()
-
-    def start(self):
-        """A scheduler that has read nothing yet, with the options of now."""
-        self.scheduler = manager.SchedulerManager(self.conf, self.cells, self.placement)
-
-    def decide(self, spec=None, count=1, **options):
-        """Selections for new servers: {uuid: [Selection, ...]}."""
-        self.uuids = [runtime.new_uuid() for _ in range(count)]
-        found = self.scheduler.select_destinations(
-            self.ctxt, spec or base.make_spec(), self.uuids, **options
-        )
-        return dict(zip(self.uuids, found, strict=True))
-
-    def chosen(self, *args, **options):
-        """Names of the hosts chosen."""
-        found = self.decide(*args, **options)
-        return [selections[0].service_host for selections in found.values()]
-
-    def refused(self, *args, **options):
-        """The message of the refusal."""
-        return self.assertRaises(exception.NoValidHost, self.decide, *args, **options).message
-
-    def asked(self):
-        """What placement was asked since the last call."""
-        found = [' '.join(one).replace('/placement', '') for one in self.server.requests]
-        self.server.requests.clear()
-        return found
-
-
-class InterfaceTest(ManagerTestCase):
+class InterfaceTest(cloud.ManagerTestCase):
     def test_the_manager_answers_what_is_declared(self):
         for name in scheduler_rpc.SchedulerAPI.methods:
             declared = scheduler_rpc.SchedulerAPI.methods[name]
@@ -80,7 +45,7 @@ class InterfaceTest(ManagerTestCase):
         self.assertEqual('No valid host was found. No such host - x', error.message)
 
 
-class SelectionTest(ManagerTestCase):
+class SelectionTest(cloud.ManagerTestCase):
     def test_a_selection_tells_all_there_is_to_know(self):
         uuid = self.add_host('a')
         ((uuids, (selection,)),) = self.decide().items()
@@ -124,7 +89,7 @@ class SelectionTest(ManagerTestCase):
         self.assertEqual(set('abcd'), {self.chosen()[0] for _ in range(4)})
 
 
-class RefusalTest(ManagerTestCase):
+class RefusalTest(cloud.ManagerTestCase):
     def test_no_hosts_at_all(self):
         self.assertEqual(
             'No valid host was found. There are not enough hosts available. No host is known.',
@@ -178,7 +143,7 @@ class RefusalTest(ManagerTestCase):
         self.assertIn('No hosts available for tenant', self.refused())
 
 
-class BatchTest(ManagerTestCase):
+class BatchTest(cloud.ManagerTestCase):
     def test_one_request_claims_for_all(self):
         self.add_host('a')
         self.add_host('b')
@@ -216,7 +181,7 @@ class BatchTest(ManagerTestCase):
         self.assertEqual(3, self.asked().count('POST /allocations'))
 
 
-class BudgetTest(ManagerTestCase):
+class BudgetTest(cloud.ManagerTestCase):
     """How often placement is asked."""
 
     def setUp(self):
@@ -255,7 +220,7 @@ class BudgetTest(ManagerTestCase):
         self.assertEqual(['GET /allocation_candidates'], self.asked())
 
 
-class ChangesTest(ManagerTestCase):
+class ChangesTest(cloud.ManagerTestCase):
     """A change of ours takes effect on the next decision, however long answers are kept."""
 
     def setUp(self):
@@ -281,272 +246,3 @@ class ChangesTest(ManagerTestCase):
         spec = base.make_spec()
         spec.destination().host = 'c'
         self.assertEqual(['c'], self.chosen(spec))
-
-
-class DestinationTest(ManagerTestCase):
-    def setUp(self):
-        super().setUp()
-        for name in 'ab':
-            self.add_host(name)
-        self.add_host('c', base.CELL2)
-
-    def destined(self, **values):
-        spec = base.make_spec()
-        for name, value in values.items():
-            setattr(spec.destination(), name, value)
-        return spec
-
-    def test_a_requested_host_is_asked_for_by_tree(self):
-        spec = self.destined(host='b')
-        self.assertEqual(['b'], self.chosen(spec))
-        record = self.scheduler.memory.get(self.uuids[0])
-        self.assertIn(('in_tree', base.uuid_of('b')), record.queries[0])
-        self.assertEqual('b', spec.requested_destination.node)
-
-    def test_a_requested_node(self):
-        self.assertEqual(['b'], self.chosen(self.destined(node='b')))
-        self.assertIn('No such host', self.refused(self.destined(host='a', node='b')))
-
-    def test_a_requested_host_that_is_filtered(self):
-        self.set_service('b', forced_down=True)
-        self.assertIn('ComputeFilter', self.refused(self.destined(host='b')))
-
-    def test_a_requested_host_in_another_zone(self):
-        self.add_aggregate('zone', {'availability_zone': 'az'}, ['a'])
-        spec = self.destined(host='b')
-        spec.availability_zone = 'az'
-        self.assertIn('placement', self.refused(spec))
-
-    def test_a_forced_host(self):
-        self.set_service('b', forced_down=True)
-        self.assertEqual(['b'], self.chosen(base.make_spec(force_hosts=['B'])))
-        self.assertEqual(['b'], self.chosen(base.make_spec(force_nodes=['b'])))
-
-    def test_a_cell(self):
-        for _ in range(3):
-            self.assertEqual(['c'], self.chosen(self.destined(cell=base.CELL2)))
-        self.assertIn('refused by: cell', self.refused(self.destined(cell=base.CELL2), count=2))
-
-    def test_ignored_hosts(self):
-        self.assertEqual(['c'], self.chosen(base.make_spec(ignore_hosts=['A', 'b'])))
-
-
-class MoveTest(ManagerTestCase):
-    """A server that is on a host."""
-
-    def setUp(self):
-        super().setUp()
-        for name in 'ab':
-            self.add_host(name)
-        self.moving = self.add_server('a')
-
-    def move(self, **values):
-        spec = base.make_spec(
-            instance_uuid=self.moving, current_host='a', ignore_hosts=['a'], **values
-        )
-        return self.scheduler.select_destinations(self.ctxt, spec, [self.moving])[0][0]
-
-    def test_what_it_holds_stays(self):
-        self.placement.claim(
-            self.ctxt,
-            client.Consumer(self.moving, 'wonderland', 'alice'),
-            {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
-        )
-        self.assertEqual('b', self.move().service_host)
-        self.assertEqual({base.uuid_of('a'), base.uuid_of('b')}, set(self.held(self.moving)))
-
-    def test_a_failure_takes_nothing(self):
-        self.placement.claim(
-            self.ctxt,
-            client.Consumer(self.moving, 'wonderland', 'alice'),
-            {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
-        )
-        self.set_service('b', forced_down=True)
-        self.assertRaises(exception.NoValidHost, self.move)
-        self.assertEqual({base.uuid_of('a')}, set(self.held(self.moving)))
-
-    def test_a_new_server_that_holds_something_is_a_conflict(self):
-        self.placement.claim(
-            self.ctxt,
-            client.Consumer(self.moving, 'wonderland', 'alice'),
-            {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
-        )
-        spec = base.make_spec(ignore_hosts=['a'])
-        self.assertRaises(
-            exception.AllocationConflict,
-            self.scheduler.select_destinations,
-            self.ctxt,
-            spec,
-            [self.moving],
-        )
-        self.assertEqual({base.uuid_of('a')}, set(self.held(self.moving)))
-
-    def test_rebuild_asks_neither_placement_nor_most_filters(self):
-        self.set_service('a', forced_down=True)
-        self.asked()
-        spec = base.make_spec(current_host='a', check_type='rebuild')
-        found = self.scheduler.select_destinations(self.ctxt, spec, [self.moving])
-        self.assertEqual(['a'], [one.service_host for one in found[0]])
-        self.assertIsNone(found[0][0].allocation_request)
-        self.assertEqual([], self.asked())
-
-    def test_rebuild_with_an_image_the_host_cannot_run(self):
-        spec = base.make_spec(
-            image_properties={'hw_architecture': 's390x'}, current_host='a', check_type='rebuild'
-        )
-        error = self.assertRaises(
-            exception.NoValidHost,
-            self.scheduler.select_destinations,
-            self.ctxt,
-            spec,
-            [self.moving],
-        )
-        self.assertIn('ImagePropertiesFilter', error.message)
-
-
-class GroupTest(ManagerTestCase):
-    def setUp(self):
-        super().setUp()
-        for name in 'ab':
-            self.add_host(name)
-        self.add_host('c', base.CELL2)
-
-    def chosen_in(self, group, **options):
-        return self.chosen(base.make_spec(group_uuid=group), **options)
-
-    def join(self, group):
-        """Make the servers of the last decision members, as the API did before it."""
-        row = self.api_db.read(cloud.server_groups.get, group)
-        for uuid in self.uuids:
-            self.add_mapping(uuid)
-        self.api_db.write(cloud.server_groups.add_members, row.id, self.uuids)
-
-    def test_anti_affinity_by_the_records_of_all_cells(self):
-        members = [self.add_server('a'), self.add_server('c', base.CELL2)]
-        group = self.add_group('anti-affinity', members)
-        self.assertEqual(['b'], self.chosen_in(group))
-
-    def test_a_member_that_was_placed_a_moment_ago_counts(self):
-        group = self.add_group('anti-affinity')
-        found = set()
-        for _ in range(3):
-            found.add(self.chosen_in(group)[0])
-            self.join(group)
-        self.assertEqual(set('abc'), found)
-        message = self.assertRaises(exception.NoValidHost, self.chosen_in, group).message
-        self.assertIn('ServerGroupAntiAffinityFilter 3', message)
-
-    def test_concurrent_requests_keep_to_the_policy(self):
-        group = self.add_group('anti-affinity')
-        row = self.api_db.read(cloud.server_groups.get, group)
-        uuids = [runtime.new_uuid() for _ in range(8)]
-        for uuid in uuids:
-            self.add_mapping(uuid)
-        self.api_db.write(cloud.server_groups.add_members, row.id, uuids)
-        chosen, refused = [], []
-
-        def decide(uuid):
-            spec = base.make_spec(group_uuid=group)
-            try:
-                found = self.scheduler.select_destinations(self.ctxt, spec, [uuid])
-                chosen.append(found[0][0].service_host)
-            except exception.NoValidHost as error:
-                refused.append(error)
-
-        threads = [runtime.spawn(decide, uuid) for uuid in uuids]
-        for thread in threads:
-            thread.join()
-        self.assertEqual(['a', 'b', 'c'], sorted(chosen))
-        self.assertEqual(5, len(refused))
-
-    def test_max_server_per_host(self):
-        group = self.add_group('anti-affinity', max_server_per_host=2)
-        self.assertEqual(
-            {'a': 2, 'b': 2, 'c': 2}, collections.Counter(self.chosen_in(group, count=6))
-        )
-        self.join(group)
-        self.assertRaises(exception.NoValidHost, self.chosen_in, group)
-
-    def test_affinity(self):
-        group = self.add_group('affinity', [self.add_server('b')])
-        self.assertEqual(['b'], self.chosen_in(group))
-        self.assertEqual(['b', 'b'], self.chosen_in(group, count=2))
-
-    def test_a_deleted_member_counts_no_more(self):
-        server = self.add_server('a')
-        group = self.add_group('affinity', [server])
-        self.change_server(server, deleted=True)
-        self.assertEqual({'a', 'b', 'c'}, {self.chosen_in(group)[0] for _ in range(3)})
-
-    def test_soft_policies(self):
-        group = self.add_group('soft-affinity', [self.add_server('b')])
-        self.set('filter_scheduler', soft_affinity_weight_multiplier=100.0)
-        self.start()
-        self.assertEqual(['b', 'b'], self.chosen_in(group, count=2))
-
-    def test_a_group_that_is_gone(self):
-        self.assertEqual(1, len(self.chosen_in(runtime.new_uuid())))
-
-    def test_a_policy_without_its_filter(self):
-        group = self.add_group('anti-affinity')
-        self.set('filter_scheduler', enabled_filters=['ComputeFilter'])
-        self.start()
-        message = self.assertRaises(exception.NoValidHost, self.chosen_in, group).message
-        self.assertIn('ServerGroupAntiAffinityFilter not configured', message)
-
-    def test_a_hint_that_names_a_server(self):
-        self.set('filter_scheduler', enabled_filters=['SameHostFilter', 'DifferentHostFilter'])
-        self.start()
-        for cell, host in ((base.CELL1, 'b'), (base.CELL2, 'c')):
-            server = self.add_server(host, cell)
-            spec = base.make_spec(scheduler_hints={'same_host': [server]})
-            self.assertEqual([host], self.chosen(spec))
-            spec = base.make_spec(scheduler_hints={'different_host': [server]})
-            self.assertNotIn(host, self.chosen(spec, count=2))
-
-
-class IsolationTest(ManagerTestCase):
-    LICENSED = {'trait:CUSTOM_LICENSED': 'required'}
-
-    def setUp(self):
-        super().setUp()
-        self.set('scheduler', enable_isolated_aggregate_filtering=True)
-        self.add_host('licensed', traits=['CUSTOM_LICENSED'])
-        self.add_host('plain')
-        self.add_aggregate('windows', self.LICENSED, ['licensed'])
-
-    def test_an_ordinary_server_stays_out(self):
-        self.assertEqual({'plain': 4}, collections.Counter(self.chosen(count=4)))
-        self.assertIn('placement 2', self.refused())
-
-    def test_a_server_with_the_trait_goes_in(self):
-        self.assertEqual(['licensed'], self.chosen(base.make_spec(self.LICENSED)))
-        self.assertEqual(['licensed'], self.chosen(base.make_spec({}, self.LICENSED)))
-
-    def test_a_forced_host_is_not_exempt(self):
-        self.assertIn('placement', self.refused(base.make_spec(force_hosts=['licensed'])))
-
-
-class PinnedTest(ManagerTestCase):
-    def setUp(self):
-        super().setUp()
-        self.add_host('shared')
-        self.pinned = {'hw:cpu_policy': 'dedicated'}
-
-    def add_pinned_host(self):
-        uuid = self.add_host('pinned', vcpus=0)
-        inventories = {'PCPU': 4, 'MEMORY_MB': 8192, 'DISK_GB': 40}
-        self.providers.set_inventories(
-            self.admin, uuid, {name: {'total': total} for name, total in inventories.items()}
-        )
-        return uuid
-
-    def test_hosts_without_pcpu_will_do(self):
-        self.assertEqual(['shared'], self.chosen(base.make_spec(self.pinned)))
-
-    def test_unless_told_otherwise(self):
-        self.set('workarounds', disable_fallback_pcpu_query=True)
-        self.refused(base.make_spec(self.pinned))
-        uuid = self.add_pinned_host()
-        self.assertEqual(['pinned'], self.chosen(base.make_spec(self.pinned)))
-        self.assertEqual(1, self.held(self.uuids[0])[uuid]['PCPU'])

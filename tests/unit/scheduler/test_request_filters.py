@@ -16,6 +16,64 @@ from tests.unit.scheduler import base
 A, B, C = (base.uuid_of(name) for name in 'abc')
 
 
+# Request filter, extra specs of the flavor, properties of the image, traits it adds.
+FEATURES = (
+    (traits.accelerators_filter, {}, {}, []),
+    (
+        traits.accelerators_filter,
+        {'accel:device_profile': 'fpga'},
+        {},
+        ['COMPUTE_ACCELERATORS'],
+    ),
+    (traits.packed_virtqueue_filter, {'hw:virtio_packed_ring': 'false'}, {}, []),
+    (
+        traits.packed_virtqueue_filter,
+        {'hw:virtio_packed_ring': 'true'},
+        {},
+        ['COMPUTE_NET_VIRTIO_PACKED'],
+    ),
+    (
+        traits.packed_virtqueue_filter,
+        {},
+        {'hw_virtio_packed_ring': '1'},
+        ['COMPUTE_NET_VIRTIO_PACKED'],
+    ),
+    (traits.ephemeral_encryption_filter, {}, {}, []),
+    (
+        traits.ephemeral_encryption_filter,
+        {'hw:ephemeral_encryption': 'true'},
+        {},
+        ['COMPUTE_EPHEMERAL_ENCRYPTION'],
+    ),
+    (
+        traits.ephemeral_encryption_filter,
+        {'hw:ephemeral_encryption': 'true'},
+        {'hw_ephemeral_encryption_format': 'luks'},
+        ['COMPUTE_EPHEMERAL_ENCRYPTION', 'COMPUTE_EPHEMERAL_ENCRYPTION_LUKS'],
+    ),
+    (traits.virtio_sound_filter, {'hw:sound_model': 'ich9'}, {}, []),
+    (
+        traits.virtio_sound_filter,
+        {},
+        {'hw_sound_model': 'virtio'},
+        ['COMPUTE_SOUND_MODEL_VIRTIO'],
+    ),
+    (traits.tpm_secret_security_filter, {'hw:tpm_secret_security': 'host'}, {}, []),
+    (
+        traits.tpm_secret_security_filter,
+        {},
+        {'hw_tpm_version': '2.0'},
+        ['COMPUTE_SECURITY_TPM_SECRET_SECURITY_USER'],
+    ),
+    (
+        traits.tpm_secret_security_filter,
+        {'hw:tpm_version': '2.0', 'hw:tpm_secret_security': 'host'},
+        {},
+        ['COMPUTE_SECURITY_TPM_SECRET_SECURITY_HOST'],
+    ),
+)
+
+
 class RequestFilterTestCase(base.SchedulerTestCase):
     def world(self, *found, **options):
         return request_filters.World(
@@ -234,61 +292,7 @@ class TraitFiltersTest(RequestFilterTestCase):
         )
 
     def test_features(self):
-        for function, extra_specs, properties, expected in (
-            (traits.accelerators_filter, {}, {}, []),
-            (
-                traits.accelerators_filter,
-                {'accel:device_profile': 'fpga'},
-                {},
-                ['COMPUTE_ACCELERATORS'],
-            ),
-            (traits.packed_virtqueue_filter, {'hw:virtio_packed_ring': 'false'}, {}, []),
-            (
-                traits.packed_virtqueue_filter,
-                {'hw:virtio_packed_ring': 'true'},
-                {},
-                ['COMPUTE_NET_VIRTIO_PACKED'],
-            ),
-            (
-                traits.packed_virtqueue_filter,
-                {},
-                {'hw_virtio_packed_ring': '1'},
-                ['COMPUTE_NET_VIRTIO_PACKED'],
-            ),
-            (traits.ephemeral_encryption_filter, {}, {}, []),
-            (
-                traits.ephemeral_encryption_filter,
-                {'hw:ephemeral_encryption': 'true'},
-                {},
-                ['COMPUTE_EPHEMERAL_ENCRYPTION'],
-            ),
-            (
-                traits.ephemeral_encryption_filter,
-                {'hw:ephemeral_encryption': 'true'},
-                {'hw_ephemeral_encryption_format': 'luks'},
-                ['COMPUTE_EPHEMERAL_ENCRYPTION', 'COMPUTE_EPHEMERAL_ENCRYPTION_LUKS'],
-            ),
-            (traits.virtio_sound_filter, {'hw:sound_model': 'ich9'}, {}, []),
-            (
-                traits.virtio_sound_filter,
-                {},
-                {'hw_sound_model': 'virtio'},
-                ['COMPUTE_SOUND_MODEL_VIRTIO'],
-            ),
-            (traits.tpm_secret_security_filter, {'hw:tpm_secret_security': 'host'}, {}, []),
-            (
-                traits.tpm_secret_security_filter,
-                {},
-                {'hw_tpm_version': '2.0'},
-                ['COMPUTE_SECURITY_TPM_SECRET_SECURITY_USER'],
-            ),
-            (
-                traits.tpm_secret_security_filter,
-                {'hw:tpm_version': '2.0', 'hw:tpm_secret_security': 'host'},
-                {},
-                ['COMPUTE_SECURITY_TPM_SECRET_SECURITY_HOST'],
-            ),
-        ):
+        for function, extra_specs, properties, expected in FEATURES:
             with self.subTest(extra_specs=extra_specs, properties=properties):
                 self.assertEqual(expected, self.added(function, extra_specs, properties))
         self.assertRaises(

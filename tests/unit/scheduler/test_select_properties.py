@@ -6,7 +6,6 @@ import hypothesis
 from hypothesis import strategies
 
 from nova_lite import runtime
-from nova_lite.scheduler import filters
 from nova_lite.scheduler import manager
 from nova_lite.scheduler import request
 from nova_lite.scheduler import select
@@ -119,8 +118,7 @@ class SelectPropertiesTest(base.SchedulerTestCase):
         self.assertTrue(all(left >= 0 for left in claim.left.values()))
 
         # Every choice was offered and passes every filter, at its turn.
-        once = [one for one in filters.load(self.conf) if one.once]
-        self.replay(chosen, by_uuid, group, count, once)
+        self.replay(chosen, by_uuid, group)
         self.assertTrue(set(chosen.values()) <= may)
         self.assertTrue(all(by_uuid[uuid].mapped for uuid in chosen.values()))
 
@@ -138,7 +136,7 @@ class SelectPropertiesTest(base.SchedulerTestCase):
                 if state.uuid in may:
                     self.assertIn(state.host, outcome.refusals.of_host)
 
-    def replay(self, chosen, by_uuid, group, count, once):
+    def replay(self, chosen, by_uuid, group):
         """Put the servers on their hosts one after the other, by the plain rules."""
         members = collections.Counter(group.members_on) if group else collections.Counter()
         added = collections.Counter()

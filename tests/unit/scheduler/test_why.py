@@ -6,7 +6,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.scheduler import memory
 from tests.unit.scheduler import base
-from tests.unit.scheduler import test_manager
+from tests.unit.scheduler import cloud
 
 
 class RefusalsTest(testtools.TestCase):
@@ -56,7 +56,7 @@ class MemoryTest(testtools.TestCase):
         self.assertRaises(exception.DecisionNotFound, kept.get, 's1')
 
 
-class WhyTest(test_manager.ManagerTestCase):
+class WhyTest(cloud.ManagerTestCase):
     def why(self, host=None):
         return self.scheduler.why(self.ctxt, self.uuids[0], host)
 
@@ -151,7 +151,7 @@ class WhyTest(test_manager.ManagerTestCase):
 
     def test_a_host_without_provider(self):
         self.add_host('b')
-        super(test_manager.ManagerTestCase, self).add_host('b')
+        super(cloud.ManagerTestCase, self).add_host('b')
         self.add_host('a')
         self.providers.delete(self.admin, base.uuid_of('b'))
         self.decide()
