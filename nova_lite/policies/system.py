@@ -1,14 +1,10 @@
-"""What serves clients, other services and audits rather than users."""
+"""What serves clients and other services rather than users."""
 
 from nova_lite.policies import base
 
 EXTENSIONS = 'os_compute_api:extensions'
 EXTERNAL_EVENTS = 'os_compute_api:os-server-external-events:create'
 CONSOLE_TOKENS = 'os_compute_api:os-console-auth-tokens'
-AUDIT_LIST = 'os_compute_api:os-instance-usage-audit-log:list'
-AUDIT_SHOW = 'os_compute_api:os-instance-usage-audit-log:show'
-
-_AUDIT = 'GET /os-instance_usage_audit_log'
 
 
 def list_rules():
@@ -32,9 +28,5 @@ def list_rules():
             base.ADMIN,
             'Where the console of a token is.',
             'GET /os-console-auth-tokens/{console_token}',
-        ),
-        base.rule(AUDIT_LIST, base.ADMIN, 'Usage audits of all hosts.', _AUDIT),
-        base.rule(
-            AUDIT_SHOW, base.ADMIN, 'Usage audits before a time.', f'{_AUDIT}/{{before_timestamp}}'
         ),
     ]

@@ -1,0 +1,41 @@
+"""Where the console of a token is: asked by the proxies that users connect to.
+
+Source: reference/api-surface 2.5.
+"""
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.db.cell import console_tokens
+from nova_lite.policies import system as rules
+
+URL = '/os-console-auth-tokens/{console_token}'
+
+
+class TokenNotFound(exception.NotFound):
+    msg = 'Token not found'
+
+
+@operation.operation('GET', URL, until='2.30', policy=rules.CONSOLE_TOKENS, faults=(400, 403))
+def refuse(_req):
+    """Before 2.31 only RDP consoles could be asked for, and there are none any more."""
+    raise exception.Invalid(reason='The requested console type details are not accessible')
+
+
+@operation.operation('GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, faults=(400, 403, 404))
+def show(req):
+    """The console of a token that has not expired."""
+    answers = req.app.cells.scatter(console_tokens.find, req.args['console_token'])
+    for row in answers.values():
+        if row is not None and not isinstance(row, cells.Unreachable):
+            return {'console': _view(row)}
+    raise TokenNotFound()
+
+
+def _view(row):
+    return {
+        'instance_uuid': row.instance_uuid,
+        'host': row.host,
+        'port': row.port,
+        'internal_access_path': None,
+    }

@@ -1,0 +1,120 @@
+"""Events that other services report about servers.
+
+What the network service tells is read anew from there; the rest concerns
+hypervisors that a simulated host does not have, and is noted.
+Source: reference/api-surface 2.5.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.policies import system as rules
+
+LOG = log.getLogger(__name__)
+
+NETWORK = (
+    'network-changed',
+    'network-vif-plugged',
+    'network-vif-unplugged',
+    'network-vif-deleted',
+)
+TAGGED = frozenset(('volume-extended', 'power-update', 'accelerator-request-bound'))
+MULTI_STATUS = 207
+
+
+def _events(*names):
+    event = types.whole(
+        {
+            'name': {'type': 'string', 'enum': [*NETWORK, *names]},
+            'server_uuid': types.UUID,
+            'status': {'type': 'string', 'enum': ['failed', 'completed', 'in-progress']},
+            'tag': types.TEXT,
+        },
+        required=('name', 'server_uuid'),
+    )
+    return types.whole(
+        {'events': {'type': 'array', 'minItems': 1, 'items': event}}, required=('events',)
+    )
+
+
+BODY = {
+    '2.1': _events(),
+    '2.51': _events('volume-extended'),
+    '2.76': _events('volume-extended', 'power-update'),
+    '2.82': _events('volume-extended', 'power-update', 'accelerator-request-bound'),
+    '2.93': _events(
+        'volume-extended', 'power-update', 'accelerator-request-bound', 'volume-reimaged'
+    ),
+}
+
+
+@operation.operation(
+    'POST',
+    '/os-server-external-events',
+    policy=rules.EXTERNAL_EVENTS,
+    body=BODY,
+    faults=(400, 403),
+)
+def create(req):
+    """Take events; the answer says for each what became of it."""
+    events = req.body['events']
+    servers = _servers(req, {event['server_uuid'] for event in events})
+    answers = [_answer(event, servers) for event in events]
+    accepted = [event for event in answers if event['code'] == 200]
+    changed = {event['server_uuid'] for event in accepted if event['name'] in NETWORK}
+    for uuid in sorted(changed):
+        _refresh(req, *servers[uuid])
+    status = 200 if len(accepted) == len(answers) else MULTI_STATUS
+    return operation.Answer({'events': answers}, status=status)
+
+
+def _servers(req, uuids):
+    """{uuid: (cell, row)} of the servers that are in a cell."""
+    by_cell = {}
+    for mapping in req.app.api_db.read(instance_mappings.of, uuids):
+        if mapping.cell_id is not None:
+            by_cell.setdefault(mapping.cell_id, []).append(mapping.instance_uuid)
+    found = {}
+    for cell_id, mapped in by_cell.items():
+        cell = req.app.cells.by_id(cell_id)
+        found.update({row.uuid: (cell, row) for row in cell.db.read(instances.of, mapped)})
+    return found
+
+
+def _answer(event, servers):
+    code = _code(event, servers)
+    status = event.get('status', 'completed') if code == 200 else 'failed'
+    LOG.info(
+        'Event %s %s of server %s: %s',
+        event['name'],
+        event.get('tag'),
+        event['server_uuid'],
+        code,
+    )
+    return {**event, 'status': status, 'code': code}
+
+
+def _code(event, servers):
+    if event['server_uuid'] not in servers:
+        return 404
+    if event['name'] in TAGGED and not event.get('tag'):
+        return 400
+    _cell, row = servers[event['server_uuid']]
+    return 200 if row.host else 422
+
+
+def _refresh(req, cell, row):
+    """Read anew what the network service says of a server that nothing else is done to."""
+    if row.task_state is not None:
+        return
+    try:
+        info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
+        if info != row.network_info:
+            cell.db.write(instances.update, row.uuid, {'network_info': info}, expect_task=(None,))
+    except exception.NovaLiteError as error:
+        LOG.warning('Network information of server %s stays as it was: %s', row.uuid, error)

@@ -1,0 +1,62 @@
+"""Resources that compute had once: 410, for whoever asks, at any microversion.
+
+Proxies to other services, gone from 2.36, are not served at all and so are 404.
+Source: reference/api-surface 3.
+"""
+
+from nova_lite.api import faults
+from nova_lite.api import operation
+
+GONE = {
+    '/os-agents': ('GET', 'POST'),
+    '/os-agents/{id}': ('PUT', 'DELETE'),
+    '/os-cells': ('GET', 'POST'),
+    '/os-cells/capacities': ('GET',),
+    '/os-cells/detail': ('GET',),
+    '/os-cells/info': ('GET',),
+    '/os-cells/sync_instances': ('POST',),
+    '/os-cells/{id}': ('GET', 'PUT', 'DELETE'),
+    '/os-cells/{id}/capacities': ('GET',),
+    '/os-certificates': ('POST',),
+    '/os-certificates/{id}': ('GET',),
+    '/os-cloudpipe': ('GET', 'POST'),
+    '/os-cloudpipe/configure-project': ('PUT',),
+    '/os-fixed-ips/{id}': ('GET',),
+    '/os-fixed-ips/{id}/action': ('POST',),
+    '/os-floating-ip-dns': ('GET',),
+    '/os-floating-ip-dns/{id}': ('PUT', 'DELETE'),
+    '/os-floating-ip-dns/{id}/entries/{name}': ('GET', 'PUT', 'DELETE'),
+    '/os-floating-ips-bulk': ('GET', 'POST'),
+    '/os-floating-ips-bulk/{id}': ('GET', 'PUT'),
+    '/os-fping': ('GET',),
+    '/os-fping/{id}': ('GET',),
+    '/os-networks': ('POST',),
+    '/os-networks/add': ('POST',),
+    '/os-networks/{id}': ('DELETE',),
+    '/os-networks/{id}/action': ('POST',),
+    '/os-security-group-default-rules': ('GET', 'POST'),
+    '/os-security-group-default-rules/{id}': ('GET', 'DELETE'),
+    '/os-tenant-networks': ('POST',),
+    '/os-tenant-networks/{id}': ('DELETE',),
+    '/servers/{server_id}/consoles': ('GET', 'POST'),
+    '/servers/{server_id}/consoles/{id}': ('GET', 'DELETE'),
+    '/servers/{server_id}/os-virtual-interfaces': ('GET',),
+}
+
+
+def refuse(_req):
+    """Say that it is gone."""
+    raise faults.Gone()
+
+
+for path, methods in GONE.items():
+    for method in methods:
+        operation.operation(method, path, load=False, faults=(410,))(refuse)
+
+operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='resetNetwork',
+    load=False,
+    faults=(410,),
+)(refuse)

@@ -1,0 +1,162 @@
+"""Extensions, external events, console tokens, and what is gone, over HTTP."""
+
+import datetime
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import removed
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import console_tokens
+from nova_lite.db.cell import instances
+from tests.fixtures import compute_api
+from tests.unit.api import base
+
+SERVICE = {'user': 'neutron', 'project': 'service', 'roles': 'service'}
+EVENTS = '/os-server-external-events'
+
+
+class Network:
+    """The network service's view of a server, as the test says."""
+
+    def __init__(self):
+        self.answer = []
+
+    def info(self, _ctxt, server_uuid, known=()):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class SystemTest(base.ApiTest):
+    def make_api(self):
+        self.network = Network()
+        return compute_api.ComputeApi(network=self.network)
+
+    def add_server(self, host='h1', **more):
+        uuid = runtime.new_uuid()
+        cell = self.api.cell('cell1')
+        values = {
+            'uuid': uuid,
+            'project_id': 'alpha',
+            'user_id': 'u',
+            'display_name': 's',
+            'vm_state': 'active',
+            'host': host,
+            'vcpus': 1,
+            'memory_mb': 1,
+            'root_gb': 1,
+            'ephemeral_gb': 0,
+            'flavor': {},
+            **more,
+        }
+        cell.db.write(instances.create, [values])
+        mapping = {'instance_uuid': uuid, 'project_id': 'alpha', 'cell_id': cell.id}
+        self.api.api_db.write(instance_mappings.create, [mapping])
+        return uuid
+
+    def network_info(self, uuid):
+        return self.api.cell('cell1').db.read(instances.get, uuid).network_info
+
+
+class EventsTest(SystemTest):
+    def send(self, *events, status=200, version='2.93', who=SERVICE):
+        answer = self.request(
+            'POST', EVENTS, {'events': list(events)}, status=status, version=version, who=who
+        )
+        return answer.get('events')
+
+    def test_each_gets_its_code(self):
+        good, nowhere, gone = self.add_server(), self.add_server(host=None), runtime.new_uuid()
+        names = (
+            ('network-changed', good),
+            ('network-changed', nowhere),
+            ('network-changed', gone),
+            ('volume-extended', good),
+        )
+        answers = self.send(
+            *({'name': name, 'server_uuid': uuid} for name, uuid in names), status=207
+        )
+        self.assertEqual([200, 422, 404, 400], [each['code'] for each in answers])
+        self.assertEqual(
+            ['completed', 'failed', 'failed', 'failed'], [each['status'] for each in answers]
+        )
+
+    def test_network_information_is_read_anew(self):
+        uuid = self.add_server()
+        event = {'name': 'network-vif-plugged', 'server_uuid': uuid, 'tag': 'port'}
+        self.network.answer = [{'id': 'port'}]
+        self.send(event)
+        self.assertEqual([{'id': 'port'}], self.network_info(uuid))
+        self.network.answer = exception.Unavailable(service='network', reason='away')
+        self.send(event)
+        self.assertEqual([{'id': 'port'}], self.network_info(uuid))
+
+    def test_network_information_of_a_busy_server_is_left_alone(self):
+        uuid = self.add_server(task_state='rebooting')
+        self.network.answer = [{'id': 'port'}]
+        self.send({'name': 'network-changed', 'server_uuid': uuid})
+        self.assertEqual([], self.network_info(uuid))
+
+    def test_refused(self):
+        uuid = self.add_server()
+        event = {'name': 'network-changed', 'server_uuid': uuid}
+        self.send(event, who=compute_api.MEMBER, status=403)
+        self.send(event, who=compute_api.ADMIN)
+        self.send(status=400)
+        self.send({**event, 'name': 'unheard-of'}, status=400)
+        self.send({**event, 'server_uuid': 'x'}, status=400)
+        self.send({**event, 'unknown': 1}, status=400)
+        self.send({**event, 'name': 'volume-extended'}, version='2.50', status=400)
+        tagged = {**event, 'name': 'power-update', 'tag': 'POWER_ON'}
+        self.send(tagged, version='2.75', status=400)
+        self.send(tagged, version='2.76')
+
+
+class ConsoleTokensTest(SystemTest):
+    def test_show(self):
+        uuid = self.add_server()
+        values = {
+            'console_type': 'novnc',
+            'host': 'h1',
+            'port': 5900,
+            'instance_uuid': uuid,
+            'expires': runtime.naive_now() + datetime.timedelta(seconds=60),
+        }
+        self.api.cell('cell1').db.write(console_tokens.create, 'secret', values)
+        path = '/os-console-auth-tokens/secret'
+        self.assertEqual(
+            {
+                'instance_uuid': uuid,
+                'host': 'h1',
+                'port': 5900,
+                'internal_access_path': None,
+            },
+            self.admin('GET', path, version='2.31')['console'],
+        )
+        self.admin('GET', path, version='2.30', status=400)
+        self.admin('GET', '/os-console-auth-tokens/other', version='2.31', status=404)
+        self.get(path, version='2.31', status=403)
+
+
+class ExtensionsTest(SystemTest):
+    def test_fixed(self):
+        found = {each['alias']: each for each in self.get('/extensions')['extensions']}
+        self.assertEqual('Keypairs', found['os-keypairs']['name'])
+        self.assertEqual(found['NMN'], self.get('/extensions/NMN')['extension'])
+        self.get('/extensions/unheard-of', status=404)
+
+
+class RemovedTest(SystemTest):
+    def test_gone(self):
+        uuid = runtime.new_uuid()
+        for path, methods in removed.GONE.items():
+            for method in methods:
+                where = path.format(server_id=uuid, id=uuid, name='n')
+                body = {'x': {}} if method in ('POST', 'PUT') else None
+                for version in ('2.1', 'latest'):
+                    self.request(method, where, body, status=410, version=version)
+        self.request('POST', f'/servers/{uuid}/action', {'resetNetwork': None}, status=410)
+
+    def test_proxies_are_not_served(self):
+        for path in ('/images', '/os-networks', '/os-hosts', '/os-security-groups'):
+            self.assertEqual(404, self.api.call('GET', path).status_code)
