@@ -3,6 +3,7 @@
 Source: reference/api-surface 2.2.
 """
 
+from oslo_db import exception as db_exception
 from oslo_utils import strutils
 
 from nova_lite import exception
@@ -207,13 +208,18 @@ def _page(req):
         SORT_KEYS[req.param('sort_key') or 'flavorid'],
         req.param('sort_dir') or 'asc',
     )
-    return req.app.api_db.read(
-        flavors.page,
-        _conditions(req),
-        sort=sort,
-        limit=paging.limit_of(req),
-        marker=req.param('marker'),
-    )
+    try:
+        return req.app.api_db.read(
+            flavors.page,
+            _conditions(req),
+            sort=sort,
+            limit=paging.limit_of(req),
+            marker=req.param('marker'),
+        )
+    except db_exception.DBError as error:
+        if not req.param('name'):
+            raise
+        raise exception.Invalid(reason='The name is not a valid regular expression.') from error
 
 
 def _conditions(req):

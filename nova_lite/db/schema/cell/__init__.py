@@ -1,0 +1,1 @@
+"""Revisions of the databases of cells and of cell0."""

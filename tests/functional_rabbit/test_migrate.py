@@ -1,0 +1,77 @@
+"""Revisions and models agree on MariaDB and PostgreSQL too, and the API's queries run there."""
+
+from oslo_db import exception as db_exception
+import testscenarios
+import testtools
+
+from nova_lite import exception
+from nova_lite.db import engine
+from nova_lite.db import migrate
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import flavors
+from nova_lite.db.api import seed
+from nova_lite.db.api import stamps
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
+
+SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
+
+
+class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
+    scenarios = [(name, {'server': server}) for name, server in SERVERS.items()]  # noqa: RUF012
+
+    def setUp(self):
+        super().setUp()
+        self.databases = self.useFixture(self.server())
+
+    def upgraded(self, which):
+        url = self.databases.create_database(f'nova_{which}')
+        migrate.upgrade(url, which)
+        return url
+
+    def test_revisions_make_what_the_models_say(self):
+        for which in migrate.METADATA:
+            url = self.upgraded(which)
+            self.assertEqual([], migrate.differences(url, which))
+            self.assertEqual(migrate.newest(which), migrate.version(url, which))
+
+    def test_queries_that_databases_differ_in(self):
+        database = engine.Database(self.upgraded('api'))
+        self.addCleanup(database.dispose)
+        database.write(seed.create_flavors)
+        self.assertRaises(
+            exception.AlreadyExists,
+            database.write,
+            flavors.create,
+            {'flavorid': '1', 'name': 'x', 'vcpus': 1, 'memory_mb': 1, 'root_gb': 1},
+        )
+        self.check_pages(database)
+        self.check_patterns(database)
+        self.check_stamps(database)
+
+    def check_pages(self, database):
+        database.write(flavors.describe, '1', 'text')
+        whole = database.read(flavors.page, [], sort=('description', 'asc'))
+        found, marker = [], None
+        while page := database.read(
+            flavors.page, [], sort=('description', 'asc'), limit=5, marker=marker
+        ):
+            found += page
+            marker = page[-1].flavorid
+        self.assertEqual(whole, found)
+        self.assertEqual('1', whole[-1].flavorid)
+
+    def check_patterns(self, database):
+        found = database.read(flavors.page, [flavors.named('^m1\\.t')])
+        self.assertEqual(['m1.tiny'], [row.name for row in found])
+        self.assertRaises(
+            db_exception.DBError, database.read, flavors.page, [flavors.named('a{99999}')]
+        )
+
+    def check_stamps(self, database):
+        aggregate = database.write(
+            aggregates.create, uuid='0' * 36, name='a', metadata={'availability_zone': 'z'}
+        )
+        database.write(aggregates.add_host, aggregate.id, 'h')
+        self.assertEqual({'h': 'z'}, database.read(aggregates.zones))
+        self.assertEqual(2, database.read(stamps.every)[stamps.AGGREGATES])
