@@ -1,5 +1,6 @@
 """The WSGI application: four services, one port, one database."""
 
+import contextlib
 import logging
 
 import falcon
@@ -18,6 +19,14 @@ from nova_lite.simcloud.network import routes as network
 from nova_lite.simcloud.volume import routes as volume
 
 LOG = logging.getLogger(__name__)
+
+
+class Application(falcon.App):
+    """The WSGI callable; `close` gives back its database connections."""
+
+    def __init__(self, db, **kwargs):
+        super().__init__(**kwargs)
+        self.close = db.close
 
 
 def _answer(req, resp, fault):
@@ -49,7 +58,7 @@ def _on_http_error(req, resp, error):
 
 
 def make_app(database, public_url, *, options=None):
-    """The WSGI callable for /identity, /image, /network and /volume.
+    """The WSGI callable (an Application) for /identity, /image, /network and /volume.
 
     database: path of a SQLite file or an SQLAlchemy URL; tables and first
         contents are made when they are missing
@@ -60,8 +69,11 @@ def make_app(database, public_url, *, options=None):
     settings = settings_module.make(options)
     public_url = public_url.rstrip('/')
     db = databases.Database(database)
-    db.create_tables()
-    seed.seed(db, settings)
+    with contextlib.ExitStack() as undo:
+        undo.callback(db.close)
+        db.create_tables()
+        seed.seed(db, settings)
+        undo.pop_all()
     catalog = catalogs.Catalog(
         public_url,
         region=settings.region,
@@ -74,11 +86,12 @@ def make_app(database, public_url, *, options=None):
         lifetime_s=settings.token_lifetime_s,
         expired_window_s=settings.expired_window_s,
     )
-    app = falcon.App(
+    app = Application(
+        db,
         middleware=[
             middleware.Identify(tokens, catalog, settings, public_url),
             volume.VersionHeaders(),
-        ]
+        ],
     )
     app.req_options.strip_url_path_trailing_slash = True
     app.add_error_handler(Exception, _on_error)

@@ -76,17 +76,25 @@ class SimCloudTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.database = self.useFixture(fixtures.TempDir()).join('cloud.sqlite')
+        self.database = self.new_database()
         self.start()
         self.admin = self.login('admin', 'pw-admin', 'admin')
         self.demo = self.login('demo', 'pw-demo', 'demo')
 
+    def new_database(self):
+        """Where an empty database is: a SQLite file here, a server's elsewhere."""
+        return self.useFixture(fixtures.TempDir()).join('cloud.sqlite')
+
     def start(self):
         """(Re)open the database in an application of its own."""
-        self.wsgi = falcon.testing.TestClient(
-            app.make_app(self.database, URL, options={**PASSWORDS, **self.OPTIONS})
-        )
+        self.wsgi = self.open(**PASSWORDS, **self.OPTIONS)
         self.anyone = Client(self, self.wsgi, {})
+
+    def open(self, **options):
+        """A test client of one more application over the database."""
+        application = app.make_app(self.database, URL, options=options)
+        self.addCleanup(application.close)
+        return falcon.testing.TestClient(application)
 
     def token(self, username, password, project=None, *, expect=201):
         """The secret of a new token."""

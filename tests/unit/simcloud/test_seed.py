@@ -45,7 +45,7 @@ class SeedTestCase(base.SimCloudTestCase):
         self.assertEqual(3, len(again.get('/network/v2.0/networks')['networks']))
 
     def test_passwords_are_needed_once(self):
-        app.make_app(self.database, base.URL)
+        self.open()
 
 
 class NoPasswordTestCase(testtools.TestCase):

@@ -77,7 +77,7 @@ class TokenTestCase(base.SimCloudTestCase):
 
     def test_revoked_token_is_refused_everywhere(self):
         secret = self.demo.headers['X-Auth-Token']
-        other = base.falcon.testing.TestClient(app.make_app(self.database, base.URL))
+        other = self.open()
         headers = {'X-Auth-Token': secret}
         self.assertEqual(200, other.simulate_get('/image/v2/images', headers=headers).status_code)
         self.demo.delete(TOKENS, headers={'X-Subject-Token': secret})
@@ -146,9 +146,7 @@ class KeystoneOnlyTestCase(base.SimCloudTestCase):
     def test_service_token_lets_an_expired_token_work(self):
         short = base.Client(
             self,
-            base.falcon.testing.TestClient(
-                app.make_app(self.database, base.URL, options={'token_lifetime_s': -1})
-            ),
+            self.open(token_lifetime_s=-1),
             {},
         )
         result = short.raw('POST', TOKENS, base.login_body('demo', 'pw-demo', 'demo'))
