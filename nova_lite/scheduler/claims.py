@@ -18,13 +18,17 @@ TOGETHER = 20
 
 
 class Claims:
-    """What was claimed for one request so far."""
+    """What was claimed for one request so far.
 
-    def __init__(self, placement, ctxt, spec, candidates):
-        self.placement, self.ctxt, self.spec = placement, ctxt, spec
-        self.candidates = candidates
+    states: snapshot.HostStates, which other decisions look at meanwhile
+    """
+
+    def __init__(self, placement, states, ctxt, *, request, candidates):
+        self.placement, self.states, self.ctxt = placement, states, ctxt
+        self.request, self.candidates = request, candidates
         self._held = {}
         self._planned = {}
+        self._placed = set()
 
     def claim(self, uuid, host, wanted):
         """Claim for one server; False when there is no room on the host (any more).
@@ -33,11 +37,14 @@ class Claims:
         """
         if not self.candidates.take(wanted):
             return False
+        self._place(uuid, host)
         had = self.placement.claim(
-            self.ctxt, self._consumer(uuid), wanted, new=self.spec.current_host is None
+            self.ctxt, self._consumer(uuid), wanted, new=self.request.current_host is None
         )
         if had:
             self._held[uuid] = wanted
+        else:
+            self._withdraw(uuid)
         return had
 
     def plan(self, uuid, host, wanted):
@@ -45,6 +52,7 @@ class Claims:
         if not self.candidates.take(wanted):
             return False
         self._planned[uuid] = wanted
+        self._place(uuid, host)
         return True
 
     def carry_out(self):
@@ -63,6 +71,8 @@ class Claims:
 
     def give_back(self):
         """Give up all that was claimed here. An error is logged: the audit finds the rest."""
+        for uuid in list(self._placed):
+            self._withdraw(uuid)
         for uuid, wanted in self._held.items():
             try:
                 self.placement.release(self.ctxt, uuid, set(wanted['allocations']))
@@ -72,8 +82,18 @@ class Claims:
             self.candidates.give_back(wanted)
         self._held, self._planned = {}, {}
 
+    def _place(self, uuid, host):
+        """Let other decisions know before placement has answered."""
+        self._placed.add(uuid)
+        self.states.place(uuid, host, self.request)
+
+    def _withdraw(self, uuid):
+        self._placed.discard(uuid)
+        self.states.withdraw(uuid)
+
     def _consumer(self, uuid):
-        return client.Consumer(uuid, self.spec.project_id, self.spec.user_id)
+        spec = self.request.spec
+        return client.Consumer(uuid, spec.project_id, spec.user_id)
 
 
 def as_text(wanted):

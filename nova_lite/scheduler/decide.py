@@ -85,8 +85,6 @@ class Decision:
         for since in (None, started):
             outcome = self._attempt(version, since)
             if len(outcome.chosen) == len(self.uuids):
-                for uuid, choice in outcome.chosen.items():
-                    self.world.states.place(uuid, choice.host, self.request)
                 return outcome
         raise exception.NoValidHost(reason=self._explain())
 
@@ -118,7 +116,10 @@ class Decision:
         if wanted is None:
             return select.Outcome()
         answer = self._ask(wanted, version, since)
-        held = claims.Claims(self.world.placement, self.ctxt, self.spec, answer)
+        world = self.world
+        held = claims.Claims(
+            world.placement, world.states, self.ctxt, request=self.request, candidates=answer
+        )
         together = len(self.uuids) > 1 and self.spec.current_host is None and since is None
         return self._claim(answer, held, together=together)
 

@@ -167,18 +167,18 @@ class HostState:
     def __str__(self):
         return self.host if self.host == self.node else f'{self.host}/{self.node}'
 
-    def with_server(self, size, image_properties=None):
-        """A copy that holds one more server, which is being built."""
+    def with_server(self, size, image_properties=None, *, count=1):
+        """A copy that holds one more server, which is being built; or less, for -1."""
         after = copy.copy(self)
-        after.vcpus_used += size.vcpus
-        after.memory_mb_used += size.memory_mb
-        after.local_gb_used += size.disk_gb
-        after.num_instances += 1
-        after.num_io_ops += 1
+        after.vcpus_used += count * size.vcpus
+        after.memory_mb_used += count * size.memory_mb
+        after.local_gb_used += count * size.disk_gb
+        after.num_instances += count
+        after.num_io_ops += count
         if self.image_properties is not None and image_properties:
             after.image_properties = dict(self.image_properties)
             for item in image_properties.items():
-                after.image_properties[item] = after.image_properties.get(item, 0) + 1
+                after.image_properties[item] = after.image_properties.get(item, 0) + count
         return after
 
 

@@ -21,7 +21,7 @@ LOG = log.getLogger(__name__)
 
 STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
 # How long a server that was placed may take to appear in its cell's records.
-PENDING_S = 60
+PENDING_S = 30
 # A reading that took long is kept for at least this many times as long.
 EFFORT = 5
 IMAGE_OPTION = 'image_props_weight_multiplier'
@@ -89,7 +89,7 @@ class HostStates:
     # ---- servers placed but not yet on record ----
 
     def place(self, server_uuid, host, request):
-        """Count a server that was just given a host."""
+        """Count a server that is given a host from now on, so that others see it."""
         placed = Placed(
             host.uuid,
             host.host,
@@ -102,6 +102,13 @@ class HostStates:
             self._pending[server_uuid] = placed
             if self._snapshot is not None:
                 _add(self._snapshot, placed)
+
+    def withdraw(self, server_uuid):
+        """Count a server no longer whose host did not take it."""
+        with self._lock:
+            placed = self._pending.pop(server_uuid, None)
+            if placed is not None and self._snapshot is not None:
+                _add(self._snapshot, placed, -1)
 
     def pending(self, uuids):
         """{server uuid: Placed} of those that no record tells of yet, as far as we know."""
@@ -121,16 +128,17 @@ class HostStates:
         }
         cells = self.cells.every(cell0=False, disabled=False)
         found, missing = [], []
-        on_record = {}
+        on_record, gone = {}, set()
         for cell, reading in self.cells.scatter(read_cell, cells=cells, **options).items():
             if not isinstance(reading, Reading):
                 missing.append(cell.name)
                 continue
             found.extend(_states(self.conf, cell.uuid, reading, known))
             on_record.update(reading.on_record)
+            gone |= reading.gone
         snapshot = hosts.Snapshot(found, known, taken=taken, version=version, missing=missing)
         with self._lock:
-            self._settle(on_record, taken)
+            self._settle(on_record, gone, taken)
             for placed in self._pending.values():
                 _add(snapshot, placed)
             self._keep_s = max(
@@ -151,19 +159,19 @@ class HostStates:
             IMAGE_OPTION in aggregate.metadata for aggregate in known.all
         )
 
-    def _settle(self, on_record, now):
+    def _settle(self, on_record, gone, now):
         """Stop counting what the records tell of by now, and what never came about."""
         for uuid, placed in list(self._pending.items()):
             recorded = on_record.get(uuid, ())
             arrived = placed.host in recorded if placed.moving else bool(recorded)
-            if arrived or now - placed.at > PENDING_S:
+            if arrived or uuid in gone or now - placed.at > PENDING_S:
                 del self._pending[uuid]
 
 
-def _add(snapshot, placed):
+def _add(snapshot, placed, count=1):
     host = snapshot.hosts.get(placed.host_uuid)
     if host is not None:
-        snapshot.replace(host.with_server(placed.size, placed.image_properties))
+        snapshot.replace(host.with_server(placed.size, placed.image_properties, count=count))
 
 
 # ---- one cell ----------------------------------------------------------------
@@ -174,7 +182,8 @@ class Reading:
     """What one cell's records say, read in one transaction.
 
     used: {(host, node): [servers, vcpus, MiB, GiB]}; busy: {host: count}
-    on_record: {server uuid: {host, ...}} of the pending ones that have a host
+    on_record: {server uuid: {host, ...}} of the pending ones that have a host;
+    gone: those that were deleted
     """
 
     nodes: list
@@ -183,6 +192,7 @@ class Reading:
     busy: dict
     images: dict | None
     on_record: dict
+    gone: set
 
 
 def read_cell(connection, *, pending=(), image_properties=False):
@@ -204,6 +214,7 @@ def read_cell(connection, *, pending=(), image_properties=False):
         busy=instances.busy_by_host(connection),
         images=host_usage.image_properties(connection) if image_properties else None,
         on_record=on_record,
+        gone=host_usage.gone(connection, pending),
     )
 
 

@@ -69,6 +69,16 @@ def hosts_of(connection, uuids):
     return dict(connection.execute(query).all())
 
 
+def gone(connection, uuids):
+    """Those among `uuids` whose servers were here and are deleted."""
+    if not uuids:
+        return set()
+    query = sa.select(INSTANCES.c.uuid).where(
+        INSTANCES.c.uuid.in_(list(uuids)), INSTANCES.c.deleted.is_(True)
+    )
+    return set(connection.scalars(query))
+
+
 def image_properties(connection):
     """{(host, node): Counter of (property, value)} over the images of the servers there."""
     query = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(

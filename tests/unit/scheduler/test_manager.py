@@ -3,6 +3,7 @@
 import collections
 import inspect
 import json
+import queue
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -246,3 +247,32 @@ class ChangesTest(cloud.ManagerTestCase):
         spec = base.make_spec()
         spec.destination().host = 'c'
         self.assertEqual(['c'], self.chosen(spec))
+
+
+class SlowPlacement(client.Placement):
+    """Lets a test look while claims are under way."""
+
+    def __init__(self, conf):
+        super().__init__(conf)
+        self.asked, self.go_on = queue.SimpleQueue(), runtime.Event()
+
+    def claim(self, ctxt, consumer, request, **options):
+        self.asked.put(consumer.uuid)
+        self.go_on.wait(30)
+        return super().claim(ctxt, consumer, request, **options)
+
+
+class ConcurrencyTest(cloud.ManagerTestCase):
+    def test_a_claim_under_way_counts_for_others(self):
+        for name in 'abc':
+            self.add_host(name)
+        self.placement = SlowPlacement(self.conf)
+        self.start()
+        found, threads = [], []
+        for _ in range(3):
+            threads.append(runtime.spawn(lambda: found.extend(self.chosen())))
+            self.placement.asked.get(timeout=30)
+        self.placement.go_on.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set('abc'), set(found))

@@ -255,9 +255,15 @@ class PendingTest(SnapshotTestCase):
         self.states._pending[self.server] = snapshot.dataclasses.replace(placed, at=long_ago)
         self.assertEqual(0, self.servers_on())
 
+    def test_it_can_be_withdrawn(self):
+        self.place(image_properties={'os_distro': 'x'})
+        self.states.withdraw(self.server)
+        self.assertEqual(0, self.read().hosts[base.uuid_of('a')].num_instances)
+        self.assertEqual(0, self.servers_on())
+        self.states.withdraw(self.server)
+
     def test_a_deleted_server_counts_no_more(self):
         self.place()
         self.add_server('a', uuid=self.server)
-        self.servers_on()
         self.cell_dbs[base.CELL1].write(instances.mark_deleted, self.server)
         self.assertEqual(0, self.servers_on())
