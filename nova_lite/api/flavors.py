@@ -3,7 +3,6 @@
 Source: reference/api-surface 2.2.
 """
 
-from oslo_db import exception as db_exception
 from oslo_utils import strutils
 
 from nova_lite import exception
@@ -13,6 +12,7 @@ from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import schema
 from nova_lite.api import types
+from nova_lite.db import patterns
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
 
@@ -208,7 +208,7 @@ def _page(req):
         SORT_KEYS[req.param('sort_key') or 'flavorid'],
         req.param('sort_dir') or 'asc',
     )
-    try:
+    with patterns.refused():
         return req.app.api_db.read(
             flavors.page,
             _conditions(req),
@@ -216,10 +216,6 @@ def _page(req):
             limit=paging.limit_of(req),
             marker=req.param('marker'),
         )
-    except db_exception.DBError as error:
-        if not req.param('name'):
-            raise
-        raise exception.Invalid(reason='The name is not a valid regular expression.') from error
 
 
 def _conditions(req):

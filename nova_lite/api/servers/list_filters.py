@@ -72,10 +72,6 @@ class Criteria:
     def conditions(self):
         return [each.sql for each in self.filters]
 
-    @property
-    def has_patterns(self):
-        return any(each.pattern for each in self.filters)
-
     def accepts(self, row, tags):
         """Whether a build request's server fulfils every filter."""
         return all(each.test(row, tags) for each in self.filters) and self.reachable(row)

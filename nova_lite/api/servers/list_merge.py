@@ -8,12 +8,11 @@ here, rather than never. Source: reference/cells-and-rpc 2.
 import functools
 import heapq
 
-from oslo_db import exception as db_exception
-
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import server_access
+from nova_lite.db import patterns
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instance_lists
@@ -60,7 +59,8 @@ def read(req, criteria, sort, limit):
         'marker': marker,
         'more': more,
     }
-    found = _scatter(req, criteria, instance_lists.keys, criteria.conditions, sort, **options)
+    with patterns.refused():
+        found = req.app.cells.scatter(instance_lists.keys, criteria.conditions, sort, **options)
     for cell, rows in found.items():
         if isinstance(rows, cells.Unreachable):
             page.down.append(cell)
@@ -84,16 +84,6 @@ def _take(page, row, cell):
         page.pending[row.uuid] = row
     else:
         page.where[row.uuid] = cell
-
-
-def _scatter(req, criteria, function, *args, **kwargs):
-    """Ask all cells; a pattern that only the database refuses is the caller's fault."""
-    try:
-        return req.app.cells.scatter(function, *args, **kwargs)
-    except db_exception.DBError as error:
-        if not criteria.has_patterns:
-            raise
-        raise exception.Invalid('A filter is not a valid regular expression.') from error
 
 
 def _pending(req, criteria):
