@@ -310,7 +310,7 @@ RESTORE = Transition(
     'restore', (_V.SOFT_DELETED,), during=_T.RESTORING, after=_V.ACTIVE, launched=False
 )
 FORCE_DELETE = Transition(
-    'forceDelete', (_V.SOFT_DELETED,), None, during=_T.DELETING, after=_V.DELETED, launched=False
+    'forceDelete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False
 )
 BUILD = Transition(
     'create', (_V.BUILDING,), (_T.SCHEDULING,), during=_T.SPAWNING, after=_V.ACTIVE, launched=False

@@ -23,9 +23,7 @@ class _Action:
     tasks: tuple
 
 
-DELETE = _Action(
-    'compute_terminate_instance', (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
-)
+DELETE = _Action('compute_terminate_instance', (states.TaskState.DELETING,))
 
 
 def delete(site, ctxt, host, instance):

@@ -29,6 +29,7 @@ SNAPSHOT = _Action(
     'compute_snapshot_instance',
     (
         Task.IMAGE_SNAPSHOT_PENDING,
+        Task.IMAGE_BACKUP,
         Task.IMAGE_SNAPSHOT,
         Task.IMAGE_PENDING_UPLOAD,
         Task.IMAGE_UPLOADING,

@@ -147,6 +147,12 @@ class ComputeManager:
     def stop_instance(self, ctxt, host, instance):
         self._act(ctxt, host, instance, 'stop')
 
+    def soft_delete_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'soft_delete')
+
+    def restore_instance(self, ctxt, host, instance):
+        self._act(ctxt, host, instance, 'restore')
+
     def reboot_instance(self, ctxt, host, instance, reboot_type, block_devices):
         spec = guests.spec_of(self.conf, instance, block_devices=block_devices)
         self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)

@@ -44,6 +44,16 @@ ACTIONS = {
     'stop': Action(
         'compute_stop_instance', model.PowerAction.OFF, (Task.POWERING_OFF,), Vm.STOPPED
     ),
+    'soft_delete': Action(
+        'compute_soft_delete_instance',
+        model.PowerAction.OFF,
+        (Task.SOFT_DELETING,),
+        Vm.SOFT_DELETED,
+        interrupts=True,
+    ),
+    'restore': Action(
+        'compute_restore_instance', model.PowerAction.ON, (Task.RESTORING,), Vm.ACTIVE
+    ),
     'reboot_soft': Action(
         'compute_reboot_instance',
         model.PowerAction.SOFT_REBOOT,

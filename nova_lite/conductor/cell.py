@@ -10,6 +10,7 @@ from nova_lite.conductor import cell_audit
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import cell_hosts
 from nova_lite.conductor import fence
+from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
 from nova_lite.db.cell import children
 from nova_lite.db.cell import services
@@ -31,6 +32,7 @@ class CellConductor:
         self._rescheduler = reschedule.Reschedule(
             self._write, db.read, compute=compute, placement=placement
         )
+        self._reclaim = reclaim.Reclaim(conf, db.write, db.read, compute=compute)
         self._audit = cell_audit.Audit(
             db.write, db.read, rescheduler=self._rescheduler, placement=placement
         )
@@ -53,8 +55,9 @@ class CellConductor:
         self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def audit(self):
-        """Finish what was left without a host."""
+        """Finish what was left without a host, delete what was kept long enough."""
         self._audit.run()
+        self._reclaim.run()
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""

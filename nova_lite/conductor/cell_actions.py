@@ -20,7 +20,7 @@ LOG = log.getLogger(__name__)
 
 FAULT_CODE = 500
 STOP_EVENT = 'compute_stop_instance'
-DELETING = (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
+DELETING = (states.TaskState.DELETING,)
 OFF = (states.PowerState.SHUTDOWN, states.PowerState.CRASHED)
 
 

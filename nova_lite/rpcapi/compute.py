@@ -48,6 +48,14 @@ class ComputeAPI(rpc.Interface):
         """Power off."""
 
     @rpc.cast(since='1.0')
+    def soft_delete_instance(self, ctxt, host, instance):
+        """Power off; the guest is kept until it is restored or deleted."""
+
+    @rpc.cast(since='1.0')
+    def restore_instance(self, ctxt, host, instance):
+        """Power on a soft-deleted guest."""
+
+    @rpc.cast(since='1.0')
     def reboot_instance(self, ctxt, host, instance, reboot_type, block_devices):
         """Reboot; reboot_type is SOFT or HARD, and HARD repairs a missing guest."""
 

@@ -5,12 +5,16 @@ whoever loses the race is told the state that won. The cast that follows may be
 lost: the host finds the task state when it starts, or its audit does.
 """
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+
+LOG = log.getLogger(__name__)
 
 
 def begin(req, server, action, guard, **changes):
@@ -77,6 +81,15 @@ def _refuse(server, guard):
     raise exception.InstanceInvalidState(
         action=guard.verb, instance_id=server.uuid, attr=attr, state=state
     ) from None
+
+
+def send(req, server, method, **arguments):
+    """Cast to the server's host. What the bus does not take is left to the host's audit."""
+    cast = getattr(req.app.compute(server.cell), method)
+    try:
+        cast(req.ctxt, host=server.row.host, **arguments)
+    except exception.Unavailable as error:
+        LOG.warning('%s of server %s is left to the audit: %s', method, server.uuid, error)
 
 
 def _of_object(changes):

@@ -8,9 +8,12 @@ Source: reference/create-server 7.
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import operation
+from nova_lite.api import quota
 from nova_lite.api import server_access
+from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
@@ -20,10 +23,22 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
 EVENT = 'api_local_delete'
+# What has a guest worth keeping; anything else is deleted at once.
+KEPT = (
+    states.VmState.ACTIVE,
+    states.VmState.STOPPED,
+    states.VmState.PAUSED,
+    states.VmState.SUSPENDED,
+    states.VmState.RESCUED,
+)
+RESTORING = states.Transition(
+    'restore', (states.VmState.SOFT_DELETED,), (states.TaskState.RESTORING,), launched=False
+)
 TRIES = 3
 
 
@@ -48,12 +63,58 @@ def delete(req, server):
     raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-def delete_from_cell(req, server):
-    """Have the host delete the server, or delete it here if no host can."""
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='forceDelete',
+    policy=server_actions.FORCE_DELETE,
+    guard=states.FORCE_DELETE,
+    body={'2.1': types.body('forceDelete', types.ANY)},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def force_delete(req, server):
+    """Delete a server at once, even where it would be kept, or is."""
+    acting.require_cell(server)
+    delete_from_cell(req, server, keep_s=0)
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='restore',
+    policy=server_actions.RESTORE,
+    guard=states.RESTORE,
+    body={'2.1': types.body('restore', types.ANY)},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def restore(req, server):
+    """Take a soft deletion back, if the owner's quota has room again."""
+    instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
+    try:
+        req.app.api_db.write(_count_again, req.conf, server)
+    except exception.OverQuota:
+        changes = {'task_state': None, 'deleted_at': server.row.deleted_at}
+        acting.swap(req, server, RESTORING, changes)
+        raise
+    acting.send(req, server, 'restore_instance', instance=instance)
+
+
+def delete_from_cell(req, server, *, keep_s=None):
+    """Have the host delete the server, or delete it here if no host can.
+
+    keep_s: seconds it can be restored; default: as configured
+    """
+    if keep_s is None:
+        keep_s = req.conf.reclaim_instance_interval
     req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
     try:
         if _host_answers(req, server):
-            _cast(req, server)
+            if keep_s and server.row.vm_state in KEPT:
+                _soft_delete(req, server)
+            else:
+                _cast(req, server)
         else:
             _delete_here(req, server)
     except exception.NovaLiteError:
@@ -91,12 +152,31 @@ def _host_answers(req, server):
 
 def _cast(req, server):
     instance = acting.begin(req, server, 'delete', states.DELETE, progress=0)
-    req.app.compute(server.cell).delete_instance(
-        req.ctxt,
-        host=server.row.host,
-        instance=instance,
-        block_devices=acting.devices(server),
+    acting.send(
+        req, server, 'delete_instance', instance=instance, block_devices=acting.devices(server)
     )
+
+
+def _soft_delete(req, server):
+    instance = acting.begin(
+        req, server, 'delete', states.SOFT_DELETE, deleted_at=runtime.naive_now()
+    )
+    acting.send(req, server, 'soft_delete_instance', instance=instance)
+
+
+def _count_again(connection, conf, server):
+    """Let the server count in quotas again; raises OverQuota."""
+    row = server.row
+    quota.admit(
+        connection,
+        conf,
+        row,
+        wanted=1,
+        least=1,
+        vcpus=row.vcpus,
+        memory_mb=row.memory_mb,
+    )
+    instance_mappings.set_queued_for_delete(connection, server.uuid, False)
 
 
 def _delete_here(req, server):

@@ -27,8 +27,7 @@ def _declare(action, policy, guard, method, record):
     )
     def act(req, server):
         instance = acting.begin(req, server, record, guard)
-        cast = getattr(req.app.compute(server.cell), method)
-        cast(req.ctxt, host=server.row.host, instance=instance)
+        acting.send(req, server, method, instance=instance)
 
     return act
 

@@ -28,9 +28,10 @@ def _guard(req):
 def reboot(req, server):
     """Reboot the guest."""
     instance = acting.begin(req, server, 'reboot', _guard(req))
-    req.app.compute(server.cell).reboot_instance(
-        req.ctxt,
-        host=server.row.host,
+    acting.send(
+        req,
+        server,
+        'reboot_instance',
         instance=instance,
         reboot_type=req.content['type'].upper(),
         block_devices=acting.devices(server),

@@ -12,7 +12,7 @@ from nova_lite.db.cell import instances
 from tests.fixtures import compute_api
 from tests.fixtures import servers_api
 
-NOW = datetime.datetime.fromisoformat("2026-08-01T12:00:00")
+NOW = datetime.datetime.fromisoformat('2026-08-01T12:00:00')
 
 
 def minutes(number):

@@ -1,0 +1,202 @@
+"""The actions createImage and createBackup: an image of a server.
+
+The image is made here, queued; the host uploads to it. Of a server that boots from
+a volume no disk is uploaded: its volumes are snapshotted, and the image names these.
+"""
+
+import json
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.policies import server_actions
+from nova_lite.policies import servers as rules
+
+PATH = '/servers/{server_id}/action'
+EVENT = 'api_snapshot_instance'
+BODY = types.body(
+    'createImage',
+    types.whole({'name': types.NAME, 'metadata': types.METADATA}, required=['name']),
+)
+BACKUP_BODY = types.body(
+    'createBackup',
+    types.whole(
+        {
+            'name': types.NAME,
+            'backup_type': {'type': 'string', 'maxLength': 255},
+            'rotation': types.NON_NEGATIVE,
+            'metadata': types.METADATA,
+        },
+        required=['name', 'backup_type', 'rotation'],
+    ),
+)
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='createImage',
+    policy=rules.CREATE_IMAGE,
+    guard=states.SNAPSHOT,
+    body={'2.1': BODY},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def create_image(req, server):
+    """Make an image; below 2.45 its address is in a header, then its id in the body."""
+    _check_metadata(req)
+    devices = acting.devices(server)
+    if _boots_from_volume(devices):
+        req.authorize(rules.CREATE_IMAGE_BFV, server.target)
+        image = _of_volumes(req, server, devices)
+    else:
+        image = _of_disk(req, server, states.SNAPSHOT, 'createImage', req.content)
+    return _answer(req, image)
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='createBackup',
+    policy=server_actions.CREATE_BACKUP,
+    guard=states.BACKUP,
+    body={'2.1': BACKUP_BODY},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def create_backup(req, server):
+    """Make an image, and delete the oldest ones of its kind beyond `rotation`."""
+    _check_metadata(req)
+    if _boots_from_volume(acting.devices(server)):
+        raise exception.Invalid('Backup is not supported for volume-backed instances.')
+    kept = int(req.content['rotation'])
+    kind = req.content['backup_type']
+    before = req.app.image.list(
+        req.ctxt,
+        image_type='backup',
+        backup_type=kind,
+        instance_uuid=server.uuid,
+        sort='created_at:desc',
+    )
+    image = None
+    if kept:
+        wanted = {**req.content, 'properties': {'image_type': 'backup', 'backup_type': kind}}
+        image = _of_disk(req, server, states.BACKUP, 'createBackup', wanted)
+    for old in before[max(kept - 1, 0) :]:
+        req.app.image.delete(req.ctxt, old['id'], missing_ok=True)
+    return _answer(req, image)
+
+
+def _check_metadata(req):
+    metadata = req.content.get('metadata') or {}
+    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
+
+
+def _boots_from_volume(devices):
+    return any(d.boot_index == 0 and d.destination_type == 'volume' for d in devices)
+
+
+def _of_disk(req, server, guard, action, wanted):
+    """Begin, make the image, and have the host fill it."""
+    instance = acting.begin(req, server, action, guard)
+    try:
+        image = _queue(req, server, wanted)
+    except exception.NovaLiteError as error:
+        server.cell.db.write(_give_up, req.ctxt, server.uuid, str(guard.during), error.message)
+        raise
+    acting.send(req, server, 'snapshot_instance', instance=instance, image_id=image['id'])
+    return image
+
+
+def _queue(req, server, wanted):
+    properties = {**(wanted.get('metadata') or {}), **wanted.get('properties', {})}
+    return req.app.image.create_snapshot(
+        req.ctxt, wanted['name'], server.row, base=_base(req, server), properties=properties
+    )
+
+
+def _base(req, server):
+    """The image the server was made from, if it still exists."""
+    if not server.row.image_ref:
+        return None
+    try:
+        return req.app.image.get(req.ctxt, server.row.image_ref)
+    except (exception.ImageNotFound, exception.Forbidden):
+        return None
+
+
+def _give_up(connection, ctxt, uuid, task, message):
+    instances.update(connection, uuid, {'task_state': None}, expect_task=(task,))
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+
+
+def _of_volumes(req, server, devices):
+    """Snapshot the volumes, and make an image that a server can boot from anew."""
+    with_action = states.Transition('createImage', states.SNAPSHOT.vm_states, (None,))
+    acting.swap(req, server, with_action, {'task_state': None}, action='createImage')
+    mapping, made = [], []
+    try:
+        for device in devices:
+            mapping.append(_mapped(req, device, made))
+        properties = {
+            **(req.content.get('metadata') or {}),
+            'bdm_v2': 'True',
+            'root_device_name': server.row.root_device_name or '/dev/vda',
+            'block_device_mapping': json.dumps(mapping),
+        }
+        image = req.app.image.create_snapshot(
+            req.ctxt, req.content['name'], server.row, properties=properties
+        )
+        req.app.image.upload(req.ctxt, image['id'], b'')
+    except exception.NovaLiteError as error:
+        for snapshot_id in made:
+            req.app.volume.delete_snapshot(req.ctxt, snapshot_id)
+        server.cell.db.write(_fail, req.ctxt, server.uuid, error.message)
+        raise
+    server.cell.db.write(actions.record_event, server.uuid, req.ctxt.request_id, EVENT)
+    return image
+
+
+def _mapped(req, device, made):
+    """The device as the image's block_device_mapping describes it."""
+    found = {
+        name: device.get(name)
+        for name in ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type')
+    }
+    found['delete_on_termination'] = device.delete_on_termination
+    if device.volume_id is None:
+        return {
+            **found,
+            'source_type': device.source_type,
+            'destination_type': device.destination_type,
+            'volume_size': device.volume_size,
+        }
+    name = f'snapshot for {req.content["name"]}'
+    snapshot = req.app.volume.create_snapshot(req.ctxt, device.volume_id, name)
+    made.append(snapshot['id'])
+    return {
+        **found,
+        'source_type': 'snapshot',
+        'destination_type': 'volume',
+        'snapshot_id': snapshot['id'],
+        'volume_size': snapshot['size'],
+    }
+
+
+def _fail(connection, ctxt, uuid, message):
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+
+
+def _answer(req, image):
+    """None was made where a rotation of 0 keeps none."""
+    if image is None:
+        return None
+    if req.minor >= 45:
+        return {'image_id': image['id']}
+    return operation.Answer(headers={'Location': f'{req.root}/images/{image["id"]}'})

@@ -1,0 +1,82 @@
+"""Reclaim: soft-deleted servers that were kept long enough are deleted for good.
+
+Source: [DEFAULT]reclaim_instance_interval; the API soft-deletes and restores.
+"""
+
+import datetime
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
+
+LOG = log.getLogger(__name__)
+
+
+class Reclaim:
+    """The periodic search of one cell. compute: a ComputeAPI client onto its bus."""
+
+    def __init__(self, conf, write, read, *, compute):
+        self._conf, self._compute = conf, compute
+        self._write, self._read = write, read
+
+    def run(self):
+        """Have the hosts delete what is due."""
+        if not self._conf.reclaim_instance_interval:
+            return
+        kept = datetime.timedelta(seconds=self._conf.reclaim_instance_interval)
+        for row in self._read(_due, runtime.naive_now() - kept):
+            self._delete(row)
+
+    def _delete(self, row):
+        ctxt = context.admin()
+        try:
+            devices = self._write(_begin, ctxt, row.uuid)
+        except exception.StateChanged as error:
+            LOG.info('Server %s is not reclaimed: %s', row.uuid, error)
+            return
+        LOG.info('Server %s was soft-deleted long ago: deleting it', row.uuid)
+        if row.host is None:
+            return  # the audit ends the record
+        self._compute.delete_instance(
+            ctxt,
+            host=row.host,
+            instance=instance_objects.Instance.from_row(
+                row, task_state=str(states.TaskState.DELETING)
+            ),
+            block_devices=[block_device.BlockDevice.of(device) for device in devices],
+        )
+
+
+def _due(connection, before):
+    table = instances.TABLE
+    return rows.every(
+        connection,
+        table,
+        table.c.vm_state == str(states.VmState.SOFT_DELETED),
+        table.c.task_state.is_(None),
+        table.c.deleted.is_(False),
+        table.c.deleted_at <= before,
+        order_by=table.c.id,
+    )
+
+
+def _begin(connection, ctxt, uuid):
+    """Claim the deletion; returns the block devices."""
+    instances.update(
+        connection,
+        uuid,
+        {'task_state': str(states.TaskState.DELETING)},
+        expect_task=(None,),
+        expect_vm=(str(states.VmState.SOFT_DELETED),),
+    )
+    actions.start(connection, ctxt, uuid, 'delete')
+    return children.block_devices(connection, [uuid]).get(uuid, [])
