@@ -4,62 +4,64 @@ A host is in one zone at most, and does not change its zone while it has
 servers. Source: reference/scheduling 10.
 """
 
+import dataclasses
+import typing
+
 from nova_lite import exception
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import instances
 
 
-def admit(req, aggregate_id, change, action):
-    """Raise AggregateActionRefused when `change` would move servers to another zone.
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A change of one aggregate, to be checked.
 
-    change(aggregate) -> the aggregate as it would be; action: for the message
-    Raises AggregateNotFound.
+    change(aggregate) -> the aggregate as it would be; action: for messages
     """
-    before = req.app.api_db.read(aggregates.every)
-    after = changed(before, aggregate_id, change)
-    _refuse_second_zone(after, aggregate_id, action)
-    moving = _moving(before, after, req.conf.default_availability_zone)
-    if moving and _count_servers(req, moving):
-        raise exception.AggregateActionRefused(
-            action=action,
-            aggregate_id=aggregate_id,
-            reason='One or more hosts contain instances in this zone',
-        )
 
+    aggregate_id: int
+    change: typing.Callable
+    action: str
 
-def recheck(connection, aggregate_id, change, action):
-    """As `admit`, in the transaction of the change and for what this database tells."""
-    aggregates.lock(connection)
-    after = changed(aggregates.every(connection), aggregate_id, change)
-    _refuse_second_zone(after, aggregate_id, action)
+    def admit(self, req):
+        """Raise AggregateActionRefused when servers would be in another zone.
 
+        Raises AggregateNotFound.
+        """
+        before = req.app.api_db.read(aggregates.every)
+        after = self._changed(before)
+        self._refuse_second_zone(after)
+        moving = _moving(before, after, req.conf.default_availability_zone)
+        if moving and _count_servers(req, moving):
+            raise self._refused('One or more hosts contain instances in this zone')
 
-def changed(every, aggregate_id, change):
-    """All aggregates as they would be; raises AggregateNotFound."""
-    if all(each.id != aggregate_id for each in every):
-        raise exception.AggregateNotFound(aggregate_id=aggregate_id)
-    return [change(each) if each.id == aggregate_id else each for each in every]
+    def recheck(self, connection):
+        """As `admit`, in the transaction of the change, for what this database tells."""
+        aggregates.lock(connection)
+        self._refuse_second_zone(self._changed(aggregates.every(connection)))
 
+    def _changed(self, every):
+        if all(each.id != self.aggregate_id for each in every):
+            raise exception.AggregateNotFound(aggregate_id=self.aggregate_id)
+        return [self.change(each) if each.id == self.aggregate_id else each for each in every]
 
-def _refuse_second_zone(after, aggregate_id, action):
-    target = next(each for each in after if each.id == aggregate_id)
-    if not target.availability_zone:
-        return
-    hosts = set(target.hosts)
-    others = sorted(
-        {
+    def _refuse_second_zone(self, after):
+        target = next(each for each in after if each.id == self.aggregate_id)
+        if not target.availability_zone:
+            return
+        hosts = set(target.hosts)
+        zones = {
             each.availability_zone
             for each in after
-            if each.availability_zone
-            and each.availability_zone != target.availability_zone
-            and hosts & set(each.hosts)
+            if each.availability_zone and hosts & set(each.hosts)
         }
-    )
-    if others:
-        raise exception.AggregateActionRefused(
-            action=action,
-            aggregate_id=aggregate_id,
-            reason=f'One or more hosts already in availability zone(s) {others}',
+        others = sorted(zones - {target.availability_zone})
+        if others:
+            raise self._refused(f'One or more hosts already in availability zone(s) {others}')
+
+    def _refused(self, reason):
+        return exception.AggregateActionRefused(
+            action=self.action, aggregate_id=self.aggregate_id, reason=reason
         )
 
 

@@ -131,9 +131,9 @@ def add_host(req):
     def change(aggregate):
         return dataclasses.replace(aggregate, hosts=(*aggregate.hosts, host))
 
-    action = 'add host to'
-    aggregate_zones.admit(req, aggregate_id, change, action)
-    req.app.api_db.write(_add_host, aggregate_id, host, change, action)
+    plan = aggregate_zones.Plan(aggregate_id, change, action='add host to')
+    plan.admit(req)
+    req.app.api_db.write(_add_host, plan, host)
     aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
     for node in nodes:
         _mirror(req, node, aggregate)
@@ -160,7 +160,7 @@ def remove_host(req):
         return dataclasses.replace(aggregate, hosts=left)
 
     try:
-        aggregate_zones.admit(req, aggregate_id, change, 'remove host from')
+        aggregate_zones.Plan(aggregate_id, change, action='remove host from').admit(req)
     except exception.AggregateActionRefused:
         raise CannotRemove(host=host, aggregate_id=aggregate_id) from None
     for node in _nodes(req, host):
@@ -202,27 +202,29 @@ def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
         return dataclasses.replace(aggregate, metadata={**aggregate.metadata, **metadata})
 
     current = req.app.api_db.read(aggregates.get, aggregate_id)
+    plan = None
     if ZONE in metadata:
         if not metadata[ZONE]:
             raise exception.Invalid(
                 reason=f'Aggregate {current.name} does not support empty named availability zone'
             )
-        aggregate_zones.admit(req, aggregate_id, change, action)
-    req.app.api_db.write(_update, aggregate_id, metadata, name, change, action)
+        plan = aggregate_zones.Plan(aggregate_id, change, action=action)
+        plan.admit(req)
+    req.app.api_db.write(_update, aggregate_id, metadata, name=name, plan=plan)
 
 
-def _update(connection, aggregate_id, metadata, name, change, action):
-    if ZONE in metadata:
-        aggregate_zones.recheck(connection, aggregate_id, change, action)
+def _update(connection, aggregate_id, metadata, *, name, plan):
+    if plan is not None:
+        plan.recheck(connection)
     if name is not None:
         aggregates.rename(connection, aggregate_id, name)
     if metadata:
         aggregates.set_metadata(connection, aggregate_id, metadata)
 
 
-def _add_host(connection, aggregate_id, host, change, action):
-    aggregate_zones.recheck(connection, aggregate_id, change, action)
-    aggregates.add_host(connection, aggregate_id, host)
+def _add_host(connection, plan, host):
+    plan.recheck(connection)
+    aggregates.add_host(connection, plan.aggregate_id, host)
 
 
 def _nodes(req, host):

@@ -75,7 +75,7 @@ def update(req):
     wanted = quota_names.given(_names(req), req.content)
     forced = types.is_true(req.content.get('force', False))
     limits = req.app.api_db.write(
-        _set, req.conf, project_id, req.param('user_id'), wanted, check=not forced
+        _set, req.conf, wanted, project_id=project_id, user_id=req.param('user_id'), forced=forced
     )
     return {'quota_set': quota_names.shown(_names(req), limits)}
 
@@ -130,17 +130,16 @@ def usage(connection, project_id, user_id=None):
     }
 
 
-def _set(connection, conf, project_id, user_id, wanted, *, check):
-    if check:
-        _refuse_out_of_bounds(connection, conf, project_id, user_id, wanted)
+def _set(connection, conf, wanted, *, project_id, user_id, forced):
+    if not forced:
+        highest = {} if user_id is None else stored_limits(connection, conf, project_id)
+        _refuse_out_of_bounds(usage(connection, project_id, user_id), highest, wanted)
     quotas.set_limits(connection, project_id, wanted, user_id or '')
     return stored_limits(connection, conf, project_id, user_id)
 
 
-def _refuse_out_of_bounds(connection, conf, project_id, user_id, wanted):
+def _refuse_out_of_bounds(used, highest, wanted):
     """A limit is at least what is used, and for a user at most the project's."""
-    used = usage(connection, project_id, user_id)
-    highest = {} if user_id is None else stored_limits(connection, conf, project_id)
     for resource, limit in wanted.items():
         minimum, maximum = used.get(resource, 0), highest.get(resource, -1)
         if _bound(limit) < minimum:
