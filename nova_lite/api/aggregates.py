@@ -16,6 +16,7 @@ from nova_lite.api import operation
 from nova_lite.api import times
 from nova_lite.api import types
 from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
 from nova_lite.policies import aggregates as rules
@@ -137,6 +138,8 @@ def add_host(req):
     aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
     for node in nodes:
         _mirror(req, node, aggregate)
+    # Once more: placement may have been asked before it knew of the membership.
+    req.app.api_db.write(stamps.bump, stamps.AGGREGATES)
     return {'aggregate': _view(req, aggregate)}
 
 

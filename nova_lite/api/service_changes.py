@@ -52,6 +52,8 @@ def _set_trait(req, cell, host):
         return
     try:
         req.app.compute(cell).set_host_enabled(req.ctxt, host=host, enabled=not row.disabled)
+        # Once more: placement may have been asked before it knew of the trait.
+        req.app.api_db.write(stamps.bump, stamps.HOSTS)
     except exception.NovaLiteError as error:
         LOG.warning('Compute %s did not adjust its trait, it will later: %s', host, error)
 
