@@ -14,7 +14,6 @@ from nova_lite.api import microversion
 from nova_lite.api import operation
 from nova_lite.api import version_documents
 from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import super_conductor as super_conductor_rpc
 
 LOG = log.getLogger(__name__)
 
@@ -58,15 +57,13 @@ def _compute_client(cell):
     return compute_rpc.ComputeAPI(cell.bus)
 
 
-def make_app(conf, *, api_db, cells, clients, top_bus=None, super_conductor=None, compute=None):
+def make_app(conf, *, api_db, cells, clients, super_conductor, compute=None):
     """The compute API as a WSGI callable; its App is its attribute `app`.
 
     clients: object with the attributes image, network, volume and placement
-    top_bus: transport on which a SuperConductorAPI client is made, unless given
+    super_conductor: SuperConductorAPI client on the top bus
     compute: function from a Cell to a ComputeAPI client; default: on its bus
     """
-    if super_conductor is None:
-        super_conductor = super_conductor_rpc.SuperConductorAPI(top_bus)
     app = App(
         conf,
         api_db=api_db,

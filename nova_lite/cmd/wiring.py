@@ -47,7 +47,13 @@ def _top(conf):
 def api(conf):
     """The compute API as a WSGI callable."""
     api_db, cells, bus, _closing = _top(conf)
-    return api_app.make_app(conf, api_db=api_db, cells=cells, clients=clients(conf), top_bus=bus)
+    return api_app.make_app(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        clients=clients(conf),
+        super_conductor=super_rpc.SuperConductorAPI(bus),
+    )
 
 
 def super_conductor(conf):

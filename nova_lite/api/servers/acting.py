@@ -47,12 +47,14 @@ def swap(req, server, guard, changes, *, action=None):
     """Change columns if the states are still as `guard` demands, and record the action."""
     require_cell(server)
     try:
-        server.cell.db.write(_swap, req.ctxt, server.uuid, guard, changes, action)
+        server.cell.db.write(
+            _swap, req.ctxt, server.uuid, guard=guard, changes=changes, action=action
+        )
     except exception.StateChanged:
-        _refuse(server, guard)
+        refuse(server, guard)
 
 
-def _swap(connection, ctxt, uuid, guard, changes, action):
+def _swap(connection, ctxt, uuid, *, guard, changes, action):
     instances.update(
         connection,
         uuid,
@@ -70,8 +72,8 @@ def _texts(allowed):
     return tuple(None if each is None else str(each) for each in allowed)
 
 
-def _refuse(server, guard):
-    """Say which state made the race be lost."""
+def refuse(server, guard):
+    """Raise for the state that made the race be lost: InstanceInvalidState or NotFound."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
         raise exception.InstanceNotFound(instance_id=server.uuid) from None

@@ -71,9 +71,9 @@ def _plan(req, server):
     create_hints.parse(req, plan)
     plan.tags = sorted(set(server.get('tags', ())))
     image_id = server.get('imageRef', '').rstrip('/').rsplit('/', 1)[-1] or None
-    plan.devices = create_devices.parse(server, image_id)
     if image_id:
         plan.image = create_flavor.image_of(req, image_id)
+    plan.devices = create_devices.parse(server, plan.image)
     create_devices.add_flavor_disks(plan.devices, plan.flavor)
     create_devices.check_local(plan.devices, plan.flavor, req.conf.max_local_block_devices)
     root = create_devices.root_of(plan.devices)

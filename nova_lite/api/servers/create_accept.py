@@ -37,10 +37,10 @@ def accept(req, plan, devices, boot_image):
     """
     image = _image(boot_image, plan)
     try:
-        return req.app.api_db.write(_store, req, plan, devices, image)
+        return req.app.api_db.write(_store, req, plan, devices=devices, image=image)
     except _NoLock:
         _make_lock(req)
-        return req.app.api_db.write(_store, req, plan, devices, image)
+        return req.app.api_db.write(_store, req, plan, devices=devices, image=image)
 
 
 def _make_lock(req):
@@ -51,7 +51,7 @@ def _make_lock(req):
         return
 
 
-def _store(connection, req, plan, devices, image):
+def _store(connection, req, plan, *, devices, image):
     count = _count(connection, req, plan)
     uuids = plan.uuids[:count]
     now = runtime.naive_now()
@@ -73,7 +73,7 @@ def _store(connection, req, plan, devices, image):
                 'project_id': req.ctxt.project_id,
                 'reservation_id': plan.columns['reservation_id'],
                 'request_id': req.ctxt.request_id,
-                'instance': _record(req, plan, uuid, count, index, now),
+                'instance': _record(req, plan, uuid, index=index, count=count, now=now),
                 'block_devices': [
                     {**device, 'uuid': runtime.new_uuid(), 'instance_uuid': uuid}
                     for device in devices[uuid]
@@ -85,7 +85,9 @@ def _store(connection, req, plan, devices, image):
             for index, uuid in enumerate(uuids)
         ],
     )
-    request_specs.create(connection, [_spec(req, plan, uuid, count, image) for uuid in uuids])
+    request_specs.create(
+        connection, [_spec(req, plan, uuid, count=count, image=image) for uuid in uuids]
+    )
     return uuids
 
 
@@ -138,7 +140,7 @@ def _arguments(plan, image, members):
     }
 
 
-def _record(req, plan, uuid, count, index, now):
+def _record(req, plan, uuid, *, index, count, now):
     """The columns of one server's record to be, as JSON can hold them."""
     name = create_names.display_name(plan.name, count, index)
     values = {
@@ -175,7 +177,7 @@ def _image(boot_image, plan):
     return found
 
 
-def _spec(req, plan, uuid, count, image):
+def _spec(req, plan, uuid, *, count, image):
     hosts, nodes = plan.forced
     return request_spec.RequestSpec(
         instance_uuid=uuid,

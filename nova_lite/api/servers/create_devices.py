@@ -3,6 +3,10 @@
 Source: reference/create-server 1.5.
 """
 
+import json
+
+from oslo_utils import strutils
+
 from nova_lite import exception
 from nova_lite.api import types
 
@@ -20,11 +24,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def parse(server, image_id):
-    """The devices of a body, completed by the image's root disk; raises InvalidBDM.
+def parse(server, image):
+    """The devices of a body, completed by the image's own ones; raises InvalidBDM.
 
-    image_id: of imageRef, or None
+    image: what imageRef names, as the image client has it, or None
     """
+    image_id = image['id'] if image else None
     legacy, second = server.get('block_device_mapping'), server.get('block_device_mapping_v2')
     if legacy and second:
         raise exception.Invalid(
@@ -36,7 +41,7 @@ def parse(server, image_id):
         devices = [_device(item) for item in second or () if not item.get('no_device')]
     roots = [device for device in devices if device['boot_index'] == 0]
     if image_id and not roots:
-        devices.insert(0, _root(image_id))
+        devices[:0] = of_image(image) or [_root(image_id)]
     _check_boot_order(devices, image_id)
     return devices
 
@@ -54,6 +59,21 @@ def _root(image_id):
 
 def _columns(**values):
     return {**dict.fromkeys(COLUMNS), 'delete_on_termination': False, **values}
+
+
+def of_image(image):
+    """The devices that an image of a server with volumes names, if it boots from them."""
+    text = image['properties'].get('block_device_mapping')
+    if not text or not strutils.bool_from_string(image['properties'].get('bdm_v2')):
+        return []
+    try:
+        items = json.loads(text) if isinstance(text, str) else text
+        devices = [_device(item) for item in items]
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise exception.InvalidBDM(
+            reason=f'image {image["id"]} has an invalid block_device_mapping.'
+        ) from error
+    return devices if any(device['boot_index'] == 0 for device in devices) else []
 
 
 # ---- the second form ----

@@ -14,7 +14,7 @@ PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 
 
-def _declare(action, policy, guard, method, record):
+def _declare(action, guard, *, policy, method):
     @operation.operation(
         'POST',
         PATH,
@@ -26,15 +26,19 @@ def _declare(action, policy, guard, method, record):
         faults=FAULTS,
     )
     def act(req, server):
-        instance = acting.begin(req, server, record, guard)
+        instance = acting.begin(req, server, guard.verb, guard)
         acting.send(req, server, method, instance=instance)
 
     return act
 
 
-start = _declare('os-start', rules.START, states.START, 'start_instance', 'start')
-stop = _declare('os-stop', rules.STOP, states.STOP, 'stop_instance', 'stop')
-pause = _declare('pause', server_actions.PAUSE, states.PAUSE, 'pause_instance', 'pause')
-unpause = _declare('unpause', server_actions.UNPAUSE, states.UNPAUSE, 'unpause_instance', 'unpause')
-suspend = _declare('suspend', server_actions.SUSPEND, states.SUSPEND, 'suspend_instance', 'suspend')
-resume = _declare('resume', server_actions.RESUME, states.RESUME, 'resume_instance', 'resume')
+start = _declare('os-start', states.START, policy=rules.START, method='start_instance')
+stop = _declare('os-stop', states.STOP, policy=rules.STOP, method='stop_instance')
+pause = _declare('pause', states.PAUSE, policy=server_actions.PAUSE, method='pause_instance')
+unpause = _declare(
+    'unpause', states.UNPAUSE, policy=server_actions.UNPAUSE, method='unpause_instance'
+)
+suspend = _declare(
+    'suspend', states.SUSPEND, policy=server_actions.SUSPEND, method='suspend_instance'
+)
+resume = _declare('resume', states.RESUME, policy=server_actions.RESUME, method='resume_instance')

@@ -1,0 +1,126 @@
+"""POST /servers: block devices, and a delete before the build."""
+
+from nova_lite import runtime
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import quotas
+from nova_lite.db.api import request_specs
+from tests.fixtures import api_neighbours
+from tests.unit.api.servers import create_base
+
+
+class TestDevices(create_base.Case):
+    VOLUME = {'source_type': 'volume', 'uuid': api_neighbours.VOLUME_ID, 'boot_index': 0}
+
+    def devices(self, *items, **fields):
+        return {'block_device_mapping_v2': list(items), 'imageRef': create_base.ABSENT, **fields}
+
+    def test_boot_from_volume(self):
+        (request,) = self.create(**self.devices(self.VOLUME))
+        (device,) = request.block_devices
+        self.assertEqual(api_neighbours.VOLUME_ID, device['volume_id'])
+        self.assertEqual(
+            [(device['volume_id'], request.instance_uuid, device['attachment_id'])],
+            self.api.neighbours.volume.attached,
+        )
+        self.assertTrue(self.spec(request).is_bfv)
+        self.assertIsNone(request.instance.get('image_ref'))
+
+    def test_first_form(self):
+        items = [{'device_name': 'vda', 'volume_id': api_neighbours.VOLUME_ID}]
+        (request,) = self.create(block_device_mapping=items, imageRef=create_base.ABSENT)
+        self.assertEqual(0, request.block_devices[0]['boot_index'])
+        self.refuse_both(items)
+
+    def refuse_both(self, items):
+        body = self.body(block_device_mapping=items, block_device_mapping_v2=[self.VOLUME])
+        self.refused('POST', '/servers', body, code=400, version='2.104', text='syntaxes')
+
+    def test_image_to_volume(self):
+        item = {'source_type': 'image', 'destination_type': 'volume', 'boot_index': '0',
+                'uuid': api_neighbours.IMAGE_ID, 'volume_size': 2,
+                'delete_on_termination': True}  # fmt: skip
+        (request,) = self.create(**self.devices(item))
+        self.assertEqual(2, request.block_devices[0]['volume_size'])
+        self.assertTrue(request.block_devices[0]['delete_on_termination'])
+        self.assertIsNone(request.arguments['image']['id'])
+
+    def test_image_that_names_volumes(self):
+        mapping = (
+            '[{"source_type": "snapshot", "destination_type": "volume", "boot_index": 0,'
+            f' "snapshot_id": "{api_neighbours.SNAPSHOT_ID}"}}]'
+        )
+        properties = {'bdm_v2': 'True', 'block_device_mapping': mapping}
+        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=properties)
+        (request,) = self.create()
+        self.assertEqual(api_neighbours.SNAPSHOT_ID, request.block_devices[0]['snapshot_id'])
+
+    def test_boot_order(self):
+        second = {**self.VOLUME, 'boot_index': 1}
+        self.refuse(400, 'Boot sequence', **self.devices(second))
+        self.refuse(400, 'Boot sequence', **self.devices(self.VOLUME, self.VOLUME))
+        self.refuse(400, 'Boot sequence', **self.devices({**self.VOLUME, 'boot_index': None}))
+        self.create(block_device_mapping_v2=[second])
+
+    def test_refused(self):
+        image = api_neighbours.IMAGE_ID
+        blank = {'source_type': 'blank', 'boot_index': -1}
+        rows = (
+            ('not found', {**self.VOLUME, 'uuid': runtime.new_uuid()}),
+            ('Missing device UUID', {'source_type': 'volume', 'boot_index': 0}),
+            ('destination_type local', {**self.VOLUME, 'destination_type': 'local'}),
+            ('Disk bus', {**self.VOLUME, 'disk_bus': 'warp'}),
+            ('volume_type', {**self.VOLUME, 'volume_type': 'fast'}),
+            ('volume_size', {**blank, 'destination_type': 'volume'}),
+            ('no uuid', {**blank, 'uuid': image}),
+            ('needs a source_type', {'boot_index': 0}),
+            ('Swap', {**blank, 'guest_format': 'swap', 'volume_size': 1}),
+            ('phemeral', {**blank, 'volume_size': 1}),
+            ('snapshot', {'source_type': 'snapshot', 'uuid': runtime.new_uuid()}),
+            ('root disk', {'source_type': 'image', 'uuid': image, 'boot_index': 1}),
+        )
+        for text, item in rows:
+            fields = {'block_device_mapping_v2': [item]}
+            if item.get('boot_index') == 0:
+                fields['imageRef'] = create_base.ABSENT
+            self.refuse(400, text, **fields)
+
+    def test_volume_states(self):
+        volume = self.api.neighbours.volume
+        volume.add(api_neighbours.VOLUME_ID, status='in-use')
+        self.refuse(400, 'in-use', **self.devices(self.VOLUME))
+        volume.add(api_neighbours.VOLUME_ID, bootable=False)
+        self.refuse(400, 'bootable', **self.devices(self.VOLUME))
+        volume.add(api_neighbours.VOLUME_ID)
+        self.refuse(400, 'several', **self.devices(self.VOLUME, max_count=2))
+        volume.add(api_neighbours.VOLUME_ID, multiattach=True)
+        self.refuse(400, '2.60', version='2.59', **self.devices(self.VOLUME))
+        self.assertEqual(2, len(self.create(**self.devices(self.VOLUME, max_count=2))))
+
+    def test_local_limit(self):
+        self.api.conf.set_override('max_local_block_devices', 0)
+        self.refuse(400, 'local devices')
+
+    def test_certificates_need_an_image(self):
+        fields = self.devices(self.VOLUME, trusted_image_certificates=['c'])
+        self.refuse(400, 'certificate', **fields)
+
+    def test_volumes_are_given_back_when_quota_refuses(self):
+        self.api.api_db.write(quotas.set_limits, 'alpha', {'instances': 0})
+        self.refuse(403, 'instances', **self.devices(self.VOLUME))
+
+
+class TestDeleteBeforeBuild(create_base.Case):
+    def test_nothing_stays(self):
+        item = {**TestDevices.VOLUME}
+        (request,) = self.create(block_device_mapping_v2=[item], imageRef=create_base.ABSENT)
+        uuid = request.instance_uuid
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.refused('GET', f'/servers/{uuid}', code=404)
+        self.assertIsNone(self.api.api_db.read(instance_mappings.find, uuid))
+        self.assertEqual({}, self.api.api_db.read(request_specs.stored, [uuid]))
+        volume = self.api.neighbours.volume
+        self.assertEqual([volume.attached[0][2]], volume.deleted)
+
+    def test_actions_have_to_wait(self):
+        (request,) = self.create()
+        self.refused_act(request.instance_uuid, 'os-stop', code=409, text='building')
