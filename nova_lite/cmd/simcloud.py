@@ -15,6 +15,7 @@ def application(conf):
         options.public_url,
         options={
             'auth': options.auth_strategy,
+            'compute_events': True,
             'internal_url': options.internal_url,
             'admin_password': options.admin_password,
             'demo_password': options.demo_password,

@@ -7,6 +7,7 @@ import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database as databases
+from nova_lite.simcloud import events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import middleware
 from nova_lite.simcloud import options as settings_module
@@ -22,11 +23,16 @@ LOG = logging.getLogger(__name__)
 
 
 class Application(falcon.App):
-    """The WSGI callable; `close` gives back its database connections."""
+    """The WSGI callable; `close` stops its thread and gives back its connections."""
 
-    def __init__(self, db, **kwargs):
+    def __init__(self, db, events, **kwargs):
         super().__init__(**kwargs)
-        self.close = db.close
+        self._parts = (events, db)
+
+    def close(self):
+        """Stop what runs behind the requests."""
+        for part in self._parts:
+            part.close()
 
 
 def _answer(req, resp, fault):
@@ -86,8 +92,12 @@ def make_app(database, public_url, *, options=None):
         lifetime_s=settings.token_lifetime_s,
         expired_window_s=settings.expired_window_s,
     )
+    notices = events.Silent()
+    if settings.compute_events:
+        notices = events.Events(db, tokens, catalog.compute_url)
     app = Application(
         db,
+        notices,
         middleware=[
             middleware.Identify(tokens, catalog, settings, public_url),
             volume.VersionHeaders(),
@@ -100,6 +110,6 @@ def make_app(database, public_url, *, options=None):
     app.set_error_serializer(_on_http_error)
     identity.add(app, db, tokens, catalog)
     image.add(app, db)
-    network.add(app, db)
-    volume.add(app, db)
+    network.add(app, db, notices)
+    volume.add(app, db, notices)
     return app

@@ -27,6 +27,11 @@ class Caller:
         return ADMIN in self.roles or SERVICE in self.roles
 
     @property
+    def is_service(self):
+        """A service of the cloud, which knows what it does."""
+        return SERVICE in self.roles
+
+    @property
     def is_reader_only(self):
         return not self.roles & {ADMIN, SERVICE, 'manager', 'member'}
 

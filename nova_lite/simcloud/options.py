@@ -16,6 +16,8 @@ class Options:
         (benchmarks on loopback only)
     internal_url: scheme, host and port at which the cloud's own services reach us;
         without it they use the public ones
+    compute_events: tell the compute service of the catalog what users change at its
+        servers' ports, floating addresses and volumes
     endpoints: {service type: URL} for services that live elsewhere; a URL may
         hold {project_id}
     """
@@ -25,6 +27,7 @@ class Options:
     service_password: str | None = None
     auth: str = KEYSTONE
     internal_url: str | None = None
+    compute_events: bool = False
     region: str = 'RegionOne'
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600

@@ -36,6 +36,7 @@ class EmbeddedCloud:
         self.daemons = {}
         self.confs = {}
         self._servers = []
+        self._simcloud = None
         self.api_app = None
 
     @property
@@ -90,6 +91,8 @@ class EmbeddedCloud:
         for running in self._servers[:2]:
             running.stop()
         self._servers.clear()
+        if self._simcloud is not None:
+            self._simcloud.close()
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
@@ -109,6 +112,7 @@ class EmbeddedCloud:
             options={
                 **self.places.secrets,
                 'auth': settings.auth,
+                'compute_events': True,
                 'internal_url': f'http://127.0.0.1:{port}',
             },
         )

@@ -39,6 +39,10 @@ class Catalog:
             }
         self._names = {kind: name for kind, name, _ in SERVICES}
 
+    @property
+    def compute_url(self):
+        return self._internal['compute']
+
     def _url(self, kind, interface):
         return (self._urls if interface == 'public' else self._internal)[kind]
 

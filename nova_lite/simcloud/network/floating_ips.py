@@ -181,28 +181,30 @@ def create(conn, caller, wanted):
 
 
 def update(conn, caller, floating_id, wanted):
-    """Tie an address to a port, or loosen it, and return its row."""
+    """Tie an address to a port, or loosen it; returns its rows before and after."""
     caller.require_writer()
     row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.changes(wanted, ('description',))
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
         values |= _target(conn, caller, row, {'port_id': row['port_id'], **wanted})
-    return standard.save(conn, FLOATING, row, **values)
+    return row, standard.save(conn, FLOATING, row, **values)
 
 
 def delete(conn, caller, floating_id):
-    """Give the address back."""
+    """Give the address back and return its last row."""
     caller.require_writer()
     row = standard.get(conn, caller, FLOATING, floating_id)
     port_records.remove(conn, row['floating_port_id'])
     conn.execute(FLOATING.delete().where(FLOATING.c.id == floating_id))
+    return row
 
 
 class FloatingResource:
     """List, create, show, update and delete."""
 
-    def __init__(self, db):
+    def __init__(self, db, events):
         self._db = db
+        self._events = events
 
     def on_get(self, req, resp):
         caller = req.context.caller
@@ -223,9 +225,19 @@ class FloatingResource:
             (item,) = views(conn, [row])
         resp.media = {'floatingip': standard.only_fields(req, item)}
 
+    def _tell(self, caller, *port_ids):
+        """Let the compute service know whose addresses changed."""
+        if caller.is_service or not any(port_ids):
+            return
+        with self._db.read() as conn:
+            concerned = port_records.servers_with(conn, set(filter(None, port_ids)))
+        self._events.send('network-changed', concerned)
+
     def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'floatingip')
-        self._answer(req, resp, self._db.change(create, req.context.caller, wanted))
+        caller = req.context.caller
+        row = self._db.change(create, caller, bodies.read(req, CREATE, 'floatingip'))
+        self._tell(caller, row['port_id'])
+        self._answer(req, resp, row)
         resp.status = falcon.HTTP_201
 
     def on_get_one(self, req, resp, floating_id):
@@ -234,20 +246,16 @@ class FloatingResource:
         self._answer(req, resp, row)
 
     def on_put_one(self, req, resp, floating_id):
+        caller = req.context.caller
         wanted = bodies.read(req, UPDATE, 'floatingip')
-        self._answer(
-            req,
-            resp,
-            self._db.change(
-                standard.guarded(req, FLOATING, floating_id, update),
-                req.context.caller,
-                floating_id,
-                wanted,
-            ),
-        )
+        change = standard.guarded(req, FLOATING, floating_id, update)
+        before, row = self._db.change(change, caller, floating_id, wanted)
+        self._tell(caller, before['port_id'], row['port_id'])
+        self._answer(req, resp, row)
 
     def on_delete_one(self, req, resp, floating_id):
-        self._db.change(
-            standard.guarded(req, FLOATING, floating_id, delete), req.context.caller, floating_id
-        )
+        caller = req.context.caller
+        change = standard.guarded(req, FLOATING, floating_id, delete)
+        row = self._db.change(change, caller, floating_id)
+        self._tell(caller, row['port_id'])
         resp.status = falcon.HTTP_204

@@ -256,7 +256,7 @@ def remove(conn, port_id):
 
 
 def delete(conn, caller, port_id):
-    """Remove a port on request; those of routers go with their routers."""
+    """Remove a port on request, and return its row; those of routers go with their routers."""
     caller.require_writer()
     row = get(conn, caller, port_id, lock=True)
     if row['device_owner'].startswith('network:') and row['device_owner'] != 'network:dhcp':
@@ -266,6 +266,7 @@ def delete(conn, caller, port_id):
             'ServicePortInUse',
         )
     remove(conn, port_id)
+    return row
 
 
 def related(conn, found):
@@ -278,6 +279,17 @@ def related(conn, found):
         standard.grouped(conn, tables.bindings, tables.bindings.c.port_id, ids),
         qos.resource_requests(conn, found),
     )
+
+
+def servers_with(conn, port_ids):
+    """[(server uuid, port id)] of those ports that belong to servers."""
+    found = database.rows(
+        conn,
+        sa.select(PORTS).where(
+            PORTS.c.id.in_(port_ids), PORTS.c.device_owner.startswith('compute:')
+        ),
+    )
+    return [(row['device_id'], row['id']) for row in found]
 
 
 def first_address(conn, port_id):

@@ -184,8 +184,9 @@ FILTERS = {
 class PortResource:
     """List, create, show, update and delete."""
 
-    def __init__(self, db):
+    def __init__(self, db, events):
         self._db = db
+        self._events = events
 
     def on_get(self, req, resp):
         caller = req.context.caller
@@ -216,21 +217,22 @@ class PortResource:
             row = port_records.get(conn, req.context.caller, port_id)
         self._answer(req, resp, row)
 
+    def _tell(self, caller, name, row):
+        """Let the compute service know, unless a service did it on its own account."""
+        if row['device_owner'].startswith('compute:') and not caller.is_service:
+            self._events.send(name, [(row['device_id'], row['id'])])
+
     def on_put_one(self, req, resp, port_id):
+        caller = req.context.caller
         wanted = bodies.read(req, UPDATE, 'port')
-        self._answer(
-            req,
-            resp,
-            self._db.change(
-                standard.guarded(req, PORTS, port_id, port_records.update),
-                req.context.caller,
-                port_id,
-                wanted,
-            ),
-        )
+        change = standard.guarded(req, PORTS, port_id, port_records.update)
+        row = self._db.change(change, caller, port_id, wanted)
+        self._tell(caller, 'network-changed', row)
+        self._answer(req, resp, row)
 
     def on_delete_one(self, req, resp, port_id):
-        self._db.change(
-            standard.guarded(req, PORTS, port_id, port_records.delete), req.context.caller, port_id
-        )
+        caller = req.context.caller
+        change = standard.guarded(req, PORTS, port_id, port_records.delete)
+        row = self._db.change(change, caller, port_id)
+        self._tell(caller, 'network-vif-deleted', row)
         resp.status = falcon.HTTP_204

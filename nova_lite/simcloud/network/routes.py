@@ -113,7 +113,7 @@ class Zones:
         }
 
 
-def add(app, db):
+def add(app, db, events):
     """Put the network service's routes into `app`."""
     v2 = f'{PREFIX}/v2.0'
     versions = Versions()
@@ -124,11 +124,11 @@ def add(app, db):
     for path, resource, field in (
         ('networks', networks.NetworkResource(db), 'network_id'),
         ('subnets', subnets.SubnetResource(db), 'subnet_id'),
-        ('ports', ports.PortResource(db), 'port_id'),
+        ('ports', ports.PortResource(db, events), 'port_id'),
         ('security-groups', security_groups.GroupResource(db), 'group_id'),
         ('security-group-rules', security_rules.RuleResource(db), 'rule_id'),
         ('routers', routers.RouterResource(db), 'router_id'),
-        ('floatingips', floating_ips.FloatingResource(db), 'floating_id'),
+        ('floatingips', floating_ips.FloatingResource(db, events), 'floating_id'),
         ('qos/policies', qos.PolicyResource(db), 'policy_id'),
     ):
         routing.add_crud(app, f'{v2}/{path}', resource, field)

@@ -248,6 +248,8 @@ ACTIONS = {
         200,
     ),
 }
+# What the servers of the volume must hear of.
+EVENTS = {'os-extend': 'volume-extended', 'os-reimage': 'volume-reimaged'}
 VALIDATORS = {name: bodies.compiled(schema) for name, (_, schema, _) in ACTIONS.items()}
 BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
 
@@ -255,8 +257,9 @@ BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1
 class ActionResource:
     """Runs the action that the body names."""
 
-    def __init__(self, db):
+    def __init__(self, db, events):
         self._db = db
+        self._events = events
 
     def on_post(self, req, resp, volume_id):
         ((name, wanted),) = bodies.read(req, BODY).items()
@@ -272,6 +275,13 @@ class ActionResource:
             return function(conn, caller, volume, wanted)
 
         answer = self._db.change(run)
+        if name in EVENTS:
+            with self._db.read() as conn:
+                known = records.attachments_of(conn, volume_id)
+            self._events.send(
+                EVENTS[name],
+                [(one['instance_uuid'], volume_id) for one in known if one['instance_uuid']],
+            )
         resp.status = status
         if answer is not None:
             resp.media = answer

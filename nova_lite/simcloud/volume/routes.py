@@ -100,7 +100,7 @@ class Deployment:
         resp.media = {'extensions': []}
 
 
-def add(app, db):
+def add(app, db, events):
     """Put the volume service's routes into `app`."""
     v3 = f'{PREFIX}/v3'
     versions = Versions()
@@ -117,7 +117,7 @@ def add(app, db):
             app.add_route(f'{v3}/volumes/summary', resource, suffix='summary')
         if name == 'attachments':
             app.add_route(f'{v3}/attachments/{{attachment_id}}/action', resource, suffix='action')
-    app.add_route(f'{v3}/volumes/{{volume_id}}/action', actions.ActionResource(db))
+    app.add_route(f'{v3}/volumes/{{volume_id}}/action', actions.ActionResource(db, events))
     for name, field, table, get in (
         ('volumes', 'volume_id', tables.volumes, records.get),
         ('snapshots', 'snapshot_id', tables.snapshots, snapshots.get),

@@ -1,0 +1,119 @@
+"""Telling the compute service what it cannot know: its external events.
+
+As Neutron and Cinder do, so that a floating address or a larger volume shows on
+the server it belongs to.
+Sent from one thread, in batches; what cannot be delivered is logged and dropped.
+"""
+
+import logging
+
+import requests
+
+from nova_lite import runtime
+from nova_lite.simcloud.identity import tables
+
+LOG = logging.getLogger(__name__)
+
+PATH = '/os-server-external-events'
+VERSION = 'compute 2.93'
+ATTEMPTS, PAUSE_S, TIMEOUT_S = 3, 1, 10
+MOST_AT_ONCE = 100
+SENDER, PROJECT = 'neutron', 'service'
+
+
+class Silent:
+    """Tells nobody: for a cloud without a compute service."""
+
+    def send(self, name, concerned):
+        """Forget the events."""
+
+    def close(self):
+        """There is nothing to stop."""
+
+
+class Events:
+    """Delivers events to the compute service at `url`, as a service user."""
+
+    def __init__(self, db, tokens, url):
+        self._db = db
+        self._tokens = tokens
+        self._url = url.rstrip('/') + PATH
+        self._waiting = []
+        self._changed = runtime.Condition()
+        self._thread = None
+        self._closed = False
+
+    def send(self, name, concerned):
+        """Queue one event for each (server uuid, tag) of `concerned`."""
+        events = [
+            {'name': name, 'server_uuid': server, 'tag': tag, 'status': 'completed'}
+            for server, tag in concerned
+        ]
+        with self._changed:
+            if not events or self._closed:
+                return
+            self._waiting += events
+            if self._thread is None:
+                # Only now: a process that forks after opening us has its own thread.
+                self._thread = runtime.spawn(self._run, name='simcloud-events')
+            self._changed.notify()
+
+    def close(self):
+        """Stop after the delivery under way."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self):
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return
+                batch = self._waiting[:MOST_AT_ONCE]
+                del self._waiting[:MOST_AT_ONCE]
+            self._deliver(batch)
+
+    def _deliver(self, batch):
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                response = requests.post(
+                    self._url,
+                    json={'events': batch},
+                    headers=self._headers(),
+                    timeout=TIMEOUT_S,
+                    proxies={'http': None, 'https': None},
+                )
+                if response.status_code < 500:
+                    LOG.info('Events %s: %d', batch, response.status_code)
+                    return
+                reason = response.status_code
+            except requests.RequestException as error:
+                reason = error
+            LOG.warning('The compute service took no events (%s), attempt %d', reason, attempt)
+            with self._changed:
+                if self._closed or self._changed.wait_for(lambda: self._closed, PAUSE_S):
+                    return
+
+    def _headers(self):
+        """A token for each delivery: they are few, and it may have been revoked."""
+        with self._db.read() as conn:
+            user = tables.find(conn, tables.users, name=SENDER)
+            project = tables.find(conn, tables.projects, name=PROJECT)
+        headers = {'OpenStack-API-Version': VERSION, 'X-Roles': 'admin,service'}
+        if user and project:
+            secret, _ = self._db.change(
+                self._tokens.issue,
+                user['id'],
+                methods=['password'],
+                scope=(tables.PROJECT, project['id']),
+            )
+            headers |= {
+                'X-Auth-Token': secret,
+                'X-User-Id': user['id'],
+                'X-Project-Id': project['id'],
+            }
+        return headers
