@@ -266,3 +266,14 @@ class SagaEpoch(Base):
     saga_uuid: Mapped[str] = column(Uuid, primary_key=True)
     epoch: Mapped[int] = column(sa.Integer)
     seen_at: Mapped[object] = column(types.Time)
+
+
+class ArchivedRow(Base):
+    """A row of a deleted server, moved here by an operator until it is purged."""
+
+    __tablename__ = 'archived_rows'
+    id: Mapped[int] = column(sa.Integer, primary_key=True)
+    table_name: Mapped[str] = column(sa.String(64))
+    instance_uuid: Mapped[str] = column(Uuid, index=True)
+    deleted_at: Mapped[object | None] = column(types.Time, index=True)
+    row: Mapped[dict] = column(types.Json)

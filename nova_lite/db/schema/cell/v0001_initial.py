@@ -11,6 +11,15 @@ down_revision = None
 METADATA = sa.MetaData()
 
 sa.Table(
+    'archived_rows',
+    METADATA,
+    sa.Column('id', sa.Integer(), primary_key=True),
+    sa.Column('table_name', sa.String(64), nullable=False),
+    sa.Column('instance_uuid', sa.String(36), nullable=False, index=True),
+    sa.Column('deleted_at', types.Time(), index=True),
+    sa.Column('row', types.Json(), nullable=False),
+)
+sa.Table(
     'block_device_mapping',
     METADATA,
     sa.Column('id', sa.Integer(), primary_key=True),

@@ -1,0 +1,86 @@
+"""Archive of deleted servers: out of the tables that are read, until it is purged.
+
+One table keeps the rows of all others as JSON, since nothing asks for more than
+to have them at hand.
+"""
+
+import collections
+
+import sqlalchemy as sa
+
+from nova_lite.db import rows
+from nova_lite.db.cell import models
+
+ARCHIVE = models.ArchivedRow.__table__
+INSTANCES = models.Instance.__table__
+ACTIONS = models.InstanceAction.__table__
+EVENTS = models.InstanceActionEvent.__table__
+CHILDREN = (
+    models.BlockDevice.__table__,
+    models.Tag.__table__,
+    models.InstanceFault.__table__,
+    models.Migration.__table__,
+    models.ConsoleToken.__table__,
+)
+
+
+def archive(connection, max_rows, before=None):
+    """Move deleted servers with all their rows, oldest first.
+
+    max_rows: stop once this many rows were moved, but never within a server
+    before: only servers deleted before that time
+    Returns (Counter by table, [server uuid, ...]).
+    """
+    conditions = [INSTANCES.c.deleted.is_(True)]
+    if before is not None:
+        conditions.append(INSTANCES.c.deleted_at < before)
+    servers = connection.execute(
+        sa.select(INSTANCES.c.uuid, INSTANCES.c.deleted_at)
+        .where(*conditions)
+        .order_by(INSTANCES.c.id)
+        .limit(max_rows)
+    ).all()
+    moved, uuids = collections.Counter(), []
+    for server in servers:
+        if moved.total() >= max_rows:
+            break
+        moved += _archive_server(connection, server)
+        uuids.append(server.uuid)
+    return moved, uuids
+
+
+def purge(connection, before=None):
+    """Forget what was archived, of servers deleted before a time; how many rows."""
+    query = ARCHIVE.delete()
+    if before is not None:
+        query = query.where(ARCHIVE.c.deleted_at < before)
+    return connection.execute(query).rowcount
+
+
+def _archive_server(connection, server):
+    actions = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == server.uuid)
+    parts = [(EVENTS, EVENTS.c.action_id.in_(actions)), (ACTIONS, None)]
+    parts += [(table, None) for table in CHILDREN]
+    parts.append((INSTANCES, INSTANCES.c.uuid == server.uuid))
+    moved = collections.Counter()
+    for table, condition in parts:
+        if condition is None:
+            condition = table.c.instance_uuid == server.uuid
+        found = rows.every(connection, table, condition)
+        kept = [
+            {
+                'table_name': table.name,
+                'instance_uuid': server.uuid,
+                'deleted_at': server.deleted_at,
+                'row': {name: _plain(value) for name, value in row._mapping.items()},
+            }
+            for row in found
+        ]
+        rows.insert(connection, ARCHIVE, kept)
+        connection.execute(table.delete().where(condition))
+        moved[table.name] += len(kept)
+    return +moved
+
+
+def _plain(value):
+    return value.isoformat() if hasattr(value, 'isoformat') else value
