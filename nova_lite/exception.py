@@ -11,10 +11,12 @@ class NovaLiteError(Exception):
 
     reschedule: another host might succeed where this one failed; may be set on
     an error for its case alone
+    transient: the same may succeed a moment later
     """
 
     kind = 'internal'
     reschedule = False
+    transient = False
     msg = 'An unknown error occurred.'
 
     def __init__(self, message=None, **kwargs):
@@ -58,6 +60,7 @@ class Unavailable(NovaLiteError):
     """A service that is needed does not answer: 503."""
 
     kind = 'unavailable'
+    transient = True
     msg = '%(service)s is not available: %(reason)s'
 
 
@@ -342,12 +345,14 @@ class GroupPolicyViolated(Conflict):
 class AllocationConflict(Conflict):
     """Another writer changed this consumer's allocations (consumer generation)."""
 
+    transient = True
     msg = 'Allocations of consumer %(consumer)s were changed by another process.'
 
 
 class ProviderConflict(Conflict):
     """A provider's generation moved on and the retries are used up."""
 
+    transient = True
     msg = 'Resource provider %(provider)s was changed by another process.'
 
 
@@ -394,6 +399,13 @@ class BuildRescheduled(NovaLiteError):
     msg = 'Build of instance %(instance_uuid)s was re-scheduled: %(reason)s'
 
 
+class MoveRefused(NovaLiteError):
+    """A host will not take a server that moves to it; another may."""
+
+    reschedule = True
+    msg = 'Host %(host)s cannot take instance %(instance_uuid)s: %(reason)s'
+
+
 class DriverError(NovaLiteError):
     """The hypervisor refused or failed."""
 
@@ -402,6 +414,8 @@ class DriverError(NovaLiteError):
 
 class PortBindingFailed(NovaLiteError):
     """The network service cannot plug the port on this host; another may do."""
+
+    reschedule = True
     msg = 'Binding failed for port %(port_id)s on host %(host)s: %(reason)s'
 
 

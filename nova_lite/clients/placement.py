@@ -151,11 +151,12 @@ class Placement:
         if not self.holding(ctxt, consumer).covers(wanted):
             raise exception.AllocationConflict(consumer=consumer)
 
-    def move_allocations(self, ctxt, source, target, *, new=False):
+    def move_allocations(self, ctxt, source, target, *, new=False, once=False):
         """Give all that `source` holds to `target` (uuids), in one step.
 
         What `target` held before is dropped. The project and user stay.
         new: `target` is known to hold nothing, which saves a request
+        once: if `target` holds something, it was done before and `source` holds new things
         Returns False when neither holds anything.
         """
         for attempt in range(TRIES):
@@ -164,7 +165,10 @@ class Placement:
                 return bool(self.holding(ctxt, target))
             generation = None
             if not new or attempt:
-                generation = self.holding(ctxt, target).generation
+                before = self.holding(ctxt, target)
+                if once and before:
+                    return True
+                generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
             outcome = self._write(
                 ctxt,

@@ -80,6 +80,9 @@ class CellConductor:
     def unfinished(self, ctxt, hosts, idle_s):
         return self.db.read(cell_hosts.unfinished, hosts, idle_s)
 
+    def check_epoch(self, ctxt):
+        self.db.write(fence.check, ctxt)
+
     # ---- building ---------------------------------------------------------
 
     def build_started(self, ctxt, host, instance_uuid, node, group):

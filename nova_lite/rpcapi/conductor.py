@@ -55,6 +55,10 @@ class ConductorAPI(rpc.Interface):
         Work that sagas drive is not among it.
         """
 
+    @rpc.call(since='1.0')
+    def check_epoch(self, ctxt):
+        """Note the epoch of the context's saga; raises StaleEpoch if a newer one is known."""
+
     # ---- building ----
 
     @rpc.call(since='1.0')

@@ -1,8 +1,9 @@
 """Runs sagas: forward to the end, or back to the start.
 
 Rules (exemplars 2.4): undo runs newest first and includes the step that failed;
-after the pivot steps are only retried; an undo that fails is logged and the
-unwinding goes on; a saga that waits holds no thread.
+a saga may turn back to a step before and try another way from there; after the pivot
+steps are only retried; an undo that fails is logged and the unwinding goes on; a saga
+that waits holds no thread.
 """
 
 import heapq
@@ -134,7 +135,7 @@ class Engine:
         try:
             saga = self.kinds[record.kind](self.world, record, self._make_context(record))
             run = _Run(self, saga, record)
-            return run.forward() if record.direction == FORWARD else run.undo(record.position)
+            return run.go()
         except (journal_module.LostLease, exception.StaleEpoch):
             LOG.warning('Saga %s is run by someone else; epoch %s stops here', uuid, record.epoch)
             return None
@@ -151,43 +152,116 @@ class _Run:
         self.saga, self.record = saga, record
         self.steps = saga.steps()
         self.attempts = record.attempts
-
-    def forward(self):
-        index = self.record.position
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
-        pivot = pivots[0] if pivots else len(self.steps)
-        while index < len(self.steps):
+        self.pivot = pivots[0] if pivots else len(self.steps)
+
+    def go(self):
+        """Run until the saga ends or waits; its state then."""
+        index, direction = self.record.position, self.record.direction
+        while True:
+            if direction == FORWARD and index >= len(self.steps):
+                self.journal.finish(self.record, state=journal_module.DONE)
+                return journal_module.DONE
+            if index < 0:
+                self.journal.finish(self.record, state=journal_module.UNDONE)
+                return journal_module.UNDONE
             if self.engine._stopping:
                 return self._park(0, 'stopping')
-            step = self.steps[index]
-            try:
-                result = step.do()
-            except (journal_module.LostLease, exception.StaleEpoch):
-                raise
-            except Exception as error:
-                if index > pivot or self._is_transient(error):
-                    return self._retry(step, error)
-                return self._fail(index, step, error)
+            act = self._do if direction == FORWARD else self._undo
+            reached = act(index, self.steps[index])
+            if reached is None:
+                return journal_module.PARKED
+            index, direction = reached
+
+    # ---- one step: returns where the saga stands then, None when it is parked ----
+
+    def _do(self, index, step):
+        try:
+            result = step.do()
+        except (journal_module.LostLease, exception.StaleEpoch):
+            raise
+        except Exception as error:
+            return self._failed(index, step, error)
+        if isinstance(result, step_module.Pending):
+            return self._park(result.wake_in, 'waits', step.name, result.detail)
+        if result is not None:
+            self.saga.data[step.name] = result
+        return self._reach(index + 1, FORWARD, step, 'done')
+
+    def _undo(self, index, step):
+        try:
+            result = step.undo() if step.undo is not None else None
+        except (journal_module.LostLease, exception.StaleEpoch):
+            raise
+        except Exception as error:
+            if self._is_transient(error):
+                return self._retry(step, error)
+            LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name)
+            self._note(step_module.NOT_UNDONE, step, describe(error))
+        else:
             if isinstance(result, step_module.Pending):
                 return self._park(result.wake_in, 'waits', step.name, result.detail)
-            if result is not None:
-                self.saga.data[step.name] = result
-            index += 1
-            self.attempts = 0
-            self.journal.advance(
-                self.record,
-                position=index,
-                data=self.saga.data,
-                direction=FORWARD,
-                step=step.name,
-                what='done',
-            )
-        self.journal.finish(self.record, state=journal_module.DONE)
-        return journal_module.DONE
+        if self.saga.data.get(step_module.TURN) == step.name:
+            del self.saga.data[step_module.TURN]
+            self._forget(index)
+            return self._reach(index, FORWARD, step, 'turns')
+        return self._reach(index - 1, UNDO, step, 'undone')
+
+    def _reach(self, index, direction, step, what, error=None):
+        self.attempts = 0
+        self.journal.advance(
+            self.record,
+            position=max(index, 0),
+            data=self.saga.data,
+            direction=direction,
+            step=step.name,
+            error=error,
+            what=what,
+        )
+        return index, direction
+
+    # ---- failures ----
+
+    def _failed(self, index, step, error):
+        """Try again, give the step up, go back to another, or undo it all."""
+        tried = self.attempts + 1
+        transient = getattr(error, 'transient', False)
+        if self._is_transient(error) or (transient and index == self.pivot):
+            # Whether the pivot took place must be known before anything is undone.
+            return self._retry(step, error)
+        if not transient:
+            self._count_try(step)
+            if tried < step.attempts:
+                return self._retry(step, error)
+        if index > self.pivot:
+            if not step.left or tried < step.attempts:
+                return self._retry(step, error)
+            LOG.warning('Saga %s: "%s" is left to an audit: %s', self.saga.uuid, step.name, error)
+            self._note(step_module.LEFT, step, describe(error))
+            return self._reach(index + 1, FORWARD, step, 'left')
+        turn = self.saga.turn(step, error)
+        if turn is not None:
+            LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, turn, error)
+            self.saga.data[step_module.TURN] = turn
+            return self._reach(index, UNDO, step, 'failed')
+        LOG.warning(
+            'Saga %s: step "%s" failed, undoing: %s',
+            self.saga.uuid,
+            step.name,
+            error,
+            exc_info=not isinstance(error, exception.NovaLiteError),
+        )
+        self.saga.error = describe(error)
+        reached = self._reach(index, UNDO, step, 'failed', error=self.saga.error)
+        if transient:
+            # What was asked for in vain may still be under way. The undo belongs to a
+            # newer epoch, so that the far side refuses what comes too late.
+            return self._park(0, 'yields')
+        return reached
 
     def _is_transient(self, error):
         """A service did not answer: its effect is unknown, so the step is simply repeated."""
-        return isinstance(error, exception.Unavailable) and self.attempts < ATTEMPTS
+        return getattr(error, 'transient', False) and self.attempts < ATTEMPTS
 
     def _retry(self, step, error):
         LOG.warning(
@@ -202,57 +276,17 @@ class _Run:
         self.attempts += 1
         return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
 
-    def _fail(self, index, step, error):
-        LOG.warning(
-            'Saga %s: step "%s" failed, undoing: %s',
-            self.saga.uuid,
-            step.name,
-            error,
-            exc_info=not isinstance(error, exception.NovaLiteError),
-        )
-        self.saga.error = describe(error)
-        self.attempts = 0
-        self.journal.advance(
-            self.record,
-            position=index,
-            data=self.saga.data,
-            direction=UNDO,
-            step=step.name,
-            error=self.saga.error,
-            what='failed',
-        )
-        return self.undo(index)
+    def _note(self, key, step, value):
+        self.saga.data[key] = {**self.saga.data.get(key, {}), step.name: value}
 
-    def undo(self, index):
-        while index >= 0:
-            if self.engine._stopping:
-                return self._park(0, 'stopping')
-            step = self.steps[index]
-            if step.undo is not None:
-                try:
-                    step.undo()
-                except (journal_module.LostLease, exception.StaleEpoch):
-                    raise
-                except Exception as error:
-                    if self._is_transient(error):
-                        return self._retry(step, error)
-                    LOG.exception(
-                        'Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name
-                    )
-            index -= 1
-            self.attempts = 0
-            self.journal.advance(
-                self.record,
-                position=max(index, 0),
-                data=self.saga.data,
-                direction=UNDO,
-                step=step.name,
-                what='undone',
-            )
-            if index < 0:
-                break
-        self.journal.finish(self.record, state=journal_module.UNDONE)
-        return journal_module.UNDONE
+    def _count_try(self, step):
+        tries = self.saga.data.get(step_module.TRIES, {}).get(step.name, 0)
+        self._note(step_module.TRIES, step, tries + 1)
+
+    def _forget(self, index):
+        """Drop the results of steps that were undone to be done anew."""
+        for step in self.steps[index:]:
+            self.saga.data.pop(step.name, None)
 
     def _park(self, seconds, what, step=None, detail=None):
         self.journal.park(
@@ -262,9 +296,9 @@ class _Run:
             what=what,
             step=step,
             detail=detail,
+            data=self.saga.data,
         )
         self.engine._alarm(self.saga.uuid, seconds)
-        return journal_module.PARKED
 
 
 def describe(error):

@@ -28,7 +28,7 @@ class Journal(typing.Protocol):
     def advance(self, record, *, position, data, direction, step, error=None, what=None):
         """Remember where the saga stands now, before its next step."""
 
-    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None):
+    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None, data=None):
         """Give the lease back and look at the saga again after `wake_in_s`."""
 
     def finish(self, record, *, state):

@@ -4,6 +4,9 @@ import abc
 import dataclasses
 import typing
 
+# Keys of Saga.data that the engine keeps for itself.
+TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
+
 
 @dataclasses.dataclass(frozen=True)
 class Pending:
@@ -19,12 +22,18 @@ class Step:
 
     name: the words of the spec or the reference
     pivot: one transaction; once it is done nothing is undone any more
+    attempts: how often it is tried when it fails; a service that does not answer is
+        asked several times in any case. After the pivot there is no end of it
+    left: after the pivot: tried `attempts` times all the same, then left to an audit;
+        `Saga.left` has the error
     """
 
     name: str
     do: typing.Callable
     undo: typing.Callable | None = None
     pivot: bool = False
+    attempts: int = 1
+    left: bool = False
 
 
 class Saga(abc.ABC):
@@ -32,8 +41,10 @@ class Saga(abc.ABC):
 
     world: what the steps work with (databases, RPC clients), handed in
     ctxt: the user's context, fenced by this saga's uuid and epoch
-    data: {step name: what the step returned}, of finished steps
+    data: {step name: what the step returned}, of finished steps; a saga may keep more
+        in it, which is stored whenever a step ends or waits
     error: {'type', 'message', 'kind'} of the first failure, while undoing
+    repeated: steps may have been tried before, by this process or another
     """
 
     kind = None
@@ -46,12 +57,35 @@ class Saga(abc.ABC):
         self.arguments = record.arguments
         self.data = dict(record.data)
         self.error = record.error
+        self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
 
     @abc.abstractmethod
     def steps(self):
         """The steps, in order."""
 
+    def turn(self, step, error):
+        """Name of the step to go back to and try anew, when `step` failed before the pivot.
+
+        None: the saga fails. Steps are undone down to that step, and it as well; then it
+        is done again. What it must do otherwise then is to be left in `data`.
+        """
+        return None
+
     def key(self, step):
-        """The idempotency key of one step, for the far side."""
-        return f'{self.uuid}/{step}'
+        """The idempotency key of one step, for the far side.
+
+        Another one after the step failed: a far side keeps failures, too.
+        """
+        tries = self.data.get(TRIES, {}).get(step)
+        return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
+
+    @property
+    def left(self):
+        """{step name: error} of steps that were left to an audit."""
+        return self.data.get(LEFT, {})
+
+    @property
+    def not_undone(self):
+        """{step name: error} of steps whose undo failed."""
+        return self.data.get(NOT_UNDONE, {})

@@ -60,10 +60,19 @@ def events(connection, uuid):
     return rows.every(connection, EVENTS, saga_uuid=uuid, order_by=EVENTS.c.id)
 
 
-def destroy(connection, uuid):
-    """Take back an intent that never began."""
+def find_active(connection, instance_uuid):
+    """The saga that moves a server now, or None."""
+    return rows.find(connection, TABLE, active_for=instance_uuid)
+
+
+def withdraw(connection, uuid):
+    """Take back an intent that nobody has taken up; False when someone has."""
+    unbegun = sa.select(TABLE.c.uuid).where(TABLE.c.uuid == uuid, TABLE.c.epoch == 0)
+    if connection.execute(unbegun.with_for_update()).first() is None:
+        return False
     rows.delete(connection, EVENTS, saga_uuid=uuid)
     rows.delete(connection, TABLE, uuid=uuid)
+    return True
 
 
 def _event(connection, uuid, owner, epoch, step, what, detail):
@@ -107,7 +116,7 @@ class Journal:
         detail = error['message'] if error else None
         self.database.write(_change, record, values, step, what, detail)
 
-    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None):
+    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None, data=None):
         values = {
             'state': journal.PARKED,
             'attempts': attempts,
@@ -115,6 +124,8 @@ class Journal:
             'lease_until': None,
             'wake_at': _later(wake_in_s),
         }
+        if data is not None:
+            values['data'] = data
         if what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
             values['waits_on'] = step

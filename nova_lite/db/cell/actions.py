@@ -41,6 +41,11 @@ def get(connection, uuid, request_id):
     )
 
 
+def find(connection, uuid, request_id, action):
+    """A server's action of that name that a request asked for, or None."""
+    return rows.find(connection, ACTIONS, instance_uuid=uuid, request_id=request_id, action=action)
+
+
 def find_newest(connection, uuid):
     """The action of a server that was asked for last, or None."""
     return connection.execute(
@@ -100,6 +105,32 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
         )
     else:
         connection.execute(EVENTS.update().where(EVENTS.c.id == event_id).values(**outcome))
+    changes = {'updated_at': now, 'finish_time': now}
+    if error is not None:
+        changes['message'] = 'Error'
+    connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
+
+
+def end_open(connection, uuid, request_id, *, error=None, traceback=None):
+    """End all open events of the newest action of a request, and the action.
+
+    error: a text for the user if they failed, and the action with them
+    """
+    action_id = _action_id(connection, uuid, request_id)
+    if action_id is None:
+        return
+    now = runtime.naive_now()
+    connection.execute(
+        EVENTS.update()
+        .where(EVENTS.c.action_id == action_id, EVENTS.c.finish_time.is_(None))
+        .values(
+            finish_time=now,
+            updated_at=now,
+            result='Success' if error is None else 'Error',
+            details=error,
+            traceback=traceback,
+        )
+    )
     changes = {'updated_at': now, 'finish_time': now}
     if error is not None:
         changes['message'] = 'Error'

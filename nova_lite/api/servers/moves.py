@@ -1,0 +1,64 @@
+"""How handlers begin a move: the intent, its transaction, and the nudge.
+
+What follows is the saga's of that kind (conductor.kinds).
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
+from nova_lite.api.servers import acting
+
+LOG = log.getLogger(__name__)
+
+
+def begin(req, server, *, kind, guard, action, **options):
+    """Begin a move of a server; returns the saga's uuid.
+
+    guard: a row of states.TRANSITIONS; action: name in the record of actions
+    options: uuid: of the migration that comes with it, default a new one
+        arguments: what the saga needs (plain values)
+        changes: further columns of the server
+        migration: columns of a migration record to be made
+        claims: {'uuid', 'from', 'to'}: a migration whose status must change
+        message: noted with the action
+    Raises InstanceNotReady, and InstanceInvalidState on a lost race.
+    """
+    acting.require_host(server)
+    during = {} if guard.during is None else {'task_state': str(guard.during)}
+    intent = intents.Intent(
+        kind=kind,
+        uuid=options.get('uuid') or runtime.new_uuid(),
+        instance_uuid=server.uuid,
+        arguments=options.get('arguments') or {},
+        order={
+            'action': action,
+            'message': options.get('message'),
+            'vm_states': _texts(guard.vm_states),
+            'task_states': _texts(guard.task_states),
+            'changes': {**during, **(options.get('changes') or {})},
+            'migration': options.get('migration'),
+            'claims': options.get('claims'),
+        },
+    )
+    try:
+        intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
+    except exception.StateChanged:
+        acting.refuse(server, guard)
+    nudge(req, intent.uuid)
+    return intent.uuid
+
+
+def nudge(req, uuid):
+    """Tell a super-conductor at once; without that it finds the saga by itself."""
+    try:
+        req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)
+    except exception.Unavailable as error:
+        LOG.warning('Saga %s has to wait for the sweep: %s', uuid, error)
+
+
+def _texts(allowed):
+    if allowed is None:
+        return None
+    return [None if each is None else str(each) for each in allowed]

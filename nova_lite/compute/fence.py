@@ -1,0 +1,40 @@
+"""The fence of a compute process: former owners of a saga can do no harm here.
+
+The newest epoch of each saga is remembered. One that is new to the process is shown to
+the cell's conductor first, which knows the newest of the whole cell, so a restart
+forgets nothing. Source: design 4.
+"""
+
+import collections
+
+from nova_lite import exception
+from nova_lite import runtime
+
+# Sagas remembered; one that was forgotten is shown to the conductor again.
+SIZE = 10000
+
+
+class Fence:
+    """conductor: a ConductorAPI client."""
+
+    def __init__(self, conductor):
+        self._conductor = conductor
+        self._seen = collections.OrderedDict()
+        self._lock = runtime.Lock()
+
+    def check(self, ctxt):
+        """Let the context's saga pass or raise StaleEpoch; calls of no saga always pass."""
+        if ctxt.saga is None:
+            return
+        with self._lock:
+            seen = self._seen.get(ctxt.saga)
+        if seen is not None and ctxt.epoch < seen:
+            raise exception.StaleEpoch(saga=ctxt.saga, seen=seen, epoch=ctxt.epoch)
+        if seen == ctxt.epoch:
+            return
+        self._conductor.check_epoch(ctxt)
+        with self._lock:
+            self._seen[ctxt.saga] = max(ctxt.epoch, self._seen.get(ctxt.saga, 0))
+            self._seen.move_to_end(ctxt.saga)
+            while len(self._seen) > SIZE:
+                self._seen.popitem(last=False)

@@ -1,0 +1,38 @@
+"""Replies: how the methods of moves answer while a hypervisor works.
+
+A call starts an effect, or finds the one it started before: the driver knows it by the
+key. It answers at once with the result, or with when to ask again; nothing is kept here.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.virt import model
+
+# What takes no longer is waited for; all else is asked for again.
+SHORT_S = 0.25
+SOONEST_S = 0.1
+
+
+def reply(driver, job):
+    """{'done': True, **result} of a driver's job, or {'pending': seconds}.
+
+    Raises DriverError when the job failed.
+    """
+    if job.state is model.JobState.RUNNING and job.ready_in <= SHORT_S:
+        runtime.sleep(job.ready_in)
+        job = driver.poll(job.id)
+    if job.state is model.JobState.RUNNING:
+        return {'pending': max(job.ready_in, SOONEST_S)}
+    if job.state is model.JobState.FAILED:
+        raise exception.DriverError(
+            verb=str(job.verb), guest=job.guest, node=job.node, reason=job.error.message
+        )
+    return {'done': True, **job.result}
+
+
+def running(driver, node, guest, verbs):
+    """{'pending': seconds} if the node is at one of these verbs on the guest, else None."""
+    for job in driver.list_jobs(node, guest):
+        if job.verb in verbs:
+            return {'pending': max(job.ready_in, SOONEST_S)}
+    return None

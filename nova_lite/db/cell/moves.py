@@ -1,0 +1,71 @@
+"""How a move begins in its cell: one transaction of the API, known to be repeated.
+
+The saga's first step makes the same transaction once more, so a kill between the
+saga's row and this one loses nothing. An order is plain values, kept in the saga:
+
+action: name in the record of actions; message: what is noted with it, or None
+vm_states, task_states: in which the server may be; None allows any
+changes: columns of the server
+migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, a
+    migration whose status changes from one of several, or None
+"""
+
+from nova_lite import exception
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+
+
+def begin(connection, ctxt, uuid, order):
+    """Begin a move of a server; False when that was done before.
+
+    Raises InstanceNotFound, and StateChanged when states do not allow it.
+    """
+    if has_begun(connection, ctxt, uuid, order):
+        return False
+    instances.get(connection, uuid)
+    try:
+        instances.update(
+            connection,
+            uuid,
+            order['changes'],
+            expect_task=_allowed(order['task_states']),
+            expect_vm=_allowed(order['vm_states']),
+        )
+    except exception.StateChanged:
+        # Another process makes the same transaction; what it wrote is seen now.
+        if has_begun(connection, ctxt, uuid, order):
+            return False
+        raise
+    claimed = order.get('claims')
+    if claimed:
+        migrations.update(
+            connection,
+            claimed['uuid'],
+            {'status': claimed['to']},
+            expect_status=claimed['from'],
+        )
+    if order.get('migration'):
+        migrations.create(connection, order['migration'])
+    actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
+    return True
+
+
+def has_begun(connection, ctxt, uuid, order):
+    """Whether the transaction took place for the request of `ctxt`."""
+    return actions.find(connection, uuid, ctxt.request_id, order['action']) is not None
+
+
+def may_begin(row, order):
+    """Whether a server's states allow it."""
+    return all(
+        allowed is None or state in allowed
+        for state, allowed in (
+            (row.vm_state, order['vm_states']),
+            (row.task_state, order['task_states']),
+        )
+    )
+
+
+def _allowed(states):
+    return instances.ANY if states is None else tuple(states)

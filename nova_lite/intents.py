@@ -1,0 +1,89 @@
+"""Intents: how a move is begun so that nothing of it can be forgotten.
+
+First the saga's row in the API database, then one transaction of the server's cell.
+A kill between the two is harmless: the saga's first step makes that transaction once
+more. Source: design 4.
+"""
+
+import dataclasses
+
+from oslo_db import exception as db_exception
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import moves
+
+# The nudge that follows comes first; the sweep takes up what it did not reach.
+WAKE_IN_S = 5
+# How long a saga may take to end whose server is free already, and how often to look.
+END_TIMEOUT_S = 5
+LOOK_S = 0.02
+
+
+@dataclasses.dataclass
+class Intent:
+    """A saga to be.
+
+    uuid: the migration's for a move, its own for what follows one
+    order: see db.cell.moves; the saga finds it in its arguments as 'order', and the
+        uuid of the server's cell as 'cell'
+    """
+
+    kind: str
+    uuid: str
+    instance_uuid: str
+    order: dict
+    arguments: dict = dataclasses.field(default_factory=dict)
+
+
+def begin(api_db, cell, ctxt, intent):
+    """Record the saga and make its first transaction.
+
+    Raises Conflict when another saga moves the server, StateChanged when its states do
+    not allow it, InstanceNotFound. Then nothing is left of the intent.
+    """
+    _record(api_db, cell, ctxt, intent)
+    try:
+        cell.db.write(moves.begin, ctxt, intent.instance_uuid, intent.order)
+    except exception.NovaLiteError as error:
+        # Without an answer nobody knows whether it took place: the saga will find out.
+        if not error.transient:
+            api_db.write(sagas.withdraw, intent.uuid)
+        raise
+
+
+def _record(api_db, cell, ctxt, intent):
+    """Add the saga's row, as soon as one that has all but ended has ended."""
+    deadline = runtime.monotonic() + END_TIMEOUT_S
+    while True:
+        try:
+            api_db.write(_create, ctxt, intent, cell.uuid)
+            return
+        except (db_exception.DBDuplicateEntry, exception.Conflict) as error:
+            conflict = error
+        row = cell.db.read(instances.get, intent.instance_uuid)
+        if not moves.may_begin(row, intent.order):
+            raise exception.StateChanged(
+                what='Instance',
+                key=intent.instance_uuid,
+                detail=f'found {row.vm_state}, task {row.task_state}',
+            ) from conflict
+        if runtime.monotonic() > deadline:
+            raise exception.Conflict(
+                reason='another operation moves the server already'
+            ) from conflict
+        runtime.sleep(LOOK_S)
+
+
+def _create(connection, ctxt, intent, cell_uuid):
+    sagas.create(
+        connection,
+        ctxt,
+        uuid=intent.uuid,
+        kind=intent.kind,
+        instance_uuid=intent.instance_uuid,
+        arguments={**intent.arguments, 'order': intent.order, 'cell': cell_uuid},
+        wake_in_s=WAKE_IN_S,
+    )
