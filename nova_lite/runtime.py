@@ -6,6 +6,7 @@ place (`install`). Import nothing from nova_lite here: this is the lowest layer.
 
 import contextlib
 import datetime
+import os
 import random as _random
 import secrets
 import threading
@@ -41,7 +42,9 @@ class Runtime:
         return str(uuid.UUID(bytes=self.rng.randbytes(16), version=4))
 
 
-_current = Runtime()
+_current = _real = Runtime()
+# Daemons fork workers; with the parent's state they would all make the same ids.
+os.register_at_fork(after_in_child=lambda: _real.rng.seed())
 
 
 @contextlib.contextmanager
