@@ -58,13 +58,25 @@ def on_host(connection, host, node=None):
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
+def places(connection):
+    """Rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
+    names = ('uuid', 'host', 'node', 'vm_state', 'task_state')
+    columns = [TABLE.c[name] for name in names]
+    return connection.execute(sa.select(*columns).where(TABLE.c.deleted.is_(False))).all()
+
+
+def settled(connection):
+    """Rows of the servers that are on a host and that nothing is being done to."""
+    return rows.every(
+        connection, TABLE, TABLE.c.host.is_not(None), deleted=False, hidden=False, task_state=None
+    )
+
+
 def brief_on(connection, hosts):
     """Rows of id, uuid, display_name, host and node of the servers on the hosts."""
     return connection.execute(
         sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.display_name, TABLE.c.host, TABLE.c.node)
-        .where(
-            TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False)
-        )
+        .where(TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False))
         .order_by(TABLE.c.id)
     ).all()
 

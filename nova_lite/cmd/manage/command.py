@@ -1,0 +1,125 @@
+"""What verbs are made of: their declaration, the deployment they work on, their output."""
+
+import collections
+import functools
+import json
+
+from oslo_utils import timeutils
+
+from nova_lite import cells as cells_module
+from nova_lite import exception
+from nova_lite.clients import placement
+from nova_lite.db import engine
+
+VERBS = collections.defaultdict(list)
+
+
+class Verb:
+    """One verb: a function of (site, args) with its options."""
+
+    def __init__(self, name, run, options):
+        self.name, self.run, self.options = name, run, options
+
+    def add_to(self, parsers):
+        """Add the verb's parser to its category's."""
+        parser = parsers.add_parser(self.name, help=self.run.__doc__.splitlines()[0])
+        for flags, keywords in self.options:
+            parser.add_argument(*flags, **keywords)
+        parser.set_defaults(run=self.run)
+
+
+def verb(category, *options, name=None):
+    """Declare the decorated function as a verb; it returns the exit code, None for 0."""
+
+    def declare(function):
+        VERBS[category].append(Verb(name or function.__name__, function, options))
+        return function
+
+    return declare
+
+
+def option(*flags, **keywords):
+    """An option or argument, as argparse's add_argument takes it."""
+    return flags, keywords
+
+
+def flag(name, text):
+    """An option that is given or not."""
+    return option(name, action='store_true', help=text)
+
+
+VERBOSE = flag('--verbose', 'say more')
+JSON = flag('--json', 'print JSON')
+
+
+class Site:
+    """The deployment: its configuration, API database, cells and placement."""
+
+    def __init__(self, conf):
+        self.conf = conf
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        for name in ('cells', 'api_db'):
+            opened = self.__dict__.get(name)
+            if opened is not None:
+                opened.close() if name == 'cells' else opened.dispose()
+
+    @functools.cached_property
+    def api_db(self):
+        """The API database; raises Invalid when the configuration does not name it."""
+        url = self.conf.api_database.connection
+        if not url:
+            raise exception.Invalid(reason='[api_database]connection is not set')
+        return engine.Database(url)
+
+    @functools.cached_property
+    def cells(self):
+        return cells_module.Cells(self.conf, self.api_db)
+
+    @functools.cached_property
+    def placement(self):
+        return placement.Placement(self.conf)
+
+    @property
+    def cell_url(self):
+        """URL of the database that the configuration calls the local one, or None."""
+        return self.conf.database.connection
+
+
+def print_table(columns, lines):
+    """Print a table with a frame."""
+    texts = [list(columns), *([str(value) for value in line] for line in lines)]
+    widths = [max(len(line[number]) for line in texts) for number in range(len(columns))]
+    frame = '+' + '+'.join('-' * (width + 2) for width in widths) + '+'
+    print(frame)
+    for number, line in enumerate(texts):
+        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
+        print('| ' + ' | '.join(cells) + ' |')
+        if number == 0:
+            print(frame)
+    print(frame)
+
+
+def print_list(args, columns, lines):
+    """Print lines as a table, or with --json as a list of objects.
+
+    columns: {key in JSON: title}
+    """
+    if args.json:
+        print(json.dumps([dict(zip(columns, line, strict=True)) for line in lines], indent=2))
+    else:
+        print_table(columns.values(), lines)
+
+
+def moment(text):
+    """A time that was given as text, in UTC without a zone; raises ValueError."""
+    return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
+
+
+def _with_time(text):
+    """Dates may be given without a time, and with a blank before it."""
+    text = text.strip().replace(' ', 'T')
+    return text if 'T' in text else f'{text}T00:00:00'

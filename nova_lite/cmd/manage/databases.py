@@ -1,0 +1,77 @@
+"""api_db and db: schemas, and what is to be migrated while daemons run."""
+
+from alembic import util
+
+from nova_lite import exception
+from nova_lite.cmd.manage import command
+from nova_lite.db import migrate
+
+REVISION = command.option('version', nargs='?', metavar='VERSION', default=migrate.HEAD)
+LOCAL = command.option(
+    '--local_cell', action='store_true', help='leave cell0 alone: only the database configured'
+)
+
+
+@command.verb('api_db', REVISION, name='sync')
+def api_sync(site, args):
+    """Bring the schema up to date."""
+    return _sync(site.api_db.url, 'api', args.version)
+
+
+@command.verb('api_db', name='version')
+def api_version(site, _args):
+    """Print the schema's revision."""
+    print(migrate.version(site.api_db.url, 'api'))
+
+
+@command.verb('db', LOCAL, REVISION, name='sync')
+def sync(site, args):
+    """Bring the schema of the cell up to date, and cell0's unless told otherwise."""
+    failed = 0
+    if not args.local_cell:
+        failed = _sync_cell0(site, args.version)
+    if site.cell_url:
+        failed = _sync(site.cell_url, 'cell', args.version) or failed
+    return failed
+
+
+@command.verb('db', name='version')
+def version(site, _args):
+    """Print the revision of the cell's schema."""
+    print(migrate.version(site.cell_url or site.cells.cell0.db.url, 'cell'))
+
+
+@command.verb(
+    'db',
+    command.option('--max-count', type=int, metavar='N', help='rows to migrate at most'),
+    name='online_data_migrations',
+)
+def online_data_migrations(_site, args):
+    """Migrate data of older releases."""
+    if args.max_count is not None and args.max_count < 1:
+        print('Must supply a positive value for max_count')
+        return 127
+    # This is the first release: there is nothing older to migrate from.
+    command.print_table(('Migration', 'Total Needed', 'Completed'), ())
+    return 0
+
+
+def _sync_cell0(site, revision):
+    try:
+        url = site.cells.cell0.db.url
+    except exception.CellMappingNotFound:
+        print('WARNING: cell0 mapping not found - not syncing cell0.')
+        return 0
+    except exception.NovaLiteError as error:
+        print(f'ERROR: Could not read the mapping of cell0: {error}')
+        return 1
+    return _sync(url, 'cell', revision)
+
+
+def _sync(url, which, revision):
+    try:
+        migrate.upgrade(url, which, revision)
+    except (exception.Unavailable, util.CommandError) as error:
+        print(f'ERROR: {error}')
+        return 1
+    return 0
