@@ -9,7 +9,7 @@ FORK = """
 import os
 from nova_lite import runtime
 pid = os.fork()
-print(runtime.new_uuid(), flush=True)
+os.write(1, runtime.new_uuid().encode() + b'\\n')  # one write, never interleaved
 if pid:
     os.waitpid(pid, 0)
 """
