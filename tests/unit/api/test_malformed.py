@@ -1,0 +1,132 @@
+"""Every operation is sent bodies, queries and ids that are wrong: never a 5xx.
+
+NOVA_LITE_TEST_EXAMPLES says how many requests each operation gets.
+"""
+
+import json
+import os
+import urllib.parse
+
+import fixtures
+import hypothesis
+from hypothesis import strategies as st
+import testscenarios
+import testtools
+
+from nova_lite.api import faults
+from nova_lite.api import microversion
+from nova_lite.api import operation
+from nova_lite.db.api import quotas
+from tests.fixtures import compute_api
+from tests.fixtures import hostile
+from tests.fixtures import servers_api
+
+EXAMPLES = int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '40'))
+IDS = ('1', '42', '0', '-1', 'x', 'detail', '%00', '%F0%9F%98%80', 'a' * 300, '..%2f', hostile.UUID,
+       '99999999999999999999', 'd7a0f0a15f3e4a399f8a2d3d1c6d2f11')  # fmt: skip
+SETTINGS = hypothesis.settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize='NOVA_LITE_TEST_EXAMPLES' not in os.environ,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+# Answers that say a neighbour or a host does not answer are no fault of ours.
+ALLOWED_5XX = (501, 503)
+
+
+def minors(each):
+    """The microversions at which an operation and its schemas differ."""
+    firsts = {each.since, each.until, *each.query.firsts()}
+    if each.body is not None:
+        firsts.update(each.body.firsts())
+    return sorted(first.minor for first in firsts if each.since <= first <= each.until)
+
+
+class TestMalformed(testscenarios.WithScenarios, testtools.TestCase):
+    scenarios = [(f'{each} {each.since}', {'operation': each}) for each in operation.load_all()]
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        self.api = self.useFixture(servers_api.ServersApi())
+        limits = {'instances': 30, 'cores': -1, 'ram': -1}
+        self.api.api_db.write(quotas.set_limits, 'alpha', limits)
+        self.strategies = {}
+        self.servers = [
+            self.api.add_server(),
+            self.api.add_server('cell2', vm_state='stopped'),
+            self.api.add_server('cell0', host=None, vm_state='error', launched_at=None),
+            self.api.add_server(project_id='beta'),
+        ]
+
+    def test_never_a_server_error(self):
+        @SETTINGS
+        @hypothesis.given(st.data())
+        def send(data):
+            self.send(data)
+
+        send()
+        self.assertEqual([], list(self.api.app.undeclared))
+
+    def send(self, data):
+        each = self.operation
+        minor = data.draw(st.sampled_from(minors(each)))
+        version = microversion.Version(2, minor)
+        body = None
+        if each.method in ('POST', 'PUT'):
+            body = self.body(data, each, version)
+        pairs = data.draw(hostile.query(each.query.at(version).source))
+        path = self.path(data, each.path)
+        answer = self.api._client.simulate_request(
+            each.method,
+            '/v2.1' + path,
+            query_string=urllib.parse.urlencode(pairs, errors='replace'),
+            body=body,
+            headers=self.headers(data, version),
+        )
+        shown = f'{each} {version} {path} {pairs} {body!r:.2000}: {answer.text}'
+        if answer.status_code not in ALLOWED_5XX:
+            self.assertTrue(answer.status_code < 500, f'{shown}\n{self.log.output[-3000:]}')
+        if answer.status_code >= 400:
+            (key,) = answer.json
+            self.assertEqual(faults.KEYS.get(answer.status_code, 'computeFault'), key, shown)
+            self.assertNotEqual('', answer.json[key]['message'], shown)
+
+    def body(self, data, each, version):
+        """The bytes of a body: along the schema, or anything, or no JSON at all."""
+        kind = data.draw(st.integers(0, 19))
+        if kind == 0:
+            return data.draw(st.binary(max_size=50))
+        compiled = None if each.body is None else each.body.at(version)
+        if kind == 1 or compiled is None:
+            value = data.draw(hostile.values)
+            if each.action is not None:
+                value = {each.action: value}
+        else:
+            value = data.draw(self.strategy(compiled))
+        return json.dumps(value).encode()
+
+    def strategy(self, compiled):
+        """Bodies along a compiled schema; made once, since that takes long."""
+        if compiled not in self.strategies:
+            self.strategies[compiled] = hostile.body(compiled.source, known=self.servers)
+        return self.strategies[compiled]
+
+    def path(self, data, template):
+        parts = template.split('/')
+        for position, part in enumerate(parts):
+            if part.startswith('{'):
+                known = self.servers if part == '{server_id}' else ['42', 'host1', '1']
+                parts[position] = data.draw(st.sampled_from([*known, *known, *IDS]))
+        return '/'.join(parts)
+
+    def headers(self, data, version):
+        roles = data.draw(st.sampled_from(['admin', 'admin', 'admin', 'member']))
+        return {
+            'X-User-Id': compute_api.MEMBER['user'],
+            'X-Project-Id': compute_api.MEMBER['project'],
+            'X-Roles': roles,
+            'OpenStack-API-Version': f'compute {version}',
+            'Content-Type': 'application/json',
+        }

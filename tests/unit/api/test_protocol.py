@@ -1,0 +1,260 @@
+"""What every answer of the API has: versions, headers, errors, who may ask."""
+
+import json
+import types
+
+from falcon import testing
+import fixtures
+import testtools
+
+from nova_lite import conf as configuration
+from nova_lite import exception
+from nova_lite.api import app
+from nova_lite.api import faults
+from nova_lite.api import microversion
+from nova_lite.api import request
+from nova_lite.api import schema
+from tests.fixtures import compute_api
+from tests.unit.api.servers import base
+
+NAMED = {'X-User-Id': 'alice', 'X-Project-Id': 'alpha', 'X-Roles': 'member'}
+
+
+class Case(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        self.api = self.useFixture(compute_api.ComputeApi())
+        self.client = testing.TestClient(self.api.wsgi)
+
+    def send(self, method, path, *, named=True, **options):
+        headers = {**(NAMED if named else {}), **options.pop('headers', {})}
+        return self.client.simulate_request(method, path, headers=headers, **options)
+
+    def refused(self, code, key, method, path, **options):
+        answer = self.send(method, path, **options)
+        self.assertEqual(code, answer.status_code, answer.text)
+        self.assertEqual([key], list(answer.json))
+        self.assertEqual(code, answer.json[key]['code'])
+        return answer
+
+
+class TestDocuments(Case):
+    def test_root(self):
+        answer = self.send('GET', '/', named=False)
+        found = {each['id']: each for each in answer.json['versions']}
+        self.assertEqual({'v2.0', 'v2.1'}, set(found))
+        self.assertEqual(('2.1', '2.104'), (found['v2.1']['min_version'], found['v2.1']['version']))
+        self.assertEqual('http://falconframework.org/v2.1/', found['v2.1']['links'][0]['href'])
+
+    def test_one_version(self):
+        answer = self.send('GET', '/v2.1/', named=False)
+        self.assertEqual('2.104', answer.json['version']['version'])
+        self.assertEqual('', self.send('GET', '/v2/', named=False).json['version']['version'])
+
+    def test_without_slash(self):
+        answer = self.send('GET', '/v2.1', named=False)
+        self.assertEqual(302, answer.status_code)
+        self.assertEqual('http://falconframework.org/v2.1/', answer.headers['Location'])
+
+    def test_below_a_mount_point(self):
+        answer = self.send('GET', '/v2.1/', named=False, root_path='/compute')
+        link = answer.json['version']['links'][0]['href']
+        self.assertEqual('http://falconframework.org/compute/v2.1/', link)
+
+    def test_no_such_version(self):
+        answer = self.send('GET', '/v3/servers', named=False)
+        self.assertEqual(300, answer.status_code)
+        self.assertEqual({'v2.0', 'v2.1'}, {each['id'] for each in answer.json['choices']})
+
+
+class TestVersions(Case):
+    def versions(self, **headers):
+        answer = self.send('GET', '/v2.1/flavors', headers=headers)
+        return answer.headers.get('OpenStack-API-Version'), answer.headers.get(
+            'X-OpenStack-Nova-API-Version'
+        )
+
+    def test_both_headers(self):
+        new, old = 'OpenStack-API-Version', 'X-OpenStack-Nova-API-Version'
+        self.assertEqual(('compute 2.1', '2.1'), self.versions())
+        self.assertEqual(('compute 2.90', '2.90'), self.versions(**{new: 'compute 2.90'}))
+        self.assertEqual(('compute 2.30', '2.30'), self.versions(**{old: '2.30'}))
+        self.assertEqual(('compute 2.5', '2.5'), self.versions(**{new: 'compute 2.5', old: '2.6'}))
+        self.assertEqual(('compute 2.1', '2.1'), self.versions(**{new: 'volume 3.5'}))
+        self.assertEqual(('compute 2.104', '2.104'), self.versions(**{new: 'compute latest'}))
+
+    def test_vary(self):
+        vary = self.send('GET', '/v2.1/flavors').headers['Vary']
+        self.assertIn('OpenStack-API-Version', vary)
+        self.assertIn('X-OpenStack-Nova-API-Version', vary)
+
+    def test_refused(self):
+        for text in ('2.105', '3.0', '1.1', '2.0'):
+            headers = {'OpenStack-API-Version': f'compute {text}'}
+            answer = self.refused(406, 'computeFault', 'GET', '/v2.1/flavors', headers=headers)
+            self.assertIn('Minimum is 2.1 and maximum is 2.104', answer.text)
+        for text in ('x', '2', '2.01', '2.1.1', '-2.1', '2.' + '9' * 30):
+            headers = {'X-OpenStack-Nova-API-Version': text}
+            self.refused(400, 'badRequest', 'GET', '/v2.1/flavors', headers=headers)
+
+    def test_history(self):
+        numbers = [microversion.parse(text).minor for text, _remark in microversion.VERSIONS]
+        self.assertEqual(list(range(1, 105)), numbers)
+
+    def test_v2_has_none(self):
+        headers = {'OpenStack-API-Version': 'compute 2.90'}
+        answer = self.send('GET', '/v2/flavors', headers=headers)
+        self.assertEqual(200, answer.status_code)
+        self.assertNotIn('OpenStack-API-Version', answer.headers)
+
+    def test_operation_of_another_version(self):
+        path = '/v2.1/servers/1/tags'
+        answer = self.refused(404, 'itemNotFound', 'GET', path)
+        self.assertIn('2.1', answer.text)
+
+
+class TestRequests(Case):
+    def test_request_ids(self):
+        answer = self.send('GET', '/v2.1/flavors')
+        given = answer.headers['X-OpenStack-Request-ID']
+        self.assertEqual(given, answer.headers['X-Compute-Request-ID'])
+        self.assertTrue(given.startswith('req-'))
+        other = self.send('GET', '/nowhere', named=False)
+        self.assertNotEqual(given, other.headers['X-OpenStack-Request-ID'])
+
+    def test_project_in_the_url(self):
+        self.assertEqual(200, self.send('GET', '/v2.1/alpha/flavors').status_code)
+        self.refused(400, 'badRequest', 'GET', '/v2.1/beta/flavors')
+
+    def test_slash_at_the_end(self):
+        self.assertEqual(200, self.send('GET', '/v2.1/flavors/').status_code)
+
+    def test_nobody(self):
+        self.refused(401, 'unauthorized', 'GET', '/v2.1/flavors', named=False)
+
+    def test_unknown_urls_and_methods(self):
+        self.refused(404, 'itemNotFound', 'GET', '/v2.1/nothing')
+        self.refused(404, 'itemNotFound', 'PATCH', '/v2.1/flavors')
+        self.assertEqual(404, self.send('HEAD', '/v2.1/flavors').status_code)
+
+    def test_bodies(self):
+        def post(code, key, body, **headers):
+            self.refused(code, key, 'POST', '/v2.1/servers', body=body, headers=headers)
+
+        post(400, 'badRequest', b'{')
+        post(400, 'badRequest', b'')
+        post(400, 'badRequest', b'[]')
+        post(400, 'badRequest', b'{"server": NaN}')
+        post(400, 'badRequest', b'\xff\xfe')
+        post(400, 'badRequest', b'[' * 100000)
+        post(400, 'badRequest', b'{"server": {"name": "\\ud800"}}')
+        post(400, 'badRequest', b'{"server": {"name": "\\u0000"}}')
+        post(413, 'overLimit', b'x' * 114689)
+        post(415, 'badMediaType', b'<a/>', **{'Content-Type': 'application/xml'})
+
+    def test_query_that_is_no_text(self):
+        self.refused(400, 'badRequest', 'GET', '/v2.1/servers', query_string='name=%00')
+
+    def test_escaped_nul_is_no_nul(self):
+        self.assertEqual({'a': '\\u0000'}, request.decode(b'{"a": "\\\\u0000"}'))
+
+    def test_bug(self):
+        """An error that nobody foresaw: 500 without its text, which is in the log."""
+        self.api.app.policy = None
+        answer = self.refused(500, 'computeFault', 'GET', '/v2.1/flavors')
+        self.assertIn('AttributeError', answer.text)
+        self.assertIn('Traceback', self.log.output)
+
+
+class TestRoles(base.Case):
+    def test_roles_imply_lower_ones(self):
+        uuid = self.api.add_server()
+        for roles in ('reader', 'member', 'manager', 'admin'):
+            who = {'user': 'u', 'project': 'alpha', 'roles': roles}
+            self.ok('GET', f'/servers/{uuid}', who=who)
+        nobody = {'user': 'u', 'project': 'alpha', 'roles': ''}
+        self.refused('GET', f'/servers/{uuid}', who=nobody, code=403)
+
+    def test_what_administrators_see(self):
+        uuid = self.api.add_server()
+        seen = self.ok('GET', f'/servers/{uuid}', version='2.96', who=base.ADMIN).json['server']
+        self.assertEqual('host1', seen['OS-EXT-SRV-ATTR:host'])
+        self.assertEqual('UP', seen['host_status'])
+        seen = self.ok('GET', f'/servers/{uuid}', version='2.96').json['server']
+        self.assertNotIn('OS-EXT-SRV-ATTR:host', seen)
+        self.assertNotIn('host_status', seen)
+
+
+class TestKeystone(testtools.TestCase):
+    """Without a token only the version documents can be had."""
+
+    def test_token_is_required(self):
+        self.useFixture(fixtures.FakeLogger())
+        conf = configuration.make_conf([], files=[])
+        for name, value in (
+            ('auth_type', 'password'),
+            ('auth_url', 'http://127.0.0.1:9/'),
+            ('username', 'nova'),
+            ('password', 'x'),
+            ('project_name', 'service'),
+            ('user_domain_id', 'default'),
+            ('project_domain_id', 'default'),
+        ):
+            conf.set_override(name, value, 'keystone_authtoken')
+        clients = types.SimpleNamespace(image=None, network=None, volume=None, placement=None)
+        wsgi = app.make_app(conf, api_db=None, cells=None, clients=clients, super_conductor=None)
+        client = testing.TestClient(wsgi)
+        self.assertEqual(200, client.simulate_get('/v2.1/').status_code)
+        self.assertEqual(200, client.simulate_get('/').status_code)
+        answer = client.simulate_get('/v2.1/servers', headers=NAMED)
+        self.assertEqual(401, answer.status_code)
+        self.assertIn('X-OpenStack-Request-ID', answer.headers)
+
+
+class TestMessages(testtools.TestCase):
+    def message(self, source, value):
+        error = self.assertRaises(schema.InvalidInput, schema.Schema(source).check, value)
+        return error.message
+
+    def test_names_the_field(self):
+        source = {
+            'type': 'object',
+            'properties': {'a': {'type': 'array', 'items': {'type': 'string'}}},
+        }
+        self.assertEqual(
+            "Invalid input for field/attribute a. Value: 1. 1 is not of type 'string'",
+            self.message(source, {'a': [1]}),
+        )
+
+    def test_long_values_are_cut(self):
+        self.assertTrue(len(self.message({'type': 'integer'}, 'x' * 100000)) < 2000)
+
+    def test_relaxed_drops_unknown_keys_of_any_depth(self):
+        inner = {'type': 'object', 'properties': {'b': {}}, 'additionalProperties': False}
+        source = {'type': 'object', 'properties': {'a': inner}, 'additionalProperties': False}
+        value = {'a': {'b': 1, 'c': 2}, 'd': 3}
+        schema.Schema(source).check(value, relaxed=True)
+        self.assertEqual({'a': {'b': 1}}, value)
+
+    def test_query_drops_what_it_does_not_know(self):
+        loose = {'type': 'object', 'properties': {'a': {}}, 'additionalProperties': True}
+        self.assertEqual({'a': ['1']}, schema.Query(loose).take({'a': ['1'], 'b': ['2']}))
+
+
+class TestErrors(testtools.TestCase):
+    def test_every_kind_has_a_code(self):
+        def descend(kind):
+            yield kind
+            for below in kind.__subclasses__():
+                yield from descend(below)
+
+        for kind in descend(exception.NovaLiteError):
+            self.assertIn(kind.kind, faults.CODES, kind)
+
+    def test_body(self):
+        code, message = faults.describe(exception.FlavorNotFound(flavor_id='x'))
+        body = json.loads(faults.body_of(code, message))
+        self.assertEqual(
+            {'itemNotFound': {'code': 404, 'message': 'Flavor x could not be found.'}}, body
+        )
