@@ -1,0 +1,106 @@
+"""nova-lite-status upgrade check."""
+
+import contextlib
+import datetime
+import io
+import json
+import os
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite import versions
+from nova_lite.cmd import status
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import services
+from tests.fixtures import placement as placement_fixture
+from tests.unit.cmd.manage import base
+
+SUCCESS, WARNING, FAILURE = 0, 1, 2
+
+
+class StatusTest(base.ManageTest):
+    def setUp(self):
+        super().setUp()
+        url = self.useFixture(placement_fixture.Placement()).url
+        self.options['placement'] = {'auth_type': 'none', 'endpoint_override': url}
+
+    def check(self, code=SUCCESS):
+        """{check: (result, details)}"""
+        self.run_verb('db', 'online_data_migrations')  # writes the configuration
+        path = os.path.join(self.directory, 'manage.conf')
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            found = status.main([f'--config-file={path}', 'upgrade', 'check', '--json'])
+        self.assertEqual(code, found, out.getvalue())
+        checks = json.loads(out.getvalue())['checks']
+        return {each['check']: (each['result'], each['details']) for each in checks}
+
+    def test_ready(self):
+        self.set_up_cells()
+        self.assertIn('No host mappings', self.check()['Cells v2'][1])
+        self.add_host('h1')
+        self.run_verb('cell_v2', 'discover_hosts')
+        self.assertEqual({(SUCCESS, None)}, set(self.check().values()))
+
+    def test_cells(self):
+        self.run_verb('api_db', 'sync')
+        self.assertIn('cell0', self.check(FAILURE)['Cells v2'][1])
+        self.run_verb('cell_v2', 'map_cell0')
+        self.run_verb('db', 'sync')
+        self.assertIn('create_cell', self.check(FAILURE)['Cells v2'][1])
+        self.run_verb('cell_v2', 'create_cell', '--name', 'cell1')
+        self.add_host('h1')
+        self.assertIn('discover_hosts', self.check(FAILURE)['Cells v2'][1])
+
+    def test_placement_is_away(self):
+        self.set_up_cells()
+        self.options['placement'].update(endpoint_override='http://127.0.0.1:1', connect_retries=0)
+        self.assertEqual(FAILURE, self.check(FAILURE)['Placement API'][0])
+
+    def test_policy_file(self):
+        self.set_up_cells()
+        path = os.path.join(self.directory, 'policy.json')
+        with open(path, 'w') as policy:
+            policy.write('{"a": "b"}')
+        self.options['oslo_policy'] = {'policy_file': path}
+        self.assertEqual(FAILURE, self.check(FAILURE)['Policy File JSON to YAML Migration'][0])
+
+    def test_old_computes(self):
+        self.set_up_cells()
+        self.add_host('h1')
+        self.run_verb('cell_v2', 'discover_hosts')
+        row = self.local.read(services.find, 'h1')
+        oldest = min(release['service'] for release in versions.RELEASES.values())
+        self.local.write(services.update, row.uuid, {'version': oldest})
+        self.check()
+        versions.RELEASES['0.0'] = {'service': oldest + 1}
+        self.addCleanup(versions.RELEASES.pop, '0.0')
+        newest = dict(versions.RELEASES['1.0'])
+        versions.RELEASES['1.0'] = {**newest, 'service': oldest + 1}
+        self.addCleanup(versions.RELEASES.update, {'1.0': newest})
+        self.assertIn('h1', self.check(FAILURE)['Older than N-1 computes'][1])
+
+    def test_stuck_sagas(self):
+        self.set_up_cells()
+        uuid = runtime.new_uuid()
+        self.api_db.write(
+            sagas.create,
+            context.admin(),
+            uuid=uuid,
+            kind='resize',
+            instance_uuid=runtime.new_uuid(),
+            arguments={},
+        )
+        self.check()
+        before = runtime.naive_now() - datetime.timedelta(hours=1)
+        self.api_db.write(
+            lambda connection: connection.execute(sagas.TABLE.update().values(wake_at=before))
+        )
+        self.assertIn(uuid, self.check(WARNING)['Stuck sagas'][1])
+
+    def test_without_configuration(self):
+        del self.options['api_database']
+        del self.options['placement']
+        found = self.check(FAILURE)
+        self.assertEqual(FAILURE, found['Cells v2'][0])
+        self.assertEqual(FAILURE, found['Stuck sagas'][0])
