@@ -423,7 +423,12 @@ class NoMoreFixedIps(NovaLiteError):
     msg = 'No fixed IP addresses available for network %(network_id)s: %(reason)s'
 
 
+class LiveMigrationAborted(Conflict):
+    msg = 'Live migration %(migration_id)s was aborted.'
+
+
 class MigrationPreCheckError(Invalid):
+    reschedule = True
     msg = 'Migration pre-check error: %(reason)s'
 
 

@@ -7,6 +7,8 @@ service of a deployment choose a row; RPC clients then keep to its versions.
 SERVICE_VERSION = 1
 # Computes of this version and newer put the trait OWNER_NOVA on their providers.
 OWNER_TRAIT_SINCE = 1
+# Computes of this version and newer can rebuild an evacuated server without starting it.
+STOPPED_EVACUATION_SINCE = 1
 
 RELEASES = {
     '1.0': {

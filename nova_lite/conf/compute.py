@@ -69,6 +69,19 @@ OPTS = [
         'destroyed.',
     ),
     cfg.IntOpt(
+        'live_migration_completion_timeout',
+        default=800,
+        min=0,
+        help='Seconds the copy of a live migration may take for each GiB of memory and '
+        'disk, at least one; 0 for no limit.',
+    ),
+    cfg.StrOpt(
+        'live_migration_timeout_action',
+        default='abort',
+        choices=('abort', 'force_complete'),
+        help='What becomes of a copy that takes longer.',
+    ),
+    cfg.IntOpt(
         'job_threads',
         default=8,
         min=1,

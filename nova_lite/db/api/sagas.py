@@ -65,6 +65,16 @@ def find_active(connection, instance_uuid):
     return rows.find(connection, TABLE, active_for=instance_uuid)
 
 
+def wake(connection, uuid):
+    """Let a saga that waits be looked at now; whether there is one."""
+    done = connection.execute(
+        TABLE.update()
+        .where(TABLE.c.uuid == uuid, TABLE.c.state == journal.PARKED)
+        .values(wake_at=runtime.naive_now())
+    )
+    return bool(done.rowcount)
+
+
 def withdraw(connection, uuid):
     """Take back an intent that nobody has taken up; False when someone has."""
     unbegun = sa.select(TABLE.c.uuid).where(TABLE.c.uuid == uuid, TABLE.c.epoch == 0)

@@ -61,6 +61,15 @@ def find(connection, host, binary=COMPUTE):
     return rows.find(connection, TABLE, host=host, binary=binary)
 
 
+def lock(connection, host, binary=COMPUTE):
+    """Keep other transactions that lock the same service waiting until this one ends."""
+    connection.execute(
+        sa.select(TABLE.c.id)
+        .where(TABLE.c.host == host, TABLE.c.binary == binary)
+        .with_for_update()
+    )
+
+
 def get(connection, uuid):
     """One service by uuid; raises ServiceNotFound."""
     return rows.get(connection, TABLE, exception.ServiceNotFound(service_id=uuid), uuid=uuid)

@@ -1,0 +1,101 @@
+"""Live migrations of a cell: who may start, how far they are, what operators wish.
+
+A wish (abort, force complete) is part of the migration's record until it is
+fulfilled or refused, so that a lost message does not lose it.
+"""
+
+import sqlalchemy as sa
+
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import models
+
+TABLE = models.Migration.__table__
+Status = states.MigrationStatus
+SHOWN = [str(status) for status in states.MIGRATION_LIVE]
+ACTIVE = (str(Status.PREPARING), str(Status.RUNNING))
+WAITING = str(Status.QUEUED)
+ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
+_IS_LIVE = TABLE.c.migration_type == str(states.MigrationType.LIVE_MIGRATION)
+
+
+def shown(connection, instance_uuid):
+    """A server's live migrations that are in progress, oldest first."""
+    return rows.every(
+        connection,
+        TABLE,
+        _IS_LIVE,
+        TABLE.c.hidden.is_(False),
+        order_by=TABLE.c.id,
+        instance_uuid=instance_uuid,
+        status=SHOWN,
+    )
+
+
+def find(connection, instance_uuid, number):
+    """A server's migration by its number, of whatever type and status, or None."""
+    return rows.find(connection, TABLE, instance_uuid=instance_uuid, id=number)
+
+
+def under_way(connection, hosts):
+    """The live migrations that have not ended and leave one of the hosts."""
+    return rows.every(
+        connection,
+        TABLE,
+        _IS_LIVE,
+        TABLE.c.source_compute.in_(list(hosts)),
+        TABLE.c.status.not_in(migrations.OVER),
+        order_by=TABLE.c.id,
+    )
+
+
+def ahead(connection, row):
+    """How many live migrations leave the same host already, or wait there for longer."""
+    return connection.execute(
+        sa.select(sa.func.count())
+        .select_from(TABLE)
+        .where(
+            _IS_LIVE,
+            TABLE.c.source_compute == row.source_compute,
+            TABLE.c.id != row.id,
+            sa.or_(
+                TABLE.c.status.in_(ACTIVE),
+                sa.and_(TABLE.c.status == WAITING, TABLE.c.id < row.id),
+            ),
+        )
+    ).scalar()
+
+
+def lock(connection, uuid):
+    """A migration's row, kept from other writers until the transaction ends; or None."""
+    return connection.execute(
+        sa.select(TABLE).where(TABLE.c.uuid == uuid).with_for_update()
+    ).first()
+
+
+def wish(connection, row, name, ctxt):
+    """Remember that the user of `ctxt` wants the locked migration aborted or forced to end.
+
+    name: ABORT or FORCE_COMPLETE; a later wish of the same kind takes the place of
+    an earlier one
+    """
+    values = ctxt.to_wire()
+    values.pop('auth_token')
+    _change(connection, row, {**row.data, name: values})
+
+
+def wishes(row):
+    """{ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
+    return {name: row.data[name] for name in (ABORT, FORCE_COMPLETE) if name in row.data}
+
+
+def drop_wish(connection, row, name, request_id):
+    """Forget a wish of the locked migration, unless another one took its place."""
+    if row.data.get(name, {}).get('request_id') == request_id:
+        kept = {key: value for key, value in row.data.items() if key != name}
+        _change(connection, row, kept)
+
+
+def _change(connection, row, data):
+    connection.execute(TABLE.update().where(TABLE.c.id == row.id).values(data=data))
