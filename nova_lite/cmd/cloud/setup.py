@@ -11,11 +11,10 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd.cloud import layout
 from nova_lite.db import engine
+from nova_lite.db import migrate
 from nova_lite.db.api import cell_mappings
-from nova_lite.db.api import models as api_models
 from nova_lite.db.api import seed
 from nova_lite.db.cell import compute_nodes
-from nova_lite.db.cell import models as cell_models
 
 WAIT_S = 60
 LOOK_S = 0.1
@@ -25,9 +24,9 @@ def databases(places):
     """Create what is missing and bring every schema up to date."""
     if places.settings.database is not None:
         _create_databases(places)
-    engine.Database(places.database_url(layout.API)).write(api_models.Base.metadata.create_all)
+    migrate.upgrade(places.database_url(layout.API), 'api')
     for name in (layout.CELL0, *places.cell_names):
-        engine.Database(places.database_url(name)).write(cell_models.Base.metadata.create_all)
+        migrate.upgrade(places.database_url(name), 'cell')
 
 
 def _create_databases(places):
