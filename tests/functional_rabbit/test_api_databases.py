@@ -1,0 +1,59 @@
+"""The API's unit tests of servers over MariaDB and PostgreSQL."""
+
+from tests.fixtures import database
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
+from tests.fixtures import servers
+from tests.unit.api.servers import test_actions
+from tests.unit.api.servers import test_create
+from tests.unit.api.servers import test_create_devices
+from tests.unit.api.servers import test_create_limits
+from tests.unit.api.servers import test_list
+
+MODULES = (test_actions, test_create, test_create_devices, test_create_limits, test_list)
+# Makes a SQLite file unreachable.
+ONLY_SQLITE = ('TestDownCell',)
+_running = {}
+
+
+class OnServer:
+    """Makes a case of the unit tests run over a database server."""
+
+    server_class = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        servers.require(cls.server_class)
+        if cls.server_class not in _running:
+            server = cls.server_class()
+            server.setUp()
+            server.idle = {}
+            _running[cls.server_class] = server
+        database.server = _running[cls.server_class]
+
+    @classmethod
+    def tearDownClass(cls):
+        database.server = None
+        super().tearDownClass()
+
+
+def tearDownModule():
+    for server in _running.values():
+        server.cleanUp()
+    _running.clear()
+
+
+def _declare():
+    """One class per case and server."""
+    found = {}
+    for server in (mariadb.MariaDB, postgresql.PostgreSQL):
+        for module in MODULES:
+            for name, case in vars(module).items():
+                if name.startswith('Test') and name not in ONLY_SQLITE:
+                    full = f'{name}On{server.__name__}'
+                    found[full] = type(full, (OnServer, case), {'server_class': server})
+    return found
+
+
+globals().update(_declare())
