@@ -8,7 +8,9 @@ Source: design 2, reference/cells-and-rpc 4.
 from nova_lite.conductor import cell_actions
 from nova_lite.conductor import cell_audit
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import cell_evacuations
 from nova_lite.conductor import cell_hosts
+from nova_lite.conductor import cell_live
 from nova_lite.conductor import fence
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
@@ -145,6 +147,26 @@ class CellConductor:
     def block_devices(self, ctxt, instance_uuid):
         found = self.db.read(children.block_devices, [instance_uuid]).get(instance_uuid, ())
         return [block_device.BlockDevice.of(device) for device in found]
+
+    # ---- live migration and evacuation ------------------------------------
+
+    def live_migration_turn(self, ctxt, host, migration_uuid, limit):
+        return self._write(cell_live.take_turn, ctxt, host, migration_uuid, limit=limit)
+
+    def live_migration_progress(self, ctxt, host, migration_uuid, counters):
+        return self._write(cell_live.note_progress, ctxt, host, migration_uuid, counters=counters)
+
+    def live_migration_answered(self, ctxt, host, migration_uuid, wish, error):
+        self._write(cell_live.answer_wish, ctxt, host, migration_uuid, wish=wish, error=error)
+
+    def live_migrations_under_way(self, ctxt, hosts):
+        return self.db.read(cell_live.under_way, hosts)
+
+    def evacuations_from(self, ctxt, hosts):
+        return self.db.read(cell_evacuations.left_on, hosts)
+
+    def evacuation_cleaned(self, ctxt, host, migration_uuid):
+        self._write(cell_evacuations.cleaned, ctxt, host, migration_uuid)
 
 
 def _fenced(connection, function, ctxt, args, kwargs):

@@ -157,3 +157,47 @@ class ConductorAPI(rpc.Interface):
     @rpc.call(since='1.0')
     def block_devices(self, ctxt, instance_uuid):
         """The block devices of a server: [BlockDevice, ...]."""
+
+    # ---- live migration ----
+
+    @rpc.call(since='1.0')
+    def live_migration_turn(self, ctxt, host, migration_uuid, limit):
+        """The host asks whether a live migration may leave it now; it queues until then.
+
+        limit: how many may leave at the same time; 0 for any number
+        Returns {'turn': bool, 'ahead': how many are before it}. Raises
+        LiveMigrationAborted when it was called off, StateChanged when it is over.
+        """
+
+    @rpc.call(since='1.0')
+    def live_migration_progress(self, ctxt, host, migration_uuid, counters):
+        """How far the copy is, or that it begins: {column of the migration: bytes}.
+
+        Returns what operators wish: {'abort' or 'force_complete': context as it
+        travels}. Raises as live_migration_turn.
+        """
+
+    @rpc.call(since='1.0')
+    def live_migration_answered(self, ctxt, host, migration_uuid, wish, error):
+        """What became of a wish: 'abort' or 'force_complete', of the request of ctxt.
+
+        error: a text when the hypervisor refused; None when it obeyed
+        """
+
+    @rpc.call(since='1.0')
+    def live_migrations_under_way(self, ctxt, hosts):
+        """The uuids of live migrations from or to the hosts that have not ended."""
+
+    # ---- evacuation ----
+
+    @rpc.call(since='1.0')
+    def evacuations_from(self, ctxt, hosts):
+        """What was evacuated from the hosts and is not removed there.
+
+        Returns [{'migration_uuid', 'instance_uuid', 'host', 'node', 'provider': uuid of
+        the node's, 'done': False while it is being rebuilt elsewhere}, ...].
+        """
+
+    @rpc.call(since='1.0')
+    def evacuation_cleaned(self, ctxt, host, migration_uuid):
+        """The host has removed what an evacuated server left there."""

@@ -39,12 +39,12 @@ def find(connection, instance_uuid, number):
 
 
 def under_way(connection, hosts):
-    """The live migrations that have not ended and leave one of the hosts."""
+    """The live migrations from or to the hosts that have not ended."""
     return rows.every(
         connection,
         TABLE,
         _IS_LIVE,
-        TABLE.c.source_compute.in_(list(hosts)),
+        sa.or_(TABLE.c.source_compute.in_(list(hosts)), TABLE.c.dest_compute.in_(list(hosts))),
         TABLE.c.status.not_in(migrations.OVER),
         order_by=TABLE.c.id,
     )

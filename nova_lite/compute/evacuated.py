@@ -1,0 +1,104 @@
+"""Hosts that return: what was evacuated from them goes before they count as up.
+
+A host is looked after when the daemon starts and whenever its hypervisor answers
+again. Until then it has no heartbeat, so nobody sends it anything or un-forces it.
+Source: reference/moves 5.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import jobs
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+WAIT_S = 1.0
+RETURN = 'its return'
+
+
+class Evacuated:
+    """Which hosts of a site count as up. beat: called when one more does."""
+
+    def __init__(self, site, beat):
+        self._site, self._beat = site, beat
+        self._clear = set()
+
+    def hosts(self):
+        """The hosts whose hypervisors answer and that hold nothing of others' servers."""
+        up = self._site.up_hosts()
+        self._clear.intersection_update(up)
+        returned = [
+            host
+            for host in up
+            if host not in self._clear and not self._site.jobs.has((host, RETURN))
+        ]
+        if returned:
+            left = {each['host'] for each in self._left(returned)}
+            self._clear.update(host for host in returned if host not in left)
+            for host in left:
+                self._site.jobs.run((host, RETURN), self._clean(host), here=False)
+        return [host for host in up if host in self._clear]
+
+    def _left(self, hosts):
+        return self._site.conductor.evacuations_from(context.admin(), hosts=hosts)
+
+    def _clean(self, host):
+        """Remove what left a host; one whose evacuation goes on is kept off until it ends."""
+        attempt = 0
+        while True:
+            found = yield from jobs.insist(self._left, [host])
+            if not found:
+                break
+            for each in found:
+                yield from self._tried(each, attempt)
+            attempt += 1
+            yield jobs.Pause(0 if all(each['done'] for each in found) else WAIT_S)
+        self._clear.add(host)
+        LOG.info('Host %s is clear of what was evacuated from it', host)
+        yield from jobs.insist(self._beat)
+
+    def _tried(self, evacuation, attempt):
+        key = f'{evacuation["migration_uuid"]}/returned/{attempt}'
+        try:
+            if evacuation['done']:
+                yield from self._remove(evacuation, key)
+            else:
+                yield from self._stop(evacuation, key)
+        except exception.NovaLiteError as error:
+            LOG.warning(
+                'Server %s was evacuated from %s and is not removed there yet: %s',
+                evacuation['instance_uuid'],
+                evacuation['host'],
+                error,
+            )
+            yield jobs.Pause(WAIT_S)
+
+    def _remove(self, evacuation, key):
+        site, ctxt = self._site, context.admin()
+        uuid, node = evacuation['instance_uuid'], evacuation['node']
+        job = site.driver.destroy(node, uuid, key=key)
+        yield from jobs.ended(job)
+        site.claims.release(node, uuid)
+        if evacuation['provider']:
+            site.placement.release(ctxt, uuid, {evacuation['provider']})
+        yield from jobs.insist(
+            site.conductor.evacuation_cleaned,
+            ctxt,
+            host=evacuation['host'],
+            migration_uuid=evacuation['migration_uuid'],
+        )
+        LOG.info('What server %s left on %s is removed', uuid, node)
+
+    def _stop(self, evacuation, key):
+        """A guest whose server is being rebuilt elsewhere must not run here meanwhile."""
+        uuid, node = evacuation['instance_uuid'], evacuation['node']
+        try:
+            guest = self._site.driver.get_guest(node, uuid)
+        except exception.GuestNotFound:
+            return
+        if guest.power_state in (states.PowerState.RUNNING, states.PowerState.PAUSED):
+            job = self._site.driver.change_power(node, uuid, model.PowerAction.OFF, key=key)
+            yield from jobs.ended(job)

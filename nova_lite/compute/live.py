@@ -1,0 +1,229 @@
+"""Live migration at its source: one call for each look at it.
+
+The copy is the hypervisor's job and the record is the cell's, so nothing is kept
+here: a daemon that was restarted answers the next look as its predecessor would.
+Source: reference/moves 4.2 to 4.4.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.compute import replies
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+COUNTERS = tuple(
+    f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
+)
+ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
+BYTES_PER_GIB = 2**30
+MIB_PER_GIB = 1024
+# How often who waits for its turn asks again: the first in line soonest.
+TURN_S, LONGEST_TURN_S = 0.25, 5.0
+UNDO_TRIES = 3
+
+
+class Source:
+    """The source's part of one migration. move: its uuid."""
+
+    def __init__(self, site, ctxt, host, instance, move):
+        self._site, self._ctxt, self._host = site, ctxt, host
+        self._instance, self._move = instance, move
+        self._node = site.node_of(host, instance)
+
+    # ---- forward ----
+
+    def take_turn(self):
+        """Queue, and begin when fewer leave the host than may.
+
+        Raises LiveMigrationAborted when it was called off.
+        """
+        found = self._site.conductor.live_migration_turn(
+            self._ctxt,
+            host=self._host,
+            migration_uuid=self._move,
+            limit=self._site.conf.max_concurrent_live_migrations,
+        )
+        if found['turn']:
+            return {'done': True}
+        return {'pending': min(LONGEST_TURN_S, TURN_S * (1 + found['ahead']))}
+
+    def copy(self, *, key, ticket, block_migration):
+        """Start the copy, or look how it stands.
+
+        Reports its counters, fulfils wishes and minds the time it may take.
+        Replies {'handover', counters} as soon as the guest may run at the destination.
+        Raises LiveMigrationAborted, DriverError.
+        """
+        wishes = self._report()
+        job = self._site.driver.live_migrate(
+            self._node,
+            self._instance.uuid,
+            self._move,
+            key=key,
+            ticket=ticket,
+            block_migration=block_migration,
+        )
+        if job.state is model.JobState.RUNNING:
+            self._fulfil(wishes)
+            self._mind_time(job)
+            job = self._site.driver.poll(job.id)
+        if job.state is model.JobState.FAILED:
+            if job.error.error_class == 'MigrationAborted':
+                raise exception.LiveMigrationAborted(migration_id=self._move)
+            return replies.reply(self._site.driver, job)
+        if 'handover' in job.result:
+            return {'done': True, 'handover': job.result['handover'], **counters(job)}
+        return replies.reply(self._site.driver, job)
+
+    def _report(self):
+        """Tell the record how the copy stands; what operators wish meanwhile."""
+        running = self._running_copy()
+        return self._site.conductor.live_migration_progress(
+            self._ctxt,
+            host=self._host,
+            migration_uuid=self._move,
+            counters=counters(running) if running else {},
+        )
+
+    def _running_copy(self):
+        for job in self._site.driver.list_jobs(self._node, self._instance.uuid):
+            if job.verb is model.Verb.LIVE_MIGRATE:
+                return job
+        return None
+
+    def _fulfil(self, wishes):
+        for wish, values in wishes.items():
+            asked = context.RequestContext.from_wire(values)
+            fulfil(self._site, asked, self._host, self._instance.uuid, self._move, wish=wish)
+
+    def _mind_time(self, job):
+        """End a copy that takes longer than the guest's size allows, as configured."""
+        options = self._site.conf.compute
+        size_gib = self._instance.flavor.memory_mb / MIB_PER_GIB
+        size_gib += job.result['disk_total'] / BYTES_PER_GIB
+        allowed_s = options.live_migration_completion_timeout * max(1, size_gib)
+        if not allowed_s or job.result['elapsed'] < allowed_s:
+            return
+        action = options.live_migration_timeout_action
+        LOG.warning(
+            'Live migration %s of server %s takes longer than %s s: %s',
+            self._move,
+            self._instance.uuid,
+            allowed_s,
+            action,
+        )
+        _end_copy(
+            self._site, self._node, self._instance.uuid, self._move, key='timeout', how=action
+        )
+
+    def finish(self, *, key):
+        """Drop what is left here of a guest that runs elsewhere.
+
+        Waits for the end of the copy, which post-copy has after the departure.
+        """
+        if self._running_copy():
+            self._fulfil(self._report())
+            running = self._running_copy()
+            if running:
+                return replies.reply(self._site.driver, running)
+        job = self._site.driver.confirm_migration(
+            self._node, self._instance.uuid, self._move, key=key
+        )
+        reply = replies.reply(self._site.driver, job)
+        if 'done' in reply:
+            self._site.claims.release(self._node, self._instance.uuid)
+            LOG.info('Server %s has left %s', self._instance.uuid, self._node)
+        return reply
+
+    # ---- back ----
+
+    def roll_back(self, *, key, gone):
+        """Have the guest run here as if it had never been asked to leave.
+
+        One that had left already is booted again: its memory is lost, and nothing
+        else, since no destination was told to start it. gone: the server is deleted,
+        and nothing of it is to stay
+        """
+        if gone:
+            return self._drop(key)
+        uuid, driver = self._instance.uuid, self._site.driver
+        for attempt in range(UNDO_TRIES):
+            job = driver.abort_live_migration(self._node, uuid, self._move, key=f'{key}/{attempt}')
+            if job.state is not model.JobState.FAILED:
+                return replies.reply(driver, job)
+            LOG.info('The copy of %s is not aborted: %s', uuid, job.error.message)
+            if job.error.error_class in ('AbortRefused', 'GuestNotFound'):
+                break
+        busy = replies.running(driver, self._node, uuid, (model.Verb.LIVE_MIGRATE,))
+        return busy or self._take_back(key)
+
+    def _take_back(self, key):
+        uuid = self._instance.uuid
+        job = self._site.driver.revert_migration(
+            self._node, uuid, self._move, key=key, power_on=True
+        )
+        reply = replies.reply(self._site.driver, job)
+        if 'pending' in reply:
+            return reply
+        LOG.warning('Server %s had left %s and was booted there again', uuid, self._node)
+        if self._instance.vm_state != states.VmState.PAUSED:
+            return reply
+        job = self._site.driver.change_power(self._node, uuid, model.PowerAction.PAUSE, key=key)
+        return replies.reply(self._site.driver, job)
+
+    def _drop(self, key):
+        """Destroy the guest here, whether it had left or not."""
+        uuid = self._instance.uuid
+        for job in (
+            self._site.driver.destroy(self._node, uuid, key=key),
+            self._site.driver.confirm_migration(self._node, uuid, self._move, key=key),
+        ):
+            reply = replies.reply(self._site.driver, job)
+            if 'pending' in reply:
+                return reply
+        self._site.claims.release(self._node, uuid)
+        return {'done': True}
+
+
+def fulfil(site, ctxt, host, guest, move, *, wish):
+    """Abort a migration, or force it to its end, for the request of `ctxt`.
+
+    One that has not begun to copy is aborted by the record alone; one that is over
+    cannot be forced and needs no force.
+    """
+    try:
+        node = site.node_with(host, guest)
+        job = _end_copy(site, node, guest, move, key=ctxt.request_id, how=wish)
+        error = job.error
+        if job.state is model.JobState.RUNNING:
+            # The next look meets it again under the same key.
+            return
+    except exception.GuestNotFound as missing:
+        error = model.JobError('GuestNotFound', missing.message)
+    if error is not None:
+        LOG.warning('%s of live migration %s: %s', wish, move, error.message)
+    if wish == FORCE_COMPLETE and error and error.error_class == 'MigrationNotRunning':
+        error = None
+    site.conductor.live_migration_answered(
+        ctxt,
+        host=host,
+        migration_uuid=move,
+        wish=wish,
+        error=error.message if error else None,
+    )
+
+
+def _end_copy(site, node, guest, move, *, key, how):
+    end = site.driver.abort_live_migration
+    if how == FORCE_COMPLETE:
+        end = site.driver.force_complete_live_migration
+    return end(node, guest, move, key=f'{move}/{how}/{key}')
+
+
+def counters(job):
+    """{column of the migration: bytes} of a copy's job."""
+    return {name: job.result[name] for name in COUNTERS if name in job.result}

@@ -1,0 +1,92 @@
+"""Live migration at its destination: checks, preparation, arrival, and back.
+
+Every function starts an effect or finds the one it started before, and answers as
+`replies` says. Source: reference/moves 4.1 and 4.2.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.compute import arrivals
+from nova_lite.compute import guests
+from nova_lite.compute import replies
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+
+def facts_of(values):
+    """NodeFacts that travelled as a dict: JSON knows no tuples."""
+    values = dict(values)
+    values['supported_instances'] = tuple(tuple(each) for each in values['supported_instances'])
+    values['traits'] = tuple(values['traits'])
+    return model.NodeFacts(**values)
+
+
+def check(site, node, instance, *, key, source=None, dest=None):
+    """Ask a node's hypervisor whether a guest could go live from source to dest.
+
+    source or dest: facts of the other end, as a dict
+    Replies {'facts': this end's, 'block_migration': whether disks must be copied}.
+    Raises MigrationPreCheckError.
+    """
+    own = site.driver.get_facts(node)
+    job = site.driver.check_live_migration(
+        node,
+        guests.spec_of(site.conf, instance),
+        source=facts_of(source) if source else own,
+        dest=facts_of(dest) if dest else own,
+        key=key,
+    )
+    try:
+        return {**replies.reply(site.driver, job), 'facts': dataclasses.asdict(own)}
+    except exception.DriverError as error:
+        LOG.info('Server %s cannot migrate live: %s', instance.uuid, error)
+        raise exception.MigrationPreCheckError(reason=error.kwargs['reason']) from error
+
+
+class Destination:
+    """What one node does for one server that comes to it alive.
+
+    move: the migration's uuid; block_devices: with attachments made for the node
+    """
+
+    def __init__(self, site, ctxt, node, instance, move):
+        self._site, self._ctxt, self._node = site, ctxt, node
+        self._instance, self._move = instance, move
+
+    def prepare(self, block_devices, *, key):
+        """Claim, connect volumes, and have the hypervisor await the guest.
+
+        Replies {'ticket', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
+        Raises NoCapacity, MoveRefused.
+        """
+        site, instance = self._site, self._instance
+        arrivals.claim(site, self._node, instance, block_devices)
+        devices = arrivals.connect(site, self._ctxt, self._node, instance, block_devices)
+        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
+        job = site.driver.pre_live_migration(self._node, spec, self._move, key=key)
+        reply = replies.reply(site.driver, job)
+        if 'done' in reply:
+            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices)
+        return reply
+
+    def arrive(self, handover, *, key):
+        """Let the guest run that its source has handed over; replies {'power_state'}."""
+        uuid = self._instance.uuid
+        job = self._site.driver.post_live_migration(self._node, uuid, handover, key=key)
+        reply = replies.reply(self._site.driver, job)
+        if 'done' in reply:
+            LOG.info('Server %s runs on %s now', uuid, self._node)
+        return reply
+
+    def roll_back(self, *, key):
+        """Take back what `prepare` did, as far as it came."""
+        uuid = self._instance.uuid
+        job = self._site.driver.rollback_live_migration(self._node, uuid, self._move, key=key)
+        reply = replies.reply(self._site.driver, job)
+        if 'done' in reply:
+            self._site.claims.settle(self._node, uuid)
+        return reply

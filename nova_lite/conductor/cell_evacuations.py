@@ -1,0 +1,38 @@
+"""Transactions of a cell: what hosts that return must know of evacuations.
+
+Source: reference/moves 5.
+"""
+
+from nova_lite import states
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
+from nova_lite.db.cell import migrations
+
+Status = states.MigrationStatus
+
+
+def left_on(connection, hosts):
+    """See ConductorAPI.evacuations_from."""
+    found = evacuations.not_cleaned(connection, hosts)
+    nodes = {
+        (node.host, node.hypervisor_hostname): node.uuid
+        for node in compute_nodes.every(connection, host=list(hosts))
+    }
+    return [
+        {
+            'migration_uuid': row.uuid,
+            'instance_uuid': row.instance_uuid,
+            'host': row.source_compute,
+            'node': row.source_node,
+            'provider': nodes.get((row.source_compute, row.source_node)),
+            'done': row.status == Status.DONE,
+        }
+        for row in found
+    ]
+
+
+def cleaned(connection, ctxt, host, uuid):
+    """See ConductorAPI.evacuation_cleaned."""
+    row = migrations.get(connection, uuid)
+    if row.status == Status.DONE and row.source_compute == host:
+        migrations.update(connection, uuid, {'status': str(Status.COMPLETED)})

@@ -1,0 +1,95 @@
+"""Transactions of a cell: live migrations as the hosts at both ends report them.
+
+Every function takes a connection and the context first and may be repeated.
+Source: reference/moves 4.2 to 4.4.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+Status = states.MigrationStatus
+EVENT = 'compute_live_migration'
+ANSWERS = {
+    live_migrations.ABORT: 'compute_live_migration_abort',
+    live_migrations.FORCE_COMPLETE: 'compute_live_migration_force_complete',
+}
+
+
+def take_turn(connection, ctxt, host, uuid, *, limit):
+    """See ConductorAPI.live_migration_turn."""
+    # Of two migrations that ask at once, one must see the other.
+    services.lock(connection, host)
+    row = _locked(connection, uuid)
+    if row.status in live_migrations.ACTIVE:
+        return {'turn': True, 'ahead': 0}
+    _refuse_unwanted(row)
+    if row.status != Status.QUEUED:
+        _expect(row, (Status.ACCEPTED,))
+        actions.start_event(connection, row.instance_uuid, ctxt.request_id, EVENT, host)
+    ahead = live_migrations.ahead(connection, row)
+    turn = limit == 0 or ahead < limit
+    status = str(Status.PREPARING if turn else Status.QUEUED)
+    if status != row.status:
+        migrations.update(connection, uuid, {'status': status})
+    return {'turn': turn, 'ahead': ahead}
+
+
+def note_progress(connection, ctxt, host, uuid, *, counters):
+    """See ConductorAPI.live_migration_progress."""
+    row = _locked(connection, uuid)
+    _expect(row, live_migrations.ACTIVE)
+    values = {name: value for name, value in counters.items() if getattr(row, name) != value}
+    if row.status != Status.RUNNING:
+        _refuse_unwanted(row)
+        values['status'] = str(Status.RUNNING)
+    if values:
+        migrations.update(connection, uuid, values)
+    return live_migrations.wishes(row)
+
+
+def answer_wish(connection, ctxt, host, uuid, *, wish, error):
+    """See ConductorAPI.live_migration_answered."""
+    row = _locked(connection, uuid)
+    if row.data.get(wish, {}).get('request_id') != ctxt.request_id:
+        return
+    # An abort that takes place stays on record: it says why the migration ended.
+    if error is not None or wish != live_migrations.ABORT:
+        live_migrations.drop_wish(connection, row, wish, ctxt.request_id)
+    actions.finish_event(
+        connection,
+        row.instance_uuid,
+        ctxt.request_id,
+        ANSWERS[wish],
+        host=host,
+        error=error,
+    )
+
+
+def under_way(connection, hosts):
+    """See ConductorAPI.live_migrations_under_way."""
+    return [row.uuid for row in live_migrations.under_way(connection, hosts)]
+
+
+def _locked(connection, uuid):
+    row = live_migrations.lock(connection, uuid)
+    if row is None:
+        raise exception.MigrationNotFound(migration_id=uuid)
+    return row
+
+
+def _expect(row, allowed):
+    if row.status not in allowed:
+        raise exception.StateChanged(what='Migration', key=row.uuid, detail=f'it is {row.status}')
+
+
+def _refuse_unwanted(row):
+    if live_migrations.ABORT in row.data:
+        raise exception.LiveMigrationAborted(migration_id=row.uuid)

@@ -1,0 +1,26 @@
+"""Evacuations of a cell whose former host has not cleaned up after them."""
+
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import models
+
+TABLE = models.Migration.__table__
+Status = states.MigrationStatus
+NOT_CLEANED = [str(status) for status in (Status.ACCEPTED, Status.PRE_MIGRATING, Status.DONE)]
+
+
+def not_cleaned(connection, hosts):
+    """Evacuations from the hosts that go on, or of which something may be left there."""
+    return rows.every(
+        connection,
+        TABLE,
+        order_by=TABLE.c.id,
+        migration_type=str(states.MigrationType.EVACUATION),
+        source_compute=list(hosts),
+        status=NOT_CLEANED,
+    )
+
+
+def done_from(connection, host):
+    """Evacuations from a host that have come to their end elsewhere."""
+    return [row for row in not_cleaned(connection, [host]) if row.status == Status.DONE]
