@@ -76,7 +76,9 @@ class Reader:
         self.cells = cells_module.Cells(conf, self.api_db)
         self.placement = placement.Placement(conf)
         self.network = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
-        self.volume = session.Neighbour(conf, 'cinder', title='volume', version='/v3')
+        self.volume = session.Neighbour(
+            conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
+        )
 
     def close(self):
         """Give up the connections."""
@@ -103,7 +105,6 @@ class Reader:
                 '/attachments/detail',
                 'attachments',
                 params={'all_tenants': 1},
-                microversion='3.44',
             ),
             allocations=self._allocations(ctxt),
             server_errors=self._server_errors(),
