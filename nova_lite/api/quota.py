@@ -65,6 +65,31 @@ def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
     return allowed
 
 
+def admit_growth(connection, conf, owner, *, vcpus, memory_mb):
+    """Raise OverQuota when a server may not grow by so much; shrinking is always allowed.
+
+    owner: has project_id and user_id, of the server and not of who asks
+    """
+    size = {'cores': max(0, vcpus), 'ram': max(0, memory_mb)}
+    if not any(size.values()):
+        return
+    limit = limits(connection, conf, owner.project_id)
+    scopes = [(limit, None)]
+    own = _known(quotas.of_project(connection, owner.project_id, owner.user_id))
+    if own:
+        scopes.append(({**limit, **own}, owner.user_id))
+    for limit, scope_user in scopes:
+        used = dict(
+            zip(
+                COUNTED,
+                instance_mappings.usage(connection, owner.project_id, scope_user),
+                strict=True,
+            )
+        )
+        if any(_room(limit[name], used[name], grown, 1) < 1 for name, grown in size.items()):
+            raise _over(limit, used, {'instances': 0, **size}, 1)
+
+
 def _room(limit, used, size, wanted):
     """How many servers fit below a limit."""
     if limit < 0 or size == 0:

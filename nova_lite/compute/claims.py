@@ -50,6 +50,17 @@ class Claims:
         with self._lock:
             self._of(node).pop(guest, None)
 
+    def settle(self, node, guest):
+        """Promise a guest what it has on the node now: nothing if it is not there."""
+        try:
+            there = [self._driver.get_guest(node, guest)]
+        except exception.GuestNotFound:
+            there = []
+        with self._lock:
+            held = self._of(node)
+            held.pop(guest, None)
+            held.update(_claims_of(there))
+
     def refresh(self, node, guests, keep):
         """Compare with the guests the driver just listed.
 

@@ -12,11 +12,15 @@ from nova_lite import runtime
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
+from nova_lite.compute import cold
 from nova_lite.compute import delete
+from nova_lite.compute import evacuated
+from nova_lite.compute import fence
 from nova_lite.compute import guests
 from nova_lite.compute import images
 from nova_lite.compute import inventory
 from nova_lite.compute import jobs
+from nova_lite.compute import live_calls
 from nova_lite.compute import power
 from nova_lite.compute import resume
 from nova_lite.compute import site
@@ -27,7 +31,7 @@ START = ('the process', 'start')
 REPORT = ('the process', 'report')
 
 
-class ComputeManager:
+class ComputeManager(live_calls.LiveCalls):
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for
@@ -54,6 +58,9 @@ class ComputeManager:
         self.site.inventory = inventory.Inventory(self.site)
         self._audit = audit.Audit(self.site)
         self._resume = resume.Resume(self.site, self)
+        self._fence = fence.Fence(conductor)
+        self._cold = cold.Cold(self.site)
+        self._evacuated = evacuated.Evacuated(self.site, self.beat)
 
     # ---- life -------------------------------------------------------------
 
@@ -85,8 +92,9 @@ class ComputeManager:
         ]
 
     def beat(self):
-        """One heartbeat for all hosts whose hypervisors answer."""
-        found = self.site.conductor.beat(context.admin(), hosts=self.site.up_hosts())
+        """One heartbeat for all hosts that count as up."""
+        hosts = self._evacuated.hosts()
+        found = self.site.conductor.beat(context.admin(), hosts=hosts)
         disabled = [host for host, service in found.items() if service['disabled']]
         if self.site.inventory.note_disabled(disabled):
             self.site.jobs.run(REPORT, self._report(), here=False)
@@ -175,6 +183,40 @@ class ComputeManager:
 
     def unrescue_instance(self, ctxt, host, instance):
         self._act(ctxt, host, instance, 'unrescue')
+
+    # ---- cold moves -------------------------------------------------------
+
+    def prep_resize(self, ctxt, host, instance, node, block_devices):
+        self._fence.check(ctxt)
+        return self._cold.prepare(ctxt, host, instance, node, block_devices)
+
+    def forgo_resize(self, ctxt, host, instance_uuid, node):
+        self._fence.check(ctxt)
+        return self._cold.forgo(node, instance_uuid)
+
+    def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
+        self._fence.check(ctxt)
+        return self._cold.leave(node, instance_uuid, move, key=key)
+
+    def finish_resize(self, ctxt, host, instance, block_devices, arrival):
+        self._fence.check(ctxt)
+        return self._cold.arrive(ctxt, host, instance, block_devices, arrival)
+
+    def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
+        self._fence.check(ctxt)
+        return self._cold.destroy(node, instance_uuid, move, key=key)
+
+    def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
+        self._fence.check(ctxt)
+        return self._cold.take_back(node, instance_uuid, move, key=key, power_on=power_on)
+
+    def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
+        self._fence.check(ctxt)
+        return self._cold.drop(node, instance_uuid, move, key=key)
+
+    def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
+        self._fence.check(ctxt)
+        return self._cold.discard(node, instance_uuid, move, key=key)
 
     # ---- images and reading -----------------------------------------------
 

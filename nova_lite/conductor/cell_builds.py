@@ -39,7 +39,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
         return True
     if group:
-        _check_group(connection, row, host, group)
+        check_group(connection, row, host, group)
     instances.update(
         connection,
         uuid,
@@ -228,7 +228,7 @@ def _require_building(row, host):
         )
 
 
-def _check_group(connection, row, host, group):
+def check_group(connection, row, host, group):
     """Refuse a host that the group's policy forbids by now; the earlier build wins.
 
     The members' rows are locked, so of two that start at once one sees the other.

@@ -24,6 +24,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import selection as selection_objects
@@ -34,6 +35,8 @@ CHOOSE = 'choose destination'
 FAULT_CODE = 500
 # A host is asked again after at most so long, to notice what the user does meanwhile.
 LONGEST_POLL_S = 5.0
+# How often a step is tried that a host may refuse to do for no lasting reason.
+PATIENCE = 8
 
 
 def answer(reply):
@@ -97,10 +100,19 @@ class Move(saga.Saga):
         """Whether the server is deleted or is being deleted."""
         return cell_builds.is_gone(self.read(instances.find, self.instance_uuid))
 
+    def is_up(self, host):
+        """Whether the compute service of a host of the cell is up."""
+        service = self.read(services.find, host)
+        return service is not None and services.is_up(service, self.world.conf.service_down_time)
+
     def devices(self):
         """The server's block devices, as messages carry them."""
         found = self.read(children.block_devices, [self.instance_uuid])
         return [block_device.BlockDevice.of(row) for row in found.get(self.instance_uuid, ())]
+
+    def ask(self, method, arguments, **more):
+        """Call a method of a compute; a Pending, or what it answers."""
+        return answer(method(self.ctxt, **arguments, **more))
 
     @staticmethod
     def instance(row, **changes):

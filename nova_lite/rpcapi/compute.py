@@ -2,6 +2,9 @@
 
 from nova_lite import rpc
 
+# A method of a move answers within two seconds; the rest is for a busy machine.
+MOVE = 20
+
 
 class ComputeAPI(rpc.Interface):
     """What a host does to its guests. `host` is the host addressed."""
@@ -88,6 +91,132 @@ class ComputeAPI(rpc.Interface):
     @rpc.cast(since='1.0')
     def snapshot_instance(self, ctxt, host, instance, image_id):
         """Upload a copy of the guest's disk as the image, which exists as queued."""
+
+    # ---- cold moves ----
+    #
+    # Each answers {'done': True, ...} or {'pending': seconds}; the same call with the same
+    # key asks again. node: the host's; move: the migration's uuid.
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def prep_resize(self, ctxt, host, instance, node, block_devices):
+        """Destination: promise room and connect the volumes; changes no guest.
+
+        instance: with the flavor to be; block_devices: with attachments of their own
+        Raises NoCapacity, MoveRefused.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def forgo_resize(self, ctxt, host, instance_uuid, node):
+        """Destination: undo prep_resize."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
+        """Source: stop the guest and hand it over. Answers {'handover': ...}."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def finish_resize(self, ctxt, host, instance, block_devices, arrival):
+        """Destination: make the guest from what the source handed over.
+
+        instance, block_devices: as prep_resize
+        arrival: {'node', 'handover', 'power_on', 'key'}
+        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
+        """Destination: remove the guest of a move that is reverted or undone."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
+        """Source: the guest is as it was before the move. Answers {'power_state'}."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
+        """Source: remove what was kept of the guest."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
+        """Either end: remove all there is of a server that was deleted while it moved."""
+
+    # ---- live migration ----
+    #
+    # As cold moves. facts: of a node, as the driver's NodeFacts have them.
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def check_can_live_migrate_destination(self, ctxt, host, instance, *, node, source, key):
+        """Tell whether the guest could come. source: facts.
+
+        Answers {'facts': this end's, 'block_migration': whether disks must be copied}.
+        Raises MigrationPreCheckError.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def check_can_live_migrate_source(self, ctxt, host, instance, *, dest, key):
+        """Tell whether the guest could go. dest: facts. Answers and raises as the other end."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def take_live_migration_turn(self, ctxt, host, instance, move):
+        """Source: wait until fewer migrations leave the host than may, then begin.
+
+        Raises LiveMigrationAborted, here and in `live_migration`.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def pre_live_migration(self, ctxt, host, instance, *, node, block_devices, move, key):
+        """Destination: claim, connect volumes, await the guest.
+
+        block_devices: with attachments of their own
+        Answers {'ticket', 'block_devices': [{'uuid', 'connection_info'}]}.
+        Raises NoCapacity, MoveRefused.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def live_migration(self, ctxt, host, instance, *, ticket, block_migration, move, key):
+        """Source: copy the running guest. Answers {'handover', counters in bytes}."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def post_live_migration_at_destination(
+        self, ctxt, host, instance, *, node, handover, move, key
+    ):
+        """Destination: let the guest run. Answers {'power_state'}."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def post_live_migration(self, ctxt, host, instance, *, move, key):
+        """Source: remove what is left, once the copy has ended."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def rollback_live_migration(self, ctxt, host, instance, *, move, key, gone):
+        """Source: the guest runs as if it never had been asked to leave.
+
+        gone: the server was deleted, and nothing of it is to stay
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def rollback_live_migration_at_destination(self, ctxt, host, instance, *, node, move, key):
+        """Destination: the guest is not awaited any more."""
+
+    @rpc.cast(since='1.0')
+    def live_migration_abort(self, ctxt, host, instance_uuid, migration_uuid):
+        """Source: a user wishes the migration aborted. The wish is on record."""
+
+    @rpc.cast(since='1.0')
+    def live_migration_force_complete(self, ctxt, host, instance_uuid, migration_uuid):
+        """Source: a user wishes the copy to come to its end. The wish is on record."""
+
+    # ---- evacuation ----
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def rebuild_instance(self, ctxt, host, instance, *, node, block_devices, power_on, key):
+        """Destination: make the guest anew whose host has failed.
+
+        block_devices: with attachments of their own
+        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        Raises NoCapacity, MoveRefused.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def undo_rebuild(self, ctxt, host, instance, *, node, move, key):
+        """Destination: undo rebuild_instance."""
 
     # ---- reading ----
 

@@ -16,6 +16,9 @@ from nova_lite.objects import instance as instance_objects
 
 LOG = log.getLogger(__name__)
 
+# A server may end a move while an action on it begins, but not again and again.
+MOVES_MET = 3
+
 
 def begin(req, server, action, guard, **changes):
     """Start an action whose transition is `guard`; returns the changed Instance.
@@ -44,26 +47,36 @@ def require_cell(server):
 
 
 def swap(req, server, guard, changes, *, action=None):
-    """Change columns if the states are still as `guard` demands, and record the action."""
+    """Change columns if the states are still as `guard` demands, and record the action.
+
+    A server that has moved to another host meanwhile is read anew.
+    """
     require_cell(server)
-    try:
-        server.cell.db.write(
-            _swap, req.ctxt, server.uuid, guard=guard, changes=changes, action=action
-        )
-    except exception.StateChanged:
-        refuse(server, guard)
+    for _attempt in range(MOVES_MET):
+        try:
+            server.cell.db.write(
+                _swap, req.ctxt, server.row, guard=guard, changes=changes, action=action
+            )
+            return
+        except exception.StateChanged:
+            row = server.cell.db.read(instances.get, server.uuid)
+            if row.host == server.row.host:
+                break
+            server.row = row
+    refuse(server, guard)
 
 
-def _swap(connection, ctxt, uuid, *, guard, changes, action):
+def _swap(connection, ctxt, row, *, guard, changes, action):
     instances.update(
         connection,
-        uuid,
+        row.uuid,
         changes,
         expect_task=_texts(guard.task_states),
         expect_vm=_texts(guard.vm_states),
+        expect_host=(row.host,),
     )
     if action is not None:
-        actions.start(connection, ctxt, uuid, action)
+        actions.start(connection, ctxt, row.uuid, action)
 
 
 def _texts(allowed):

@@ -15,6 +15,7 @@ from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import resized
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -110,7 +111,10 @@ def delete_from_cell(req, server, *, keep_s=None):
         keep_s = req.conf.reclaim_instance_interval
     req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
     try:
-        if _host_answers(req, server):
+        answers = _host_answers(req, server)
+        if _confirm_first(req, server, delete=answers) and answers:
+            return
+        if answers:
             if keep_s and server.row.vm_state in KEPT:
                 _soft_delete(req, server)
             else:
@@ -120,6 +124,20 @@ def delete_from_cell(req, server, *, keep_s=None):
     except exception.NovaLiteError:
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
         raise
+
+
+def _confirm_first(req, server, *, delete):
+    """Confirm a resize that waits for it, and go on with the deletion if told so.
+
+    While the resize is being confirmed or reverted already, that finds out for itself.
+    """
+    if server.row.vm_state != states.VmState.RESIZED:
+        return False
+    try:
+        return resized.confirm_for_deletion(req, server, delete=delete)
+    except exception.Conflict as error:
+        LOG.info('Server %s is deleted as it is: %s', server.uuid, error)
+        return False
 
 
 def _delete_request(req, server):

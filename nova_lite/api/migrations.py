@@ -1,0 +1,171 @@
+"""GET /os-migrations: every move of every cell (reference/moves 2.6).
+
+Before 2.59 there is neither order nor pages, and a move between cells is shown once for
+each; from then on it is shown once, as its newest record tells it.
+"""
+
+from oslo_utils import timeutils
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import times
+from nova_lite.api import types
+from nova_lite.db.cell import migration_lists
+from nova_lite.db.cell import migrations
+from nova_lite.policies import cold_moves as rules
+
+FILTERS = (
+    'hidden',
+    'host',
+    'instance_uuid',
+    'source_compute',
+    'status',
+    'migration_type',
+)
+OWNERS = ('user_id', 'project_id')
+PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_host')
+FIELDS = ('id', 'status', 'instance_uuid', 'old_instance_type_id', 'new_instance_type_id')
+PAGES, OWNED = 59, 80
+
+_TIME = types.single({'type': 'string', 'format': 'date-time'})
+_PLAIN = {name: types.single(types.TEXT) for name in FILTERS}
+_V59 = {
+    **_PLAIN,
+    'limit': types.single(types.NON_NEGATIVE),
+    'marker': types.single(types.UUID),
+    'changes-since': _TIME,
+}
+_V66 = {**_V59, 'changes-before': _TIME}
+QUERY = {
+    '2.1': types.query({name: types.multi() for name in FILTERS}),
+    '2.59': types.query(_V59, strict=True),
+    '2.66': types.query(_V66, strict=True),
+    '2.80': types.query(
+        {**_V66, 'user_id': types.single(types.TEXT), 'project_id': types.single(types.TEXT)},
+        strict=True,
+    ),
+}
+
+
+@operation.operation(
+    'GET', '/os-migrations', policy=rules.MIGRATIONS, query=QUERY, faults=(400, 403)
+)
+def index(req):
+    """Migrations, of all projects for administrators."""
+    where = _where(req)
+    if where.get('project_id') != req.ctxt.project_id:
+        req.authorize(rules.MIGRATIONS_ALL)
+    places = req.allows(rules.MIGRATIONS_HOST)
+    if req.minor < PAGES:
+        found = _gather(req, migration_lists.every, where, cells=_cells(req))
+        return {'migrations': [_view(req, row, places=places) for row in found]}
+    limit = paging.limit_of(req)
+    rows = _page(req, where, limit) if limit else []
+    answer = {'migrations': [_view(req, row, places=places) for row in rows]}
+    if paging.is_full(req, rows, limit):
+        answer['migrations_links'] = links.next_page(req, rows[-1].uuid)
+    return answer
+
+
+def _where(req):
+    where = {}
+    for name in (*FILTERS, *(OWNERS if req.minor >= OWNED else ())):
+        value = req.param(name)
+        if value is not None:
+            where[name] = types.is_true(value) if name == 'hidden' else value
+    return where
+
+
+def _cells(req):
+    return req.app.cells.every(cell0=False)
+
+
+def _gather(req, function, *args, **kwargs):
+    """What the cells that answer have, together."""
+    answers = req.app.cells.scatter(function, *args, **kwargs)
+    return [
+        row
+        for found in answers.values()
+        if not isinstance(found, cells.Unreachable)
+        for row in found
+    ]
+
+
+def _page(req, where, limit):
+    since, before = _moment(req, 'changes-since'), _moment(req, 'changes-before')
+    if since is not None and before is not None and before < since:
+        raise exception.Invalid(
+            'The value of changes-since must be less than or equal to changes-before.'
+        )
+    span = {'since': since, 'before': before}
+    marker = _marker(req)
+    # Two cells may have a record each of one move: of what is dropped more is read.
+    wanted = limit
+    while True:
+        found = _gather(
+            req, migration_lists.page, where, limit=wanted, marker=marker, cells=_cells(req), **span
+        )
+        rows = _once_each(found)
+        if len(rows) >= limit or len(found) < wanted:
+            return rows[:limit]
+        wanted *= 2
+
+
+def _marker(req):
+    """The row that the page follows; raises MarkerNotFound."""
+    uuid = req.param('marker')
+    if uuid is None:
+        return None
+    found = [
+        row
+        for row in req.app.cells.scatter(migrations.find, uuid, cells=_cells(req)).values()
+        if row is not None and not isinstance(row, cells.Unreachable)
+    ]
+    if not found:
+        raise exception.MarkerNotFound(marker=uuid)
+    return max(found, key=_changed)
+
+
+def _once_each(rows):
+    """Newest first, and of several records of one move the newest."""
+    newest = {}
+    for row in rows:
+        known = newest.get(row.uuid)
+        if known is None or _changed(row) > _changed(known):
+            newest[row.uuid] = row
+    return sorted(newest.values(), key=lambda row: (row.created_at, row.id), reverse=True)
+
+
+def _changed(row):
+    return row.updated_at or row.created_at
+
+
+def _moment(req, name):
+    text = req.param(name)
+    if text is None:
+        return None
+    return timeutils.normalize_time(timeutils.parse_isotime(text))
+
+
+def _view(req, row, *, places):
+    shown = {
+        **{name: getattr(row, name) for name in FIELDS},
+        **{name: getattr(row, name) if places else None for name in PLACES},
+        'created_at': times.naive(row.created_at),
+        'updated_at': times.naive(row.updated_at),
+    }
+    if req.minor >= 23:
+        shown['migration_type'] = row.migration_type
+        live = row.migration_type == states.MigrationType.LIVE_MIGRATION
+        if live and row.status in states.MIGRATION_LIVE:
+            path = f'{row.instance_uuid}/migrations/{row.id}'
+            shown['links'] = links.resource(req, 'servers', path)
+    if req.minor >= PAGES:
+        shown['uuid'] = row.uuid
+    if req.minor >= OWNED:
+        shown['user_id'], shown['project_id'] = row.user_id, row.project_id
+    return shown

@@ -1,0 +1,32 @@
+"""The host an operator names as the destination of a move.
+
+Moves stay in the server's cell, so that is where the host must be.
+"""
+
+from nova_lite import exception
+from nova_lite.db.api import host_mappings
+from nova_lite.db.cell import compute_nodes
+
+
+class InAnotherCell(exception.Invalid):
+    msg = 'Host %(host)s is not in the cell of server %(instance_id)s.'
+
+
+class UnknownHost(exception.NotFound):
+    msg = 'Compute host %(host)s could not be found.'
+
+
+def in_cell(server, host):
+    """{'host', 'node'} of a host of the server's cell; raises ComputeHostNotFound."""
+    node = server.cell.db.read(compute_nodes.first_of_host, host)
+    return {'host': node.host, 'node': node.hypervisor_hostname}
+
+
+def anywhere(req, server, host):
+    """As `in_cell`; raises UnknownHost, and InAnotherCell for a host of another cell."""
+    found = req.app.api_db.read(host_mappings.cell_ids, [host])
+    if host not in found:
+        raise UnknownHost(host=host)
+    if found[host] != server.cell.id:
+        raise InAnotherCell(host=host, instance_id=server.uuid)
+    return in_cell(server, host)

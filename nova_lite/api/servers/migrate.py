@@ -1,0 +1,83 @@
+"""migrate: move a server to another host while it is off (reference/moves 2.2).
+
+A host may be named from 2.56 on; the scheduler checks it. Before, whatever the body
+says is ignored.
+"""
+
+import os_traits
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import destination
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import source_host
+from nova_lite.db.cell import compute_nodes
+from nova_lite.policies import cold_moves as rules
+
+ACTION = 'migrate'
+BODY = {
+    '2.1': types.body(ACTION, types.ANY),
+    '2.56': types.body(ACTION, types.null_or(types.whole({'host': types.null_or(types.HOST)}))),
+}
+NAMES_HOST = 56
+
+
+def host_of(req):
+    """The host that the request names, or None."""
+    if req.minor < NAMES_HOST or req.content is None:
+        return None
+    return req.content.get('host')
+
+
+def rule(req):
+    """The policy's rule: another one where a host is named."""
+    return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action=ACTION,
+    policy=rule,
+    guard=states.MIGRATE,
+    body=BODY,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def migrate(req, server):
+    """Begin the move."""
+    source_host.require_up(req, server)
+    row, host = server.row, host_of(req)
+    wanted = {}
+    if host:
+        wanted = destination.in_cell(server, host)
+        if wanted['host'] == row.host:
+            raise exception.CannotMigrateToSameHost()
+    moves.begin(
+        req,
+        server,
+        kind='migrate',
+        guard=states.MIGRATE,
+        action='migrate',
+        changes={'progress': 0},
+        arguments={
+            'flavor': row.flavor,
+            'ignore_hosts': [] if _may_stay(req, server) else [row.host],
+            **wanted,
+        },
+    )
+
+
+def _may_stay(req, server):
+    """Whether the source's hypervisor can migrate to itself: only it can say so."""
+    row = server.row
+    nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
+    if not nodes:
+        return False
+    try:
+        traits, _generation = req.app.placement.providers.traits(req.ctxt, nodes[0].uuid)
+    except exception.ResourceProviderNotFound:
+        return False
+    return os_traits.COMPUTE_SAME_HOST_COLD_MIGRATE in traits

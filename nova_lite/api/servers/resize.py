@@ -1,0 +1,95 @@
+"""resize: give a server another flavor. The order of checks is the reference's.
+
+What the scheduler says comes later, in the migration and the record of actions.
+Source: reference/moves 2.2.
+"""
+
+import types as python_types
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import types
+from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import source_host
+from nova_lite.db.api import request_specs
+from nova_lite.policies import cold_moves as rules
+
+FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1, 'format': 'flavor_ref'}
+BODY = {
+    '2.1': types.body(
+        'resize',
+        types.whole(
+            {
+                'flavorRef': FLAVOR_REF,
+                'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
+            },
+            required=['flavorRef'],
+        ),
+    )
+}
+
+
+class SameFlavor(exception.Invalid):
+    msg = 'When resizing, instances must change flavor!'
+
+
+class ZeroDisk(exception.Invalid):
+    msg = 'Resize to zero disk flavor is not allowed.'
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='resize',
+    policy=rules.RESIZE,
+    guard=states.RESIZE,
+    body=BODY,
+    success=202,
+    faults=(400, 401, 403, 404, 409),
+)
+def resize(req, server):
+    """Begin the resize."""
+    source_host.require_up(req, server)
+    row, asked = server.row, req.content
+    changes = {'progress': 0}
+    if 'OS-DCF:diskConfig' in asked:
+        changes['auto_disk_config'] = create_flavor.disk_config(
+            asked['OS-DCF:diskConfig'], row.image_properties or {}
+        )
+    flavor = create_flavor.flavor_of(req, asked['flavorRef'])
+    spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
+    _check_flavor(row, flavor, spec)
+    req.app.api_db.read(
+        quota.admit_growth,
+        req.conf,
+        row,
+        vcpus=flavor.vcpus - row.vcpus,
+        memory_mb=flavor.memory_mb - row.memory_mb,
+    )
+    create_flavor.check(
+        req,
+        python_types.SimpleNamespace(flavor=flavor, boots_from_volume=bool(spec.get('is_bfv'))),
+        spec.get('image') or None,
+    )
+    moves.begin(
+        req,
+        server,
+        kind='resize',
+        guard=states.RESIZE,
+        action='resize',
+        changes=changes,
+        arguments={
+            'flavor': create_flavor.as_dict(flavor),
+            'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],
+        },
+    )
+
+
+def _check_flavor(row, flavor, spec):
+    if flavor.id == row.flavor['id']:
+        raise SameFlavor()
+    if not flavor.root_gb and row.flavor['root_gb'] and not spec.get('is_bfv'):
+        raise ZeroDisk()

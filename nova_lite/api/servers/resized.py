@@ -1,0 +1,130 @@
+"""confirmResize and revertResize: how a resize or a cold migration ends.
+
+Source: reference/moves 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import source_host
+from nova_lite.db.cell import migrations
+from nova_lite.policies import cold_moves as rules
+
+PATH = '/servers/{server_id}/action'
+Status = states.MigrationStatus
+
+
+class NotResized(exception.Invalid):
+    msg = 'Instance has not been resized.'
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='confirmResize',
+    policy=rules.CONFIRM_RESIZE,
+    guard=states.CONFIRM_RESIZE,
+    body={'2.1': types.body('confirmResize', types.NOTHING)},
+    success=204,
+    faults=(400, 403, 404, 409),
+)
+def confirm(req, server):
+    """Keep the server where and how it is."""
+    migration = finished(server)
+    source_host.require_up(req, server, migration.source_compute)
+    _begin(
+        req,
+        server,
+        migration,
+        kind='confirm-resize',
+        guard=states.CONFIRM_RESIZE,
+        status=Status.CONFIRMING,
+    )
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='revertResize',
+    policy=rules.REVERT_RESIZE,
+    guard=states.REVERT_RESIZE,
+    body={'2.1': types.body('revertResize', types.NOTHING)},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def revert(req, server):
+    """Give the server back to its former host, with its former flavor.
+
+    Going back must fit into the quota as well: 403, where nova answers 500.
+    """
+    migration, row = finished(server), server.row
+    if row.old_flavor is None:
+        raise NotResized()
+    req.app.api_db.read(
+        quota.admit_growth,
+        req.conf,
+        row,
+        vcpus=row.old_flavor['vcpus'] - row.vcpus,
+        memory_mb=row.old_flavor['memory_mb'] - row.memory_mb,
+    )
+    _begin(
+        req,
+        server,
+        migration,
+        kind='revert-resize',
+        guard=states.REVERT_RESIZE,
+        status=Status.REVERTING,
+    )
+
+
+def finished(server):
+    """The migration that waits for its end; raises NotResized."""
+    acting.require_cell(server)
+    found = server.cell.db.read(migrations.of_instance, server.uuid, [str(Status.FINISHED)])
+    if not found:
+        raise NotResized()
+    return found[-1]
+
+
+def confirm_for_deletion(req, server, *, delete):
+    """Confirm a resize that the server's deletion ends; False when there is none.
+
+    delete: whether the deletion follows when the source has been cleaned up
+    """
+    try:
+        migration = finished(server)
+    except NotResized:
+        return False
+    guard = states.Transition('delete', (states.VmState.RESIZED,), None, states.TaskState.DELETING)
+    _begin(
+        req,
+        server,
+        migration,
+        kind='confirm-resize',
+        guard=guard,
+        status=Status.CONFIRMING,
+        arguments={'delete': delete},
+    )
+    return True
+
+
+def _begin(req, server, migration, *, kind, guard, status, arguments=None):
+    moves.begin(
+        req,
+        server,
+        kind=kind,
+        uuid=runtime.new_uuid(),
+        guard=guard,
+        action='revertResize' if status is Status.REVERTING else 'confirmResize',
+        arguments={**(arguments or {}), 'migration_uuid': migration.uuid},
+        claims={
+            'uuid': migration.uuid,
+            'from': [str(Status.FINISHED)],
+            'to': str(status),
+        },
+    )

@@ -1,0 +1,17 @@
+"""The host that a server is to leave, or left: is it there to take part?"""
+
+from nova_lite import exception
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import services
+
+
+def require_up(req, server, host=None):
+    """Raise ServiceIsDown unless the compute service of a host is up.
+
+    host: default: the server's own; raises InstanceNotReady when it has none
+    """
+    acting.require_host(server)
+    host = host or server.row.host
+    service = server.cell.db.read(services.find, host)
+    if service is None or not services.is_up(service, req.conf.service_down_time):
+        raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)

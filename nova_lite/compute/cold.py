@@ -1,0 +1,146 @@
+"""Cold moves on a host: both ends of resize and migrate, their confirm and revert.
+
+Each method is one call of a saga's step and may be repeated: it starts an effect or
+finds it. Guests and handovers are the driver's, records the super-conductor's.
+Source: reference/moves 3.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.compute import claims
+from nova_lite.compute import guests
+from nova_lite.compute import replies
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+
+class Cold:
+    """The part of one compute process. move: the migration's uuid, everywhere."""
+
+    def __init__(self, site):
+        self._site = site
+
+    # ---- forward ----
+
+    def prepare(self, ctxt, host, instance, node, block_devices):
+        """Destination: promise room and reach the volumes, before anything is touched.
+
+        instance: with the flavor to be; block_devices: with attachments for this host
+        Raises NoCapacity, MoveRefused.
+        """
+        self._claim(instance, node, block_devices)
+        try:
+            self._connect(ctxt, host, instance, node, block_devices)
+        except exception.NovaLiteError:
+            self._site.claims.settle(node, instance.uuid)
+            raise
+        return {'done': True}
+
+    def leave(self, node, guest, move, *, key):
+        """Source: stop the guest and hand its disks over."""
+        LOG.info('Server %s leaves %s with move %s', guest, node, move)
+        return replies.reply(
+            self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
+        )
+
+    def arrive(self, ctxt, host, instance, block_devices, arrival):
+        """Destination: make the guest with its new flavor from what the source handed over.
+
+        arrival: {'node', 'handover', 'power_on', 'key'}
+        """
+        node, driver = arrival['node'], self._site.driver
+        pending = replies.running(driver, node, instance.uuid, (model.Verb.FINISH_MIGRATION,))
+        if pending:
+            return pending
+        self._claim(instance, node, block_devices)
+        devices = self._connect(ctxt, host, instance, node, block_devices)
+        job = driver.finish_migration(
+            node,
+            guests.spec_of(self._site.conf, instance, block_devices=block_devices),
+            arrival['handover'],
+            key=arrival['key'],
+            power_on=arrival['power_on'],
+        )
+        answer = replies.reply(driver, job)
+        if 'done' in answer:
+            for device in devices:
+                self._site.volume.complete_attachment(ctxt, device.attachment_id)
+            answer['block_devices'] = [
+                {'uuid': device.uuid, 'connection_info': device.connection_info}
+                for device in devices
+            ]
+            LOG.info('Server %s has arrived on %s', instance.uuid, node)
+        return answer
+
+    # ---- back, and to the end ----
+
+    def forgo(self, node, guest):
+        """Destination: take back the promise of room to a guest that will not come."""
+        self._site.claims.settle(node, guest)
+        return {'done': True}
+
+    def destroy(self, node, guest, move, *, key):
+        """Destination: remove the guest of a move that is undone or reverted."""
+        return self._settled(
+            node, guest, self._site.driver.destroy(node, guest, key=key, move=move)
+        )
+
+    def take_back(self, node, guest, move, *, key, power_on):
+        """Source: the guest is as it was before it left."""
+        job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
+        return self._settled(node, guest, job)
+
+    def drop(self, node, guest, move, *, key):
+        """Source: remove what was kept of a guest that left for good."""
+        job = self._site.driver.confirm_migration(node, guest, move, key=key)
+        return self._settled(node, guest, job)
+
+    def discard(self, node, guest, move, *, key):
+        """Either end: remove whatever is there of a server that was deleted while it moved."""
+        answer = self.drop(node, guest, move, key=key)
+        if 'pending' in answer:
+            return answer
+        return self._settled(node, guest, self._site.driver.destroy(node, guest, key=key))
+
+    # ---- parts ----
+
+    def _settled(self, node, guest, job):
+        answer = replies.reply(self._site.driver, job)
+        if 'done' in answer:
+            self._site.claims.settle(node, guest)
+        return answer
+
+    def _claim(self, instance, node, block_devices):
+        """Claim on the node; an operator may have raised the ratios since they were read."""
+        site = self._site
+        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
+        wanted = claims.amounts(spec)
+        try:
+            site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
+        except exception.NoCapacity:
+            if not site.inventory.reread_ratios(node):
+                raise
+            site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
+
+    def _connect(self, ctxt, host, instance, node, block_devices):
+        """Connect the host to the volumes; returns their devices with connection_info."""
+        devices = [device for device in block_devices if device.get('attachment_id')]
+        for device in devices:
+            found = self._site.volume.get_attachment(ctxt, device.attachment_id)
+            if not found['connection_info']:
+                found = self._site.volume.update_attachment(
+                    ctxt,
+                    device.attachment_id,
+                    self._site.driver.get_volume_connector(node),
+                    mountpoint=device.get('device_name'),
+                )
+            device.connection_info = found['connection_info']
+            if not self._site.driver.can_connect_volume(node, device.connection_info):
+                raise exception.MoveRefused(
+                    host=host,
+                    instance_uuid=instance.uuid,
+                    reason=f'{node} has no path to volume {device.volume_id}',
+                )
+        return devices

@@ -1,0 +1,43 @@
+"""What moves write of a server's flavor and devices, in the cell and in the API database."""
+
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import children
+from nova_lite.objects import flavor as flavor_objects
+
+
+def flavor_columns(flavor):
+    """The columns of a server that follow from its flavor."""
+    return {
+        'flavor': flavor,
+        'flavor_id': flavor['id'],
+        **{name: flavor[name] for name in ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb')},
+    }
+
+
+def change_devices(connection, reserved, connected):
+    """Give block devices the attachments made for where the server is now.
+
+    reserved: as neighbours.reserve returned it; connected: [{'uuid', 'connection_info'}]
+    """
+    infos = {device['uuid']: device['connection_info'] for device in connected or ()}
+    for uuid, (_former, new) in (reserved or {}).items():
+        children.update_block_device(
+            connection, uuid, {'attachment_id': new, 'connection_info': infos.get(uuid)}
+        )
+
+
+def save_flavor(connection, uuid, flavor):
+    """Store the flavor that a server has now in its request, and count it in quotas."""
+    if request_specs.stored(connection, [uuid]):
+        spec = request_specs.get(connection, uuid)
+        spec.flavor = flavor_objects.Flavor(**flavor)
+        request_specs.save(connection, spec)
+    instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])
+
+
+def group(connection, uuid):
+    """(row, [member, ...]) of a server group."""
+    row = server_groups.get(connection, uuid)
+    return row, server_groups.members(connection, [row.id]).get(row.id, [])

@@ -1,0 +1,42 @@
+"""Pages of migrations, newest first: the same order in every cell."""
+
+import sqlalchemy as sa
+
+from nova_lite.db import paging
+from nova_lite.db.cell import migrations
+
+TABLE = migrations.TABLE
+KEYS = ((TABLE.c.created_at, 'desc'), (TABLE.c.id, 'desc'))
+
+
+def every(connection, where):
+    """All that match, in no order. where: {column: value}, and 'host' for either end"""
+    return connection.execute(sa.select(TABLE).where(*_conditions(where))).all()
+
+
+def page(connection, where, *, limit, since=None, before=None, marker=None):
+    """At most `limit` that match, after the row `marker`.
+
+    since, before: span of the last change, both ends included
+    """
+    changed = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
+    query = paging.ordered(sa.select(TABLE).where(*_conditions(where)), KEYS)
+    if since is not None:
+        query = query.where(changed >= since)
+    if before is not None:
+        query = query.where(changed <= before)
+    if marker is not None:
+        query = query.where(paging.after(KEYS, marker))
+    return connection.execute(query.limit(limit)).all()
+
+
+def _conditions(where):
+    # Hidden ones are never shown, whatever a filter asks for.
+    yield TABLE.c.hidden.is_(False)
+    for name, value in where.items():
+        if name == 'host':
+            yield sa.or_(TABLE.c.source_compute == value, TABLE.c.dest_compute == value)
+        elif name == 'hidden':
+            yield TABLE.c.hidden.is_(value)
+        else:
+            yield TABLE.c[name] == value

@@ -1,0 +1,40 @@
+"""Resize, cold migrate, confirm and revert, and the list of all migrations."""
+
+from nova_lite.policies import base
+
+_SERVERS = 'os_compute_api:servers:'
+RESIZE = _SERVERS + 'resize'
+CONFIRM_RESIZE = _SERVERS + 'confirm_resize'
+REVERT_RESIZE = _SERVERS + 'revert_resize'
+MIGRATE = 'os_compute_api:os-migrate-server:migrate'
+MIGRATE_HOST = MIGRATE + ':host'
+MIGRATIONS = 'os_compute_api:os-migrations:index'
+MIGRATIONS_ALL = MIGRATIONS + ':all_projects'
+MIGRATIONS_HOST = MIGRATIONS + ':host'
+
+_ACTION = 'POST /servers/{server_id}/action'
+_LIST = 'GET /os-migrations'
+
+
+def list_rules():
+    """The defaults."""
+    return [
+        base.rule(RESIZE, base.MEMBER, 'Resize a server.', f'{_ACTION} (resize)'),
+        base.rule(CONFIRM_RESIZE, base.MEMBER, 'Confirm a resize.', f'{_ACTION} (confirmResize)'),
+        base.rule(REVERT_RESIZE, base.MEMBER, 'Revert a resize.', f'{_ACTION} (revertResize)'),
+        base.rule(
+            MIGRATE,
+            base.MANAGER,
+            'Cold migrate a server to a host of the choice of the scheduler.',
+            f'{_ACTION} (migrate)',
+        ),
+        base.rule(
+            MIGRATE_HOST,
+            base.ADMIN,
+            'Cold migrate a server to a named host; asked instead of migrate.',
+            f'{_ACTION} (migrate)',
+        ),
+        base.rule(MIGRATIONS, base.MANAGER, 'List migrations.', _LIST),
+        base.rule(MIGRATIONS_ALL, base.ADMIN, 'List migrations of other projects.', _LIST),
+        base.rule(MIGRATIONS_HOST, base.ADMIN, 'See between which hosts they went.', _LIST),
+    ]
