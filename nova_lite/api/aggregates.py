@@ -209,7 +209,7 @@ def _change_metadata(req, aggregate_id, metadata, *, action, name=None):
     if ZONE in metadata:
         if not metadata[ZONE]:
             raise exception.Invalid(
-                reason=f'Aggregate {current.name} does not support empty named availability zone'
+                f'Aggregate {current.name} does not support empty named availability zone'
             )
         plan = aggregate_zones.Plan(aggregate_id, change, action=action)
         plan.admit(req)

@@ -19,7 +19,7 @@ class TokenNotFound(exception.NotFound):
 @operation.operation('GET', URL, until='2.30', policy=rules.CONSOLE_TOKENS, faults=(400, 403))
 def refuse(_req):
     """Before 2.31 only RDP consoles could be asked for, and there are none any more."""
-    raise exception.Invalid(reason='The requested console type details are not accessible')
+    raise exception.Invalid('The requested console type details are not accessible')
 
 
 @operation.operation('GET', URL, since='2.31', policy=rules.CONSOLE_TOKENS, faults=(400, 403, 404))

@@ -51,7 +51,7 @@ def add_access(req):
     """Let a project use the flavor."""
     row = flavors_api.visible(req)
     if req.minor >= 7 and row.is_public:
-        raise exception.Conflict(reason='Can not add access to a public flavor.')
+        raise exception.Conflict('Can not add access to a public flavor.')
     return _answer(row, req.app.api_db.write(_add, row, req.content['tenant']))
 
 

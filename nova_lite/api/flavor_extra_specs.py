@@ -47,7 +47,7 @@ def create_specs(req):
 def update_spec(req):
     """Set one extra spec."""
     if req.args['key'] not in req.body:
-        raise exception.Invalid(reason='Request body and URI mismatch')
+        raise exception.Invalid('Request body and URI mismatch')
     _set(req, req.body)
     return req.body
 

@@ -243,7 +243,7 @@ def _is_public(req):
     try:
         return strutils.bool_from_string(text, strict=True)
     except ValueError:
-        raise exception.Invalid(reason=f'Invalid is_public filter [{text}]') from None
+        raise exception.Invalid(f'Invalid is_public filter [{text}]') from None
 
 
 def _number(req, name):
@@ -253,7 +253,7 @@ def _number(req, name):
     try:
         return max(-1, min(int(text), 2**31 - 1))
     except ValueError:
-        raise exception.Invalid(reason=f'Invalid {name} filter [{text}]') from None
+        raise exception.Invalid(f'Invalid {name} filter [{text}]') from None
 
 
 def _next_marker(req, chosen):

@@ -72,7 +72,7 @@ def _list(req, view, usage=False):
     if pattern is not None:
         if 'limit' in req.params or 'marker' in req.params:
             raise exception.Invalid(
-                reason='Paging over hypervisors with the hypervisor_hostname_pattern query '
+                'Paging over hypervisors with the hypervisor_hostname_pattern query '
                 'parameter is not supported.'
             )
         found = _matching(found, pattern)

@@ -12,12 +12,12 @@ def number(text, name='id'):
     One too large for any table is cut to the largest, which nothing has.
     """
     if not (text.isascii() and text.isdigit()):
-        raise exception.Invalid(reason=f'{name} must be an integer')
+        raise exception.Invalid(f'{name} must be an integer')
     return min(int(text), LARGEST) if len(text) <= 20 else LARGEST
 
 
 def uuid(text):
     """`text` if it is a UUID; raises Invalid."""
     if not formats.is_uuid(text):
-        raise exception.Invalid(reason=f'Invalid uuid {text}')
+        raise exception.Invalid(f'Invalid uuid {text}')
     return text

@@ -94,7 +94,7 @@ def _authorized(req, rule):
     project_id = req.args['target_id']
     req.authorize(rule, {'project_id': project_id})
     if len(project_id) > 255:
-        raise exception.Invalid(reason='Project ID is too long')
+        raise exception.Invalid('Project ID is too long')
     return project_id
 
 

@@ -87,7 +87,7 @@ def create(req):
     policy = given['policy'] if req.minor >= 64 else given['policies'][0]
     rules_given = given.get('rules', {})
     if rules_given and policy != 'anti-affinity':
-        raise exception.Invalid(reason='Only anti-affinity policy supports rules.')
+        raise exception.Invalid('Only anti-affinity policy supports rules.')
     values = {
         'uuid': runtime.new_uuid(),
         'name': given['name'],

@@ -124,7 +124,7 @@ def _disable(_body):
 
 def _disable_with_reason(body):
     if 'disabled_reason' not in body:
-        raise exception.Invalid(reason='Missing disabled_reason field')
+        raise exception.Invalid('Missing disabled_reason field')
     reason = body['disabled_reason']
     return (
         {'disabled': True, 'disabled_reason': reason},
@@ -134,7 +134,7 @@ def _disable_with_reason(body):
 
 def _force_down(body):
     if 'forced_down' not in body:
-        raise exception.Invalid(reason='Missing forced_down field')
+        raise exception.Invalid('Missing forced_down field')
     forced = types.is_true(body['forced_down'])
     return {'forced_down': forced}, {'forced_down': forced}
 
@@ -163,7 +163,7 @@ def update(req):
     record = _by_uuid(req, identifiers.uuid(req.args['service_id']))
     if record.row.binary != services.COMPUTE:
         raise exception.Invalid(
-            reason=f'Updating a {record.row.binary} service is not supported. Only '
+            f'Updating a {record.row.binary} service is not supported. Only '
             f'{services.COMPUTE} services can be updated.'
         )
     service_changes.apply(req, record.cell, record.row, _changes(req.body))
@@ -176,7 +176,7 @@ def _changes(body):
     if status == 'enabled':
         if reason is not None:
             raise exception.Invalid(
-                reason="Specifying 'disabled_reason' when status is 'enabled' is invalid."
+                "Specifying 'disabled_reason' when status is 'enabled' is invalid."
             )
         values.update(service_changes.ENABLED)
     elif status == 'disabled':
@@ -185,8 +185,7 @@ def _changes(body):
         values['forced_down'] = types.is_true(body['forced_down'])
     if not values:
         raise exception.Invalid(
-            reason="No updates were requested. Fields 'status' or 'forced_down' should be "
-            'specified.'
+            "No updates were requested. Fields 'status' or 'forced_down' should be specified."
         )
     return values
 

@@ -116,7 +116,7 @@ def _period(req):
     start, stop = (_time(req.param(name), now) for name in ('start', 'end'))
     if start > stop:
         raise exception.Invalid(
-            reason='Invalid start time. The start time cannot occur after the end time.'
+            'Invalid start time. The start time cannot occur after the end time.'
         )
     return start, stop
 
@@ -129,7 +129,7 @@ def _time(text, default):
             return datetime.datetime.strptime(text, form)  # noqa: DTZ007 (UTC by definition)
         except ValueError:
             continue
-    raise exception.Invalid(reason='Datetime is in invalid format')
+    raise exception.Invalid('Datetime is in invalid format')
 
 
 def _servers(req, period, project_id=None):
