@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import sys
 
 from oslo_log import log
 
@@ -127,6 +128,17 @@ def log_to_file(path, debug):
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *daemon.QUIET])
     log.setup(conf, 'nova_lite')
     logging.captureWarnings(True)
+    # oslo.log sends what nobody caught to the log alone; people look at the terminal.
+    sys.excepthook = sys.__excepthook__
+
+
+def stop_logging():
+    """Close the log file, before its directory goes away."""
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+        handler.close()
+    root.addHandler(logging.NullHandler())
 
 
 def run(args):

@@ -2,11 +2,11 @@
 
 import os
 
-import openstack
 import requests
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.cmd.cloud import clouds
 
 WAIT_S = 120
 
@@ -18,9 +18,7 @@ class Client:
         path = os.path.join(directory, 'clouds.yaml')
         if not os.path.exists(path):
             raise exception.Invalid(reason=f'{path} is missing; is the cloud up?')
-        self.connection = openstack.connect(
-            cloud='nova-lite', config_files=[path], load_envvars=False
-        )
+        self.connection = clouds.connect(path)
         self.base = self.connection.compute.get_endpoint()
         self._headers = {
             'X-Auth-Token': self.connection.auth_token,

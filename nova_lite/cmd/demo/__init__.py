@@ -65,4 +65,5 @@ def run(args):
             stage.check(not found, 'nothing breaks an invariant')
         finally:
             cloud.stop()
+            up.stop_logging()
         return stage.curtain()

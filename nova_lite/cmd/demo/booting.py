@@ -37,7 +37,7 @@ def lifecycle(stage):
 def no_valid_host(stage):
     """What fits nowhere ends in ERROR with a reason, in cell0."""
     stage.title('A server that fits on no host')
-    flavor = stage.admin.compute.create_flavor(name='demo.giant', vcpus=4096, ram=64, disk=1)
+    flavor = stage.admin.compute.create_flavor(name='demo.giant', vcpus=1, ram=64, disk=100000)
     server = stage.wait(stage.boot('giant', flavor='demo.giant'), 'ERROR')
     stage.say(f'{server.name}: {server.status}: {server.fault and server.fault["message"]}')
     stage.check(server.status == 'ERROR', 'it is in ERROR and says why')

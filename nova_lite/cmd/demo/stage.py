@@ -1,9 +1,9 @@
 """The stage of the demo: a client of the cloud, and a terminal to tell the story on."""
 
-import openstack
 from rich import console
 
 from nova_lite import runtime
+from nova_lite.cmd.cloud import clouds
 
 WAIT_S = 60
 
@@ -23,9 +23,7 @@ class Stage:
 
     def _connect(self, name):
         if name not in self._connections:
-            self._connections[name] = openstack.connect(
-                cloud=name, load_envvars=False, config_files=[self.cloud.places.path('clouds.yaml')]
-            )
+            self._connections[name] = clouds.connect(self.cloud.places.path('clouds.yaml'), name)
         return self._connections[name]
 
     @property
