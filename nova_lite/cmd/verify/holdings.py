@@ -11,38 +11,85 @@ NOWHERE = (states.VmState.SHELVED_OFFLOADED, states.VmState.DELETED)
 UNSETTLED = (states.VmState.BUILDING, states.VmState.ERROR, states.VmState.RESCUED)
 
 
+# A migration of these statuses waits for its user; the source is kept for a revert.
+KEPT = (
+    states.MigrationStatus.FINISHED,
+    states.MigrationStatus.CONFIRMING,
+    states.MigrationStatus.REVERTING,
+)
+
+
 def expected(picture):
-    """{consumer: {provider uuid: {resource class: amount}}} as it should be."""
+    """{consumer: {provider uuid: {resource class: amount}}} as it should be.
+
+    Without the consumers of moves under way, who hold now the one and now the other.
+    """
     wanted = collections.defaultdict(dict)
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
         for cell in picture.cells
         for node in cell.nodes
     }
+    settled = {}
     for _cell, row in picture.instances():
         if row.hidden or not row.host or row.vm_state in NOWHERE:
             continue
+        settled[row.uuid] = row
         provider = nodes.get((row.host, row.node))
         if provider is not None:
-            wanted[row.uuid][provider] = resources(row, picture)
+            wanted[row.uuid][provider] = resources(row, row.flavor, picture)
+    for migration in migrations(picture):
+        row = settled.get(migration.instance_uuid)
+        provider = nodes.get((migration.source_compute, migration.source_node))
+        if row is None or provider is None:
+            continue
+        if migration.status in KEPT:
+            flavor = row.old_flavor or row.flavor
+            wanted[migration.uuid][provider] = resources(row, flavor, picture)
+        elif is_evacuated(migration):
+            wanted[row.uuid].setdefault(provider, resources(row, row.flavor, picture))
+    for consumer in under_way(picture):
+        wanted.pop(consumer, None)
     return wanted
 
 
-def resources(row, picture):
-    """{resource class: amount} that a server of this flavor takes."""
-    flavor = flavor_objects.Flavor(**row.flavor)
+def under_way(picture):
+    """The consumers of moves that a saga works at: servers and their migrations."""
+    servers = {saga.instance_uuid for saga in picture.sagas if saga.active_for}
+    return servers | {
+        migration.uuid for migration in migrations(picture) if migration.instance_uuid in servers
+    }
+
+
+def migrations(picture):
+    """Every migration of every cell."""
+    return (migration for cell in picture.cells for migration in cell.migrations)
+
+
+def is_evacuated(migration):
+    """Whether the source of an evacuation has yet to find out, when it comes back."""
+    return (
+        migration.migration_type == states.MigrationType.EVACUATION
+        and migration.status == states.MigrationStatus.DONE
+    )
+
+
+def resources(row, flavor, picture):
+    """{resource class: amount} that a server takes with a flavor (plain values)."""
     spec = picture.specs.get(row.uuid, {})
-    return query.flavor_resources(flavor, volume_backed=spec.get('is_bfv', False))
+    return query.flavor_resources(
+        flavor_objects.Flavor(**flavor), volume_backed=spec.get('is_bfv', False)
+    )
 
 
 def guests_expected(picture):
     """{(server uuid, node)} where a guest may be."""
     placed = {(row.uuid, row.node) for _cell, row in picture.instances() if row.host}
-    for cell in picture.cells:
-        for migration in cell.migrations:
-            if migration.status not in states.MIGRATION_OVER:
-                placed.add((migration.instance_uuid, migration.source_node))
-                placed.add((migration.instance_uuid, migration.dest_node))
+    for migration in migrations(picture):
+        if migration.status not in states.MIGRATION_OVER:
+            placed.add((migration.instance_uuid, migration.dest_node))
+        if migration.status not in states.MIGRATION_OVER or is_evacuated(migration):
+            placed.add((migration.instance_uuid, migration.source_node))
     return placed
 
 

@@ -7,17 +7,19 @@ is tested by sending such messages.
 import collections
 
 from nova_lite import states
+from nova_lite.cmd.verify import findings
 from nova_lite.cmd.verify import holdings
+from nova_lite.cmd.verify import leftovers
 from nova_lite.cmd.verify import placing
 
-Finding = collections.namedtuple('Finding', 'invariant what detail')
+Finding = findings.Finding
 
 SHELVED = (states.VmState.SHELVED_OFFLOADED,)
 
 
 def check(picture, bound_s):
     """Every finding of every invariant. bound_s: age at which work is stuck."""
-    for invariant in (found, one_record, one_guest, allocations, owned, hidden_copies):
+    for invariant in (found, one_record, one_guest, allocations, owned, hidden_copies, moved):
         yield from invariant(picture)
     yield from ended(picture, bound_s)
     for invariant in (transitions, no_server_error, quota, filters):
@@ -69,6 +71,13 @@ def hidden_copies(picture):
             yield Finding('I5', f'server {row.uuid}', f'has a hidden record in {cell.name}')
 
 
+def moved(picture):
+    """I5: what moves made, on hosts and at neighbours, belongs to one that goes on."""
+    yield from leftovers.migrations(picture)
+    yield from leftovers.bindings(picture)
+    yield from leftovers.attachments(picture)
+
+
 def one_guest(picture):
     """I3: at most one running guest per server, over all hosts."""
     running = collections.defaultdict(list)
@@ -82,8 +91,8 @@ def one_guest(picture):
 
 def allocations(picture):
     """I4: placement holds exactly what servers and moves in progress hold."""
-    expected = holdings.expected(picture)
-    for consumer in expected.keys() | picture.allocations.keys():
+    expected, moving = holdings.expected(picture), holdings.under_way(picture)
+    for consumer in (expected.keys() | picture.allocations.keys()) - moving:
         wanted, held = expected.get(consumer, {}), picture.allocations.get(consumer, {})
         if wanted != held:
             yield Finding(

@@ -36,6 +36,7 @@ class Picture:
 
     allocations: {consumer: {provider uuid: {class: amount}}}
     guests: census rows; ports, attachments: as the neighbours give them
+    bindings: {id of a port of a server: [host, ...]}
     """
 
     now: object
@@ -50,6 +51,7 @@ class Picture:
     guests: list
     ports: list
     attachments: list
+    bindings: dict = dataclasses.field(default_factory=dict)
     server_errors: list = dataclasses.field(default_factory=list)
 
     def instances(self):
@@ -94,11 +96,13 @@ class Reader:
         guests = self._guests()
         api = self.api_db.read(_api_rows)
         cells = [self._cell(cell) for cell in self.cells.every()]
+        ports = self._all(self.network, ctxt, '/ports', 'ports')
         return Picture(
             now=runtime.naive_now(),
             cells=cells,
             guests=guests,
-            ports=self._all(self.network, ctxt, '/ports', 'ports'),
+            ports=ports,
+            bindings=self._bindings(ctxt, ports),
             attachments=self._all(
                 self.volume,
                 ctxt,
@@ -117,6 +121,18 @@ class Reader:
 
     def _all(self, service, ctxt, path, key, **options):
         return service.get(ctxt, path, **options)[key]
+
+    def _bindings(self, ctxt, ports):
+        found = {}
+        for port in ports:
+            if port['device_owner'].startswith('compute:'):
+                response = self.network.call(
+                    ctxt, 'GET', f'/ports/{port["id"]}/bindings', errors={404: None}
+                )
+                if response.status_code == 200:
+                    bindings = response.json()['bindings']
+                    found[port['id']] = [binding['host'] for binding in bindings]
+        return found
 
     def _allocations(self, ctxt):
         held = collections.defaultdict(dict)

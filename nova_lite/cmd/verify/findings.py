@@ -1,0 +1,5 @@
+"""Finding: one thing that breaks an invariant."""
+
+import collections
+
+Finding = collections.namedtuple('Finding', 'invariant what detail')
