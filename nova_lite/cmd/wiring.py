@@ -65,7 +65,7 @@ def super_conductor(conf):
         api_db=api_db,
         cells=cells,
         scheduler=scheduler_rpc.SchedulerAPI(bus),
-        **vars(neighbours),
+        clients=neighbours,
     )
     manager = super_module.SuperConductor(conf, world, name=conf.host)
     return service.Daemon(
@@ -123,7 +123,7 @@ def compute(conf):
         hosts=hosts,
         driver=driver,
         conductor=conductor_rpc.ConductorAPI(bus),
-        **vars(clients(conf)),
+        neighbours=clients(conf),
     )
     return service.Daemon(
         f'compute {conf.host}',

@@ -35,12 +35,11 @@ class ComputeManager(live_calls.LiveCalls):
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for
-    conductor: a ConductorAPI client; the others: clients of the neighbours
+    conductor: a ConductorAPI client
+    neighbours: has the clients placement, network, volume and image
     """
 
-    def __init__(
-        self, conf, *, hosts, driver, conductor, placement, network=None, volume=None, image=None
-    ):
+    def __init__(self, conf, *, hosts, driver, conductor, neighbours):
         self.conf = conf
         self.site = site.Site(
             conf=conf,
@@ -48,10 +47,10 @@ class ComputeManager(live_calls.LiveCalls):
             nodes=site.nodes_of(tuple(hosts), driver.list_nodes()),
             driver=driver,
             conductor=conductor,
-            placement=placement,
-            network=network,
-            volume=volume,
-            image=image,
+            placement=neighbours.placement,
+            network=neighbours.network,
+            volume=neighbours.volume,
+            image=neighbours.image,
             jobs=jobs.Jobs(driver, threads=conf.compute.job_threads),
             claims=claims.Claims(driver),
         )
@@ -115,16 +114,7 @@ class ComputeManager(live_calls.LiveCalls):
     # ---- life of a server -------------------------------------------------
 
     def build_instance(
-        self,
-        ctxt,
-        host,
-        instance,
-        image,
-        selection,
-        alternates,
-        block_devices,
-        requested_networks,
-        options,
+        self, ctxt, host, instance, *, selection, block_devices, requested_networks, options
     ):
         order = build.Order(instance, selection, block_devices, requested_networks, options)
         self._build(ctxt, host, order)

@@ -171,7 +171,6 @@ class Build:
             row,
             [block_device.BlockDevice.of(d) for d in devices],
             choice[0],
-            choice[1:],
         )
 
     def _clear_former_attempt(self):

@@ -90,7 +90,9 @@ class CellConductor:
     def build_started(self, ctxt, host, instance_uuid, node, group):
         return self._write(cell_builds.start, ctxt, host, instance_uuid, node=node, group=group)
 
-    def build_finished(self, ctxt, host, instance_uuid, network_info, block_devices, power_state):
+    def build_finished(
+        self, ctxt, host, instance_uuid, *, network_info, block_devices, power_state
+    ):
         return self._write(
             cell_builds.finish,
             ctxt,
@@ -110,15 +112,15 @@ class CellConductor:
 
     # ---- actions of one step ----------------------------------------------
 
-    def action_started(self, ctxt, host, instance_uuid, event, task_state, expect_task):
+    def action_started(self, ctxt, host, instance_uuid, event, *, task_state, expect_task):
         report = cell_actions.Report(host, instance_uuid, event, expect_task)
         self._write(cell_actions.start, ctxt, report, task_state=task_state)
 
-    def action_finished(self, ctxt, host, instance_uuid, event, changes, expect_task):
+    def action_finished(self, ctxt, host, instance_uuid, event, *, changes, expect_task):
         report = cell_actions.Report(host, instance_uuid, event, expect_task)
         return self._write(cell_actions.finish, ctxt, report, changes=changes)
 
-    def action_failed(self, ctxt, host, instance_uuid, event, expect_task, failure):
+    def action_failed(self, ctxt, host, instance_uuid, event, *, expect_task, failure):
         report = cell_actions.Report(host, instance_uuid, event, expect_task)
         return self._write(cell_actions.fail, ctxt, report, failure=failure)
 

@@ -7,7 +7,6 @@ sends a build again whose message was lost.
 import datetime
 
 from nova_lite import context
-from nova_lite.objects import image as image_objects
 from nova_lite.objects import instance as instance_objects
 
 TIMES = ('created_at', 'updated_at')
@@ -32,16 +31,13 @@ def record_of(request, **more):
     return {**values, **more}
 
 
-def send(compute, ctxt, row, devices, selection, alternates):
+def send(compute, ctxt, row, *, devices, selection):
     """Ask the chosen host to build a server, from what its row says under `build`."""
-    image = row.build.get('image')
     compute.build_instance(
         ctxt,
         host=selection.service_host,
         instance=instance_objects.Instance.from_row(row),
-        image=image_objects.ImageMeta(**image) if image else None,
         selection=selection,
-        alternates=list(alternates),
         block_devices=devices,
         requested_networks=row.build.get('requested_networks'),
         options=row.build['options'],

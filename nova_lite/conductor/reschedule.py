@@ -65,7 +65,7 @@ class Reschedule:
                         alternates=alternates[index + 1 :],
                     )
                     LOG.info('Server %s is built on %s instead', row.uuid, row.host)
-                    self._send(ctxt, row, alternate, alternates[index + 1 :])
+                    self._send(ctxt, row, alternate)
                     return
             self._write(cell_builds.give_up, ctxt, row, error=_verdict(row, reason))
         except exception.StateChanged as changed:
@@ -76,10 +76,10 @@ class Reschedule:
         request = json.loads(alternate.allocation_request)
         return self._placement.claim(ctxt, consumer, request, new=True)
 
-    def _send(self, ctxt, row, selection, alternates):
+    def _send(self, ctxt, row, selection):
         devices = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [block_device.BlockDevice.of(device) for device in devices]
-        requests.send(self._compute, ctxt, row, devices, selection, alternates)
+        requests.send(self._compute, ctxt, row, devices=devices, selection=selection)
 
     def _lost(self, ctxt, uuid, changed):
         """Someone changed the record meanwhile.

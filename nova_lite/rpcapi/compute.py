@@ -16,21 +16,11 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def build_instance(
-        self,
-        ctxt,
-        host,
-        instance,
-        image,
-        selection,
-        alternates,
-        block_devices,
-        requested_networks,
-        options,
+        self, ctxt, host, instance, *, selection, block_devices, requested_networks, options
     ):
-        """Spawn; the outcome goes to the cell conductor.
+        """Spawn; the outcome goes to the cell conductor, which knows the alternates.
 
-        instance: Instance; image: ImageMeta or None; selection: the claim;
-        alternates: [Selection, ...]; block_devices: [BlockDevice, ...]
+        instance: Instance; selection: the claim; block_devices: [BlockDevice, ...]
         requested_networks: 'auto', 'none' or [{'network_id', 'fixed_ip', 'port_id', 'tag'}]
         options: {'injected_files': [...], 'retry': bool, 'group': absent or {'uuid',
         'policy', 'rules', 'members': [uuids of all its servers]}}

@@ -72,7 +72,9 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def build_finished(self, ctxt, host, instance_uuid, network_info, block_devices, power_state):
+    def build_finished(
+        self, ctxt, host, instance_uuid, *, network_info, block_devices, power_state
+    ):
         """The guest runs: the server becomes active, the build's event succeeds.
 
         block_devices: [{'uuid': ..., changed columns}, ...]
@@ -101,7 +103,7 @@ class ConductorAPI(rpc.Interface):
     # ---- actions of one step ----
 
     @rpc.call(since='1.0')
-    def action_started(self, ctxt, host, instance_uuid, event, task_state, expect_task):
+    def action_started(self, ctxt, host, instance_uuid, event, *, task_state, expect_task):
         """The host begins an action's event; optionally the task state moves on.
 
         task_state: new task state or None to leave it; expect_task: [allowed, ...]
@@ -110,7 +112,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def action_finished(self, ctxt, host, instance_uuid, event, changes, expect_task):
+    def action_finished(self, ctxt, host, instance_uuid, event, *, changes, expect_task):
         """The action's event succeeded: apply `changes` (columns) and clear the task.
 
         Returns False when the task was no longer one of `expect_task`: then only
@@ -118,7 +120,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def action_failed(self, ctxt, host, instance_uuid, event, expect_task, failure):
+    def action_failed(self, ctxt, host, instance_uuid, event, *, expect_task, failure):
         """The action's event failed: the task is cleared and a fault added.
 
         failure: as build_failed, and 'changes': columns

@@ -89,12 +89,10 @@ class TestBuild(testtools.TestCase):
             ctxt,
             'host-1',
             self.cell.instance(uuid),
-            None,
-            self.cell.selection('host-1'),
-            [],
-            [],
-            row_then.build['requested_networks'],
-            {},
+            selection=self.cell.selection('host-1'),
+            block_devices=[],
+            requested_networks=row_then.build['requested_networks'],
+            options={},
         )
         self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
         self.assertEqual(before, self.cell.leftovers())

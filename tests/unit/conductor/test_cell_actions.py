@@ -14,16 +14,23 @@ class TestActions(base.CellConductorTestCase):
         self.ctxt = self.cell.ask(self.uuid, 'stop', 'powering-off')
 
     def start(self, *, host='host-1', task_state=None, expect=('powering-off',)):
-        self.conductor.action_started(self.ctxt, host, self.uuid, EVENT, task_state, list(expect))
+        self.conductor.action_started(
+            self.ctxt, host, self.uuid, EVENT, task_state=task_state, expect_task=list(expect)
+        )
 
     def finish(self, *, host='host-1', expect=('powering-off',)):
         return self.conductor.action_finished(
-            self.ctxt, host, self.uuid, EVENT, {'vm_state': 'stopped'}, list(expect)
+            self.ctxt,
+            host,
+            self.uuid,
+            EVENT,
+            changes={'vm_state': 'stopped'},
+            expect_task=list(expect),
         )
 
     def fail(self, expect=('powering-off',)):
         return self.conductor.action_failed(
-            self.ctxt, 'host-1', self.uuid, EVENT, list(expect), FAILURE
+            self.ctxt, 'host-1', self.uuid, EVENT, expect_task=list(expect), failure=FAILURE
         )
 
     def test_start(self):

@@ -14,7 +14,14 @@ class Base(base.CellConductorTestCase):
         return self.conductor.build_started(ctxt, host, uuid, host, group)
 
     def finish(self, ctxt, uuid, *, host='host-1', devices=()):
-        return self.conductor.build_finished(ctxt, host, uuid, [{'id': 'port'}], list(devices), 1)
+        return self.conductor.build_finished(
+            ctxt,
+            host,
+            uuid,
+            network_info=[{'id': 'port'}],
+            block_devices=list(devices),
+            power_state=1,
+        )
 
     def fail(self, ctxt, uuid, *, host='host-1', keep_host=False):
         return self.conductor.build_failed(ctxt, host, uuid, FAILURE, keep_host)

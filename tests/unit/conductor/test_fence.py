@@ -40,8 +40,8 @@ class TestFence(base.CellConductorTestCase):
             'host-1',
             '77777777-7777-4777-8777-777777777777',
             'event',
-            None,
-            [None],
+            task_state=None,
+            expect_task=[None],
         )
         self.call(8)
 

@@ -24,7 +24,8 @@ class TestReschedule(base.CellConductorTestCase):
         self.assertEqual([('build_instance', 'host-2')], self.sent)
         message = self.cell.casts.held[0][2]
         self.assertEqual('host-2', message['selection'].service_host)
-        self.assertEqual(['host-3'], [a.service_host for a in message['alternates']])
+        left = self.cell.row(uuid).build['alternates']
+        self.assertEqual(['host-3'], [alternate['service_host'] for alternate in left])
         self.assertEqual('host-2', message['instance'].host)
         self.assertEqual([self.cell.provider('host-2')], self.allocations(uuid))
         self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
