@@ -44,6 +44,7 @@ def _table(table):
     parts += [_column(column) for column in table.columns]
     parts += [_unique(each) for each in _named_constraints(table)]
     parts += [_index(each) for each in _named_indexes(table)]
+    parts.append("mysql_charset='utf8mb4'")
     return f'sa.Table({", ".join(parts)},)'
 
 

@@ -33,6 +33,8 @@ class Endpoint:
         req = request.Request(
             http, self._app, http.context.ctxt, http.context.version, legacy=http.context.legacy
         )
+        if any('\x00' in value for value in args.values()):
+            raise faults.NoSuchUrl()  # no database takes it in a text
         project_id = args.pop('project_id', None)
         req.args = args
         candidates = self._by_method[http.method]

@@ -45,7 +45,7 @@ class Database:
             return _sqlite_engine(self.url, self._threads)
         facade = enginefacade.transaction_context()
         facade.configure(
-            connection=self.url,
+            connection=_with_charset(self.url),
             max_retries=0,
             max_pool_size=self._threads,
             max_overflow=self._threads,
@@ -91,6 +91,17 @@ class Database:
         """Close the connections; the next transaction opens new ones."""
         if self._engine is not None:
             self._engine.dispose()
+
+
+def _with_charset(url):
+    """The URL, for MariaDB with its charset for all of Unicode unless it names one.
+
+    oslo.db takes one that lacks the characters beyond 65535 otherwise.
+    """
+    found = sqlalchemy.make_url(url)
+    if found.get_backend_name() in ('mysql', 'mariadb') and 'charset' not in found.query:
+        found = found.update_query_dict({'charset': 'utf8mb4'})
+    return found.render_as_string(hide_password=False)
 
 
 def _sqlite_engine(url, threads):

@@ -45,9 +45,19 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
             flavors.create,
             {'flavorid': '1', 'name': 'x', 'vcpus': 1, 'memory_mb': 1, 'root_gb': 1},
         )
+        self.check_texts(database)
         self.check_pages(database)
         self.check_patterns(database)
         self.check_stamps(database)
+
+    def check_texts(self, database):
+        text = 'é 漢 \N{GRINNING FACE}'
+        database.write(
+            flavors.create,
+            {'flavorid': text, 'name': text, 'vcpus': 1, 'memory_mb': 1, 'root_gb': 1},
+        )
+        self.assertEqual(text, database.read(flavors.get, text).name)
+        database.write(flavors.destroy, text)
 
     def check_pages(self, database):
         database.write(flavors.describe, '1', 'text')

@@ -68,6 +68,9 @@ class FlavorsTest(FlavorTest):
         self.get('/flavors?sort_key=nonsense', status=400)
         self.get('/flavors?limit=-1', status=400)
 
+    def test_what_no_database_takes_is_no_id(self):
+        self.get('/flavors/a%00b', status=404)
+
     def test_filters(self):
         self.create(name='a', id='1', ram=2048)
         self.create(name='b', id='2', disk=50)

@@ -19,6 +19,7 @@ sa.Table(
     sa.Column('metadata', types.Json(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'build_requests',
@@ -36,6 +37,7 @@ sa.Table(
     sa.Column('lease_until', types.Time(), nullable=False, index=True),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'cell_mappings',
@@ -48,6 +50,7 @@ sa.Table(
     sa.Column('disabled', sa.Boolean(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'flavors',
@@ -67,6 +70,7 @@ sa.Table(
     sa.Column('extra_specs', types.Json(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_groups',
@@ -80,6 +84,7 @@ sa.Table(
     sa.Column('rules', types.Json(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'key_pairs',
@@ -93,6 +98,7 @@ sa.Table(
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
     sa.UniqueConstraint('user_id', 'name', name='key_pairs_user_name_uc'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'quota_classes',
@@ -102,11 +108,13 @@ sa.Table(
     sa.Column('hard_limit', sa.Integer(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'quota_locks',
     METADATA,
     sa.Column('project_id', sa.String(255), primary_key=True),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'quotas',
@@ -117,6 +125,7 @@ sa.Table(
     sa.Column('hard_limit', sa.Integer(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'request_specs',
@@ -126,6 +135,7 @@ sa.Table(
     sa.Column('spec', types.Json(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'sagas',
@@ -153,12 +163,14 @@ sa.Table(
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
     sa.Index('sagas_due_idx', 'state', 'wake_at', 'lease_until'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'stamps',
     METADATA,
     sa.Column('name', sa.String(64), primary_key=True),
     sa.Column('value', sa.Integer(), nullable=False),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'aggregate_hosts',
@@ -170,6 +182,7 @@ sa.Table(
         primary_key=True,
     ),
     sa.Column('host', sa.String(255), primary_key=True, index=True),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'flavor_projects',
@@ -178,6 +191,7 @@ sa.Table(
         'flavor_id', sa.Integer(), sa.ForeignKey('flavors.id', ondelete='CASCADE'), primary_key=True
     ),
     sa.Column('project_id', sa.String(255), primary_key=True),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'host_mappings',
@@ -189,6 +203,7 @@ sa.Table(
     ),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_group_members',
@@ -200,6 +215,7 @@ sa.Table(
         primary_key=True,
     ),
     sa.Column('instance_uuid', sa.String(36), primary_key=True, index=True),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_mappings',
@@ -215,6 +231,7 @@ sa.Table(
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
     sa.Index('instance_mappings_project_idx', 'project_id', 'queued_for_delete'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'saga_events',
@@ -233,6 +250,7 @@ sa.Table(
     sa.Column('step', sa.String(255)),
     sa.Column('what', sa.String(32), nullable=False),
     sa.Column('detail', sa.Text()),
+    mysql_charset='utf8mb4',
 )
 
 

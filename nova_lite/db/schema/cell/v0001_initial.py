@@ -18,6 +18,7 @@ sa.Table(
     sa.Column('instance_uuid', sa.String(36), nullable=False, index=True),
     sa.Column('deleted_at', types.Time(), index=True),
     sa.Column('row', types.Json(), nullable=False),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'block_device_mapping',
@@ -43,6 +44,7 @@ sa.Table(
     sa.Column('connection_info', types.Json()),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'compute_nodes',
@@ -70,6 +72,7 @@ sa.Table(
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
     sa.UniqueConstraint('host', 'hypervisor_hostname', name='compute_nodes_host_node_uc'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'console_auth_tokens',
@@ -83,6 +86,7 @@ sa.Table(
     sa.Column('access_url_base', sa.String(255)),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_actions',
@@ -100,6 +104,7 @@ sa.Table(
     sa.Column('updated_at', types.Time()),
     sa.Index('instance_actions_list_idx', 'instance_uuid', 'created_at'),
     sa.Index('instance_actions_request_idx', 'instance_uuid', 'request_id'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_actions_events',
@@ -115,6 +120,7 @@ sa.Table(
     sa.Column('host', sa.String(255)),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instance_faults',
@@ -127,6 +133,7 @@ sa.Table(
     sa.Column('host', sa.String(255)),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'instances',
@@ -191,6 +198,7 @@ sa.Table(
     sa.Index('instances_list_idx', 'deleted', 'created_at', 'id'),
     sa.Index('instances_project_idx', 'project_id', 'deleted', 'created_at'),
     sa.Index('instances_task_idx', 'task_state', 'updated_at'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'migrations',
@@ -227,6 +235,7 @@ sa.Table(
     sa.Index('migrations_instance_idx', 'instance_uuid', 'status'),
     sa.Index('migrations_list_idx', 'created_at', 'id'),
     sa.Index('migrations_source_idx', 'source_compute', 'source_node', 'status'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'saga_epochs',
@@ -234,6 +243,7 @@ sa.Table(
     sa.Column('saga_uuid', sa.String(36), primary_key=True),
     sa.Column('epoch', sa.Integer(), nullable=False),
     sa.Column('seen_at', types.Time(), nullable=False),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'services',
@@ -252,12 +262,14 @@ sa.Table(
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
     sa.UniqueConstraint('host', 'binary', name='services_host_binary_uc'),
+    mysql_charset='utf8mb4',
 )
 sa.Table(
     'tags',
     METADATA,
     sa.Column('instance_uuid', sa.String(36), primary_key=True),
     sa.Column('tag', sa.String(80), primary_key=True, index=True),
+    mysql_charset='utf8mb4',
 )
 
 
