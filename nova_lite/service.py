@@ -89,9 +89,9 @@ def _periodic(seconds, method):
     return task
 
 
-def _log_failure(task, _kind, _spacing, exc_info, traceback=None):
+def _log_failure(task, *how, traceback=None):
     """A periodic that failed is tried again at its next turn."""
-    LOG.error('Periodic %s failed', task.__qualname__, exc_info=exc_info)
+    LOG.error('Periodic %s failed', task.__qualname__, exc_info=how[-1])
 
 
 def run(daemon, reload=None):

@@ -54,6 +54,12 @@ def add_parser(commands):
         metavar='ADDRESS',
         help='address to listen on (default: %(default)s)',
     )
+    _add_behaviour(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_behaviour(parser):
+    """Options that say how the cloud behaves rather than what it consists of."""
     parser.add_argument(
         '--profile',
         default='default',
@@ -82,7 +88,6 @@ def add_parser(commands):
         help='set a configuration option of every daemon',
     )
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
-    parser.set_defaults(run=run)
 
 
 def make_cloud(settings):

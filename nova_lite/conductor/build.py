@@ -169,8 +169,8 @@ class Build:
             compute,
             self.ctxt,
             row,
-            [block_device.BlockDevice.of(d) for d in devices],
-            choice[0],
+            devices=[block_device.BlockDevice.of(device) for device in devices],
+            selection=choice[0],
         )
 
     def _clear_former_attempt(self):

@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import discovery
+from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import build
 from nova_lite.conductor import kinds
 from nova_lite.conductor import requests
@@ -25,15 +26,16 @@ BINARY, TOPIC = 'nova-conductor', 'conductor'
 
 
 class World:
-    """What builds and sagas work with."""
+    """What builds and sagas work with.
 
-    def __init__(
-        self, conf, *, api_db, cells, scheduler, placement, image=None, network=None, volume=None
-    ):
+    clients: object with the attributes placement, image, network and volume
+    """
+
+    def __init__(self, conf, *, api_db, cells, scheduler, clients):
         self.conf = conf
         self.api_db, self.cells = api_db, cells
-        self.scheduler, self.placement = scheduler, placement
-        self.image, self.network, self.volume = image, network, volume
+        self.scheduler, self.placement = scheduler, clients.placement
+        self.image, self.network, self.volume = clients.image, clients.network, clients.volume
 
     def compute(self, cell):
         """A client of the computes of a cell."""
@@ -51,13 +53,17 @@ class SuperConductor:
         self.conf, self.world = conf, world
         self.engine = engine.Engine(
             sagas.Journal(world.api_db),
-            kinds.KINDS,
-            world,
+            self.make_saga,
             owner=name,
-            make_context=lambda record: context.RequestContext.from_wire(record.context),
             lease_s=conf.conductor.lease_s,
             threads=conf.conductor.saga_threads,
         )
+        self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
+
+    def make_saga(self, record):
+        """The saga that a row of the journal stands for."""
+        ctxt = context.RequestContext.from_wire(record.context)
+        return kinds.KINDS[record.kind](self.world, record, ctxt)
 
     def build_servers(self, ctxt, uuids):
         """Build the servers whose build requests were just accepted together."""
@@ -84,6 +90,10 @@ class SuperConductor:
         """Take up sagas that are due and that no one holds."""
         self.engine.sweep()
 
+    def confirm_resizes(self):
+        """Confirm resizes that were left unconfirmed for too long."""
+        self._auto_confirm.run()
+
     def beat(self):
         """Record this super-conductor's heartbeat, where services above the cells are kept."""
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
@@ -98,6 +108,7 @@ class SuperConductor:
         tasks = [
             (interval, self.sweep_builds),
             (interval, self.sweep_sagas),
+            (interval, self.confirm_resizes),
             (self.conf.report_interval, self.beat),
         ]
         if self.conf.scheduler.discover_hosts_in_cells_interval > 0:

@@ -46,7 +46,7 @@ def every(connection, table, *conditions, order_by=None, **where):
     return connection.execute(query).all()
 
 
-def swap(connection, table, key, values, expected, *, what):
+def swap(connection, table, key, values, *, expected, what):
     """Set `values` where `key` matches and every column has an expected value.
 
     key: {column: value}; expected: {column: allowed values, as a tuple}

@@ -6,7 +6,6 @@ from oslo_versionedobjects import base as ovo
 
 from nova_lite import context
 
-
 NAMESPACE = 'nova_lite'
 
 

@@ -36,14 +36,12 @@ def pause_s(attempts):
 class Engine:
     """Runs the sagas of one super-conductor.
 
-    kinds: {kind: Saga subclass}; world: handed to each saga
-    make_context: record -> the context its steps act in
+    make_saga: record -> the Saga that it stands for
     """
 
-    def __init__(self, journal, kinds, world, *, owner, make_context, lease_s=15, threads=8):
-        self.journal, self.kinds, self.world = journal, kinds, world
+    def __init__(self, journal, make_saga, *, owner, lease_s=15, threads=8):
+        self.journal, self.make_saga = journal, make_saga
         self.owner, self.lease_s = owner, lease_s
-        self._make_context = make_context
         self._pool = futurist.ThreadPoolExecutor(max_workers=threads)
         self._held = {}
         self._alarms = []
@@ -133,7 +131,7 @@ class Engine:
         with self._lock:
             self._held[uuid] = record.epoch
         try:
-            saga = self.kinds[record.kind](self.world, record, self._make_context(record))
+            saga = self.make_saga(record)
             run = _Run(self, saga, record)
             return run.go()
         except (journal_module.LostLease, exception.StaleEpoch):
@@ -186,7 +184,7 @@ class _Run:
             return self._park(result.wake_in, 'waits', step.name, result.detail)
         if result is not None:
             self.saga.data[step.name] = result
-        return self._reach(index + 1, FORWARD, step, 'done')
+        return self._reach(index + 1, FORWARD, step, what='done')
 
     def _undo(self, index, step):
         try:
@@ -204,19 +202,18 @@ class _Run:
         if self.saga.data.get(step_module.TURN) == step.name:
             del self.saga.data[step_module.TURN]
             self._forget(index)
-            return self._reach(index, FORWARD, step, 'turns')
-        return self._reach(index - 1, UNDO, step, 'undone')
+            return self._reach(index, FORWARD, step, what='turns')
+        return self._reach(index - 1, UNDO, step, what='undone')
 
-    def _reach(self, index, direction, step, what, error=None):
+    def _reach(self, index, direction, step, *, what, error=None):
         self.attempts = 0
         self.journal.advance(
             self.record,
+            journal_module.Note(what, step.name, error and error['message']),
             position=max(index, 0),
-            data=self.saga.data,
             direction=direction,
-            step=step.name,
+            data=self.saga.data,
             error=error,
-            what=what,
         )
         return index, direction
 
@@ -238,12 +235,12 @@ class _Run:
                 return self._retry(step, error)
             LOG.warning('Saga %s: "%s" is left to an audit: %s', self.saga.uuid, step.name, error)
             self._note(step_module.LEFT, step, describe(error))
-            return self._reach(index + 1, FORWARD, step, 'left')
+            return self._reach(index + 1, FORWARD, step, what='left')
         turn = self.saga.turn(step, error)
         if turn is not None:
             LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, turn, error)
             self.saga.data[step_module.TURN] = turn
-            return self._reach(index, UNDO, step, 'failed')
+            return self._reach(index, UNDO, step, what='failed')
         LOG.warning(
             'Saga %s: step "%s" failed, undoing: %s',
             self.saga.uuid,
@@ -252,7 +249,7 @@ class _Run:
             exc_info=not isinstance(error, exception.NovaLiteError),
         )
         self.saga.error = describe(error)
-        reached = self._reach(index, UNDO, step, 'failed', error=self.saga.error)
+        reached = self._reach(index, UNDO, step, what='failed', error=self.saga.error)
         if transient:
             # What was asked for in vain may still be under way. The undo belongs to a
             # newer epoch, so that the far side refuses what comes too late.
@@ -291,11 +288,9 @@ class _Run:
     def _park(self, seconds, what, step=None, detail=None):
         self.journal.park(
             self.record,
+            journal_module.Note(what, step, detail),
             wake_in_s=seconds,
             attempts=self.attempts,
-            what=what,
-            step=step,
-            detail=detail,
             data=self.saga.data,
         )
         self.engine._alarm(self.saga.uuid, seconds)

@@ -16,6 +16,14 @@ class LostLease(Exception):
     """This engine's epoch is no longer the newest: stop at once, undo nothing."""
 
 
+class Note(typing.NamedTuple):
+    """What is told of a saga. what: a word, such as 'done'; None tells nothing."""
+
+    what: str | None
+    step: str | None = None
+    detail: str | None = None
+
+
 class Journal(typing.Protocol):
     """Durable records of sagas. Times are seconds from now."""
 
@@ -25,10 +33,10 @@ class Journal(typing.Protocol):
     def renew(self, held, owner, lease_s):
         """Prolong the leases of {uuid: epoch}."""
 
-    def advance(self, record, *, position, data, direction, step, error=None, what=None):
+    def advance(self, record, note, *, position, direction, data, error=None):
         """Remember where the saga stands now, before its next step."""
 
-    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None, data=None):
+    def park(self, record, note, *, wake_in_s, attempts, data=None):
         """Give the lease back and look at the saga again after `wake_in_s`."""
 
     def finish(self, record, *, state):

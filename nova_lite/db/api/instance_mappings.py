@@ -38,7 +38,7 @@ def place(connection, uuid, cell_id):
         TABLE,
         {'instance_uuid': uuid},
         {'cell_id': cell_id},
-        {'cell_id': (None,)},
+        expected={'cell_id': (None,)},
         what='Instance mapping',
     )
 
@@ -50,7 +50,7 @@ def switch(connection, uuid, from_cell_id, to_cell_id):
         TABLE,
         {'instance_uuid': uuid},
         {'cell_id': to_cell_id},
-        {'cell_id': (from_cell_id,)},
+        expected={'cell_id': (from_cell_id,)},
         what='Instance mapping',
     )
 

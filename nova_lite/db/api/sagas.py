@@ -40,7 +40,7 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
             'wake_at': now + datetime.timedelta(seconds=wake_in_s),
         },
     )
-    _event(connection, uuid, 'api', 0, None, 'accepted', None)
+    _event(connection, uuid, 'api', 0, journal.Note('accepted'))
 
 
 def get(connection, uuid):
@@ -85,7 +85,7 @@ def withdraw(connection, uuid):
     return True
 
 
-def _event(connection, uuid, owner, epoch, step, what, detail):
+def _event(connection, uuid, owner, epoch, note):
     rows.insert(
         connection,
         EVENTS,
@@ -94,9 +94,7 @@ def _event(connection, uuid, owner, epoch, step, what, detail):
             'at': runtime.naive_now(),
             'owner': owner,
             'epoch': epoch,
-            'step': step,
-            'what': what,
-            'detail': detail,
+            **note._asdict(),
         },
     )
 
@@ -113,20 +111,19 @@ class Journal:
     def renew(self, held, owner, lease_s):
         self.database.write(_renew, held, owner, lease_s)
 
-    def advance(self, record, *, position, data, direction, step, error=None, what=None):
+    def advance(self, record, note, *, position, direction, data, error=None):
         values = {
             'position': position,
             'data': data,
             'direction': direction,
-            'step': step,
+            'step': note.step,
             'attempts': 0,
         }
         if error is not None:
             values['error'] = error
-        detail = error['message'] if error else None
-        self.database.write(_change, record, values, step, what, detail)
+        self.database.write(_change, record, values, note)
 
-    def park(self, record, *, wake_in_s, attempts, what, step=None, detail=None, data=None):
+    def park(self, record, note, *, wake_in_s, attempts, data=None):
         values = {
             'state': journal.PARKED,
             'attempts': attempts,
@@ -136,11 +133,12 @@ class Journal:
         }
         if data is not None:
             values['data'] = data
-        if what == 'waits':
+        if note.what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
-            values['waits_on'] = step
-            what = None if record.waits_on == step else what
-        self.database.write(_change, record, values, step, what, detail)
+            values['waits_on'] = note.step
+            if record.waits_on == note.step:
+                note = journal.Note(None)
+        self.database.write(_change, record, values, note)
 
     def finish(self, record, *, state):
         values = {
@@ -150,7 +148,7 @@ class Journal:
             'lease_until': None,
             'finished_at': runtime.naive_now(),
         }
-        self.database.write(_change, record, values, None, state, None)
+        self.database.write(_change, record, values, journal.Note(state))
 
     def due(self, limit):
         return self.database.read(_due, limit)
@@ -183,15 +181,8 @@ def _acquire(connection, uuid, owner, lease_s):
     if not done.rowcount:
         return None
     if before.owner not in (None, owner):
-        _event(
-            connection,
-            uuid,
-            owner,
-            before.epoch + 1,
-            before.step,
-            'taken over',
-            f'from {before.owner}',
-        )
+        note = journal.Note('taken over', before.step, f'from {before.owner}')
+        _event(connection, uuid, owner, before.epoch + 1, note)
     return rows.find(connection, TABLE, uuid=uuid)
 
 
@@ -210,7 +201,7 @@ def _renew(connection, held, owner, lease_s):
         )
 
 
-def _change(connection, record, values, step, what, detail):
+def _change(connection, record, values, note):
     done = connection.execute(
         TABLE.update()
         .where(
@@ -222,8 +213,8 @@ def _change(connection, record, values, step, what, detail):
     )
     if not done.rowcount:
         raise journal.LostLease(record.uuid)
-    if what is not None:
-        _event(connection, record.uuid, record.owner, record.epoch, step, what, detail)
+    if note.what is not None:
+        _event(connection, record.uuid, record.owner, record.epoch, note)
 
 
 def _due(connection, limit):

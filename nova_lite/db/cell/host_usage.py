@@ -5,12 +5,15 @@ import math
 
 import sqlalchemy as sa
 
+from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
+# A migration that was accepted may name a destination that nobody has chosen yet.
+HOLDS_NOTHING = (*migrations.OVER, str(states.MigrationStatus.ACCEPTED))
 
 
 def by_node(connection, moves=None):
@@ -46,7 +49,7 @@ def moving(connection):
             INSTANCES.c.new_flavor,
         )
         .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
-        .where(MIGRATIONS.c.status.not_in(migrations.OVER), INSTANCES.c.deleted.is_(False))
+        .where(MIGRATIONS.c.status.not_in(HOLDS_NOTHING), INSTANCES.c.deleted.is_(False))
     )
     held = []
     for row in connection.execute(query):

@@ -104,7 +104,7 @@ def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_h
     ):
         if allowed is not ANY:
             expected[name] = tuple(allowed)
-    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected, what='Instance')
+    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
 
 
 def mark_deleted(connection, uuid):

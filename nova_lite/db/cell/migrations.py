@@ -29,7 +29,7 @@ def find(connection, uuid):
 def update(connection, uuid, values, *, expect_status=None):
     """Change columns; with `expect_status` only from one of these. Raises StateChanged."""
     expected = {} if expect_status is None else {'status': tuple(expect_status)}
-    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected, what='Migration')
+    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Migration')
 
 
 def of_instance(connection, uuid, statuses=None):

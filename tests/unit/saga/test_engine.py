@@ -91,13 +91,14 @@ class EngineTest(testtools.TestCase):
     def engine(self, owner='one'):
         made = engine.Engine(
             self.journal,
-            {'toy': Toy},
-            self.world,
+            lambda record: self.make_saga(Toy, record),
             owner=owner,
-            make_context=lambda record: context.RequestContext.from_wire(record.context),
         )
         self.addCleanup(made.stop)
         return made
+
+    def make_saga(self, kind, record):
+        return kind(self.world, record, context.RequestContext.from_wire(record.context))
 
     def record(self):
         return self.database.read(sagas.get, self.uuid)
@@ -179,10 +180,10 @@ class EngineTest(testtools.TestCase):
             journal.LostLease,
             self.journal.advance,
             dead,
+            journal.Note('done', 'first'),
             position=1,
             data={},
             direction='forward',
-            step='first',
         )
         self.assertIn('taken over', [e.what for e in self.database.read(sagas.events, self.uuid)])
 
@@ -198,7 +199,7 @@ class EngineTest(testtools.TestCase):
             def steps(self):
                 return (saga.Step('first', paused), *super().steps()[1:])
 
-        zombie.kinds = {'toy': Slow}
+        zombie.make_saga = lambda record: self.make_saga(Slow, record)
         self.assertIsNone(zombie.run(self.uuid))
         self.assertEqual('done', self.record().state)
         self.assertEqual(2, self.world.log.count(('first', 'do')))
