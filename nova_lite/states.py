@@ -270,10 +270,8 @@ REVERT_RESIZE = Transition(
     'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE
 )
 LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
-LIVE_MIGRATION_ABORT = Transition('abort live migration', (_V.ACTIVE, _V.PAUSED), (_T.MIGRATING,))
-LIVE_MIGRATION_FORCE_COMPLETE = Transition(
-    'force_complete', (_V.ACTIVE, _V.PAUSED), (_T.MIGRATING,)
-)
+LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
+LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
 EVACUATE = Transition(
     'evacuate', (_V.ACTIVE, _V.STOPPED, _V.ERROR), None, during=_T.REBUILDING, launched=False
 )

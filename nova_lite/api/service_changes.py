@@ -10,6 +10,7 @@ from nova_lite.db.api import aggregates
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
@@ -33,12 +34,29 @@ class HasMigrations(exception.Conflict):
     )
 
 
+class HasEvacuated(exception.Invalid):
+    msg = (
+        'Host %(host)s cannot be up before it has removed the servers that were evacuated '
+        'from it. Start its compute service first.'
+    )
+
+
 def apply(req, cell, row, values):
-    """Change columns of a service, and let the host and the schedulers know."""
+    """Change columns of a service, and let the host and the schedulers know.
+
+    Raises HasEvacuated for a host that is not to be up yet.
+    """
+    if values.get('forced_down') is False and row.binary == services.COMPUTE:
+        _require_clean(cell, row.host)
     cell.db.write(services.update, row.uuid, values)
     req.app.api_db.write(stamps.bump, stamps.HOSTS)
     if row.binary == services.COMPUTE and 'disabled' in values:
         _set_trait(req, cell, row.host)
+
+
+def _require_clean(cell, host):
+    if cell.db.read(evacuations.done_from, host):
+        raise HasEvacuated(host=host)
 
 
 def _set_trait(req, cell, host):

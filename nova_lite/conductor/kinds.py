@@ -1,8 +1,17 @@
 """Which saga class runs which kind of journal row."""
 
 from nova_lite.conductor import confirm
+from nova_lite.conductor import evacuate
+from nova_lite.conductor import live_migrate
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
 
-SAGAS = (resize.Resize, resize.Migrate, confirm.ConfirmResize, revert.RevertResize)
+SAGAS = (
+    resize.Resize,
+    resize.Migrate,
+    confirm.ConfirmResize,
+    revert.RevertResize,
+    live_migrate.LiveMigration,
+    evacuate.Evacuation,
+)
 KINDS = {saga.kind: saga for saga in SAGAS}

@@ -1,0 +1,134 @@
+"""evacuate: rebuild a server on another host when its own has failed.
+
+Source: reference/moves 2.5.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite import versions
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import destination
+from nova_lite.api.servers import live_migrate
+from nova_lite.api.servers import moves
+from nova_lite.db.cell import services
+from nova_lite.policies import live_migrations as rules
+
+ACTION = 'evacuate'
+PASSWORD = {'type': 'string'}
+_COMMON = {'host': types.HOST, 'adminPass': PASSWORD}
+BODY = {
+    '2.1': types.body(
+        ACTION,
+        types.whole({**_COMMON, 'onSharedStorage': types.BOOLEAN}, required=['onSharedStorage']),
+    ),
+    '2.14': types.body(ACTION, types.whole(_COMMON)),
+    '2.29': types.body(ACTION, types.whole({**_COMMON, 'force': types.BOOLEAN})),
+    '2.68': types.body(ACTION, types.whole(_COMMON)),
+}
+# From here on the server is left stopped at its new host.
+STOPPED = 95
+
+
+class ServiceInUse(exception.Invalid):
+    msg = 'Host %(host)s is up: only servers of a host that failed are evacuated.'
+
+
+class SameHost(exception.Invalid):
+    msg = 'The server is on host %(host)s already.'
+
+
+class PasswordOfKeptDisk(exception.Invalid):
+    msg = 'The password of a server whose disks are kept cannot be changed.'
+
+
+class OldComputes(exception.Invalid):
+    msg = 'The server cannot be left stopped: a compute service is older than %(version)s.'
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action=ACTION,
+    policy=rules.EVACUATE,
+    guard=states.EVACUATE,
+    lock=False,
+    body=BODY,
+    success=200,
+    faults=(400, 403, 404, 409),
+)
+def evacuate(req, server):
+    """Begin to rebuild the server elsewhere; before 2.14 the answer has a password."""
+    asked = req.content
+    password = _password(req, asked)
+    if req.minor >= STOPPED:
+        _require_computes(req)
+    acting.require_host(server)
+    wanted = _destination(req, server, asked.get('host'))
+    forced = _is_forced(req, asked)
+    _require_source_down(req, server)
+    uuid = runtime.new_uuid()
+    migration = live_migrate.migration_of(
+        req, server, uuid, states.MigrationType.EVACUATION, wanted
+    )
+    moves.begin(
+        req,
+        server,
+        kind='evacuation',
+        uuid=uuid,
+        guard=states.EVACUATE,
+        action='evacuate',
+        message=live_migrate.forced_message(wanted['host']) if forced else None,
+        arguments={
+            **(wanted or {}),
+            'forced': forced,
+            'leave_stopped': req.minor >= STOPPED,
+        },
+        migration={**migration, 'forced': forced},
+    )
+    if req.minor < 14 and req.conf.api.enable_instance_password:
+        return {'adminPass': password}
+    return None
+
+
+def _password(req, asked):
+    """The password of the rebuilt server; raises PasswordOfKeptDisk."""
+    if types.is_true(asked.get('onSharedStorage', False)):
+        if 'adminPass' in asked:
+            raise PasswordOfKeptDisk()
+        return None
+    return asked.get('adminPass') or runtime.new_secret(9)
+
+
+def _is_forced(req, asked):
+    """As for live migration, with the parameter one microversion earlier."""
+    if req.minor < 29:
+        return bool(asked.get('host'))
+    force = types.is_true(asked.get('force', False))
+    if force and not asked.get('host'):
+        raise live_migrate.ForceWithoutHost()
+    return force
+
+
+def _destination(req, server, host):
+    if host is None:
+        return None
+    if host == server.row.host:
+        raise SameHost(host=host)
+    return destination.anywhere(req, server, host)
+
+
+def _require_source_down(req, server):
+    service = server.cell.db.read(services.find, server.row.host)
+    if service is not None and services.is_up(service, req.conf.service_down_time):
+        raise ServiceInUse(host=server.row.host)
+
+
+def _require_computes(req):
+    """Raise OldComputes unless every compute of every cell can leave a server stopped."""
+    found = req.app.cells.scatter(services.minimum_version)
+    known = [version for version in found.values() if isinstance(version, int)]
+    if known and min(known) < versions.STOPPED_EVACUATION_SINCE:
+        raise OldComputes(version=versions.STOPPED_EVACUATION_SINCE)

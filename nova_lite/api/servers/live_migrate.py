@@ -1,0 +1,162 @@
+"""os-migrateLive: move a server to another host while it runs.
+
+A named host goes through the scheduler unless it is forced, which the oldest
+microversions always do. Source: reference/moves 2.4.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import destination
+from nova_lite.api.servers import moves
+from nova_lite.db.api import sagas
+from nova_lite.policies import live_migrations as rules
+from nova_lite.saga import journal
+
+ACTION = 'os-migrateLive'
+HOST = types.null_or(types.HOST)
+BLOCK = {'type': ['boolean', 'string'], 'enum': [*types.BOOLEAN['enum'], 'auto']}
+
+
+def _body(block, *required, **more):
+    content = {'block_migration': block, 'host': HOST, **more}
+    return types.body(ACTION, types.whole(content, required=['block_migration', 'host', *required]))
+
+
+BODY = {
+    '2.1': _body(types.BOOLEAN, 'disk_over_commit', disk_over_commit=types.BOOLEAN),
+    '2.25': _body(BLOCK),
+    '2.30': _body(BLOCK, force=types.BOOLEAN),
+    '2.68': _body(BLOCK),
+}
+# Before this version the answer waits for the checks.
+ASYNCHRONOUS = 34
+CHECKED_TIMEOUT_S = 60
+LOOK_S = 0.05
+# What checks may find; anything else that fails is not the caller's fault.
+REFUSALS = ('NoValidHost', 'RequestFilterFailed', 'MaxRetriesExceeded', 'MigrationPreCheckError')
+
+
+class ForceWithoutHost(exception.Invalid):
+    msg = 'Only a move to a host that is named can be forced.'
+
+
+class Refused(exception.Invalid):
+    """What the checks found against it."""
+
+
+def rule(req):
+    """The policy's rule: another one where a host is named."""
+    return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action=ACTION,
+    policy=rule,
+    guard=states.LIVE_MIGRATE,
+    body=BODY,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def live_migrate(req, server):
+    """Begin the migration; before 2.34 its checks are waited for."""
+    asked = req.content
+    host = asked['host']
+    forced = is_forced(req, asked)
+    acting.require_host(server)
+    wanted = destination.in_cell(server, host) if host else None
+    uuid = runtime.new_uuid()
+    moves.begin(
+        req,
+        server,
+        kind='live-migration',
+        uuid=uuid,
+        guard=states.LIVE_MIGRATE,
+        action='live-migration',
+        message=forced_message(host) if forced else None,
+        arguments={
+            **(wanted or {}),
+            'forced': forced,
+            'block_migration': _block_migration(asked['block_migration']),
+            'synchronous': req.minor < ASYNCHRONOUS,
+        },
+        migration=migration_of(
+            req, server, uuid, states.MigrationType.LIVE_MIGRATION, wanted if forced else None
+        ),
+    )
+    if req.minor < ASYNCHRONOUS:
+        _wait_for_checks(req, uuid)
+
+
+def is_forced(req, asked):
+    """Whether the host asked for is not to be checked by the scheduler.
+
+    Before 2.30 that is how it is; from 2.68 it never is. Raises ForceWithoutHost.
+    """
+    force = types.is_true(asked.get('force', req.minor < 30))
+    if force and 'force' in asked and not asked.get('host'):
+        raise ForceWithoutHost()
+    return force and bool(asked.get('host'))
+
+
+def forced_message(host):
+    """What the record of actions says of a move that passed the scheduler by."""
+    return f'Forced to host {host}: the scheduler was not asked.'
+
+
+def migration_of(req, server, uuid, kind, wanted):
+    """The columns of a migration that begins. wanted: {'host', 'node'} or None."""
+    row = server.row
+    return {
+        'uuid': uuid,
+        'instance_uuid': server.uuid,
+        'migration_type': str(kind),
+        'status': str(states.MigrationStatus.ACCEPTED),
+        'source_compute': row.host,
+        'source_node': row.node,
+        'dest_compute': wanted and wanted['host'],
+        'dest_node': wanted and wanted['node'],
+        'old_instance_type_id': row.flavor_id,
+        'new_instance_type_id': row.flavor_id,
+        'old_vm_state': row.vm_state,
+        'forced': wanted is not None,
+        'user_id': req.ctxt.user_id,
+        'project_id': req.ctxt.project_id,
+    }
+
+
+def _block_migration(value):
+    """True, False, or None to let the hypervisors say."""
+    return None if value == 'auto' else types.is_true(value)
+
+
+def _wait_for_checks(req, uuid):
+    """Return when the checks have passed; raise what they refuse.
+
+    A refused migration has been undone by then, so that it may be asked for again.
+    """
+    deadline = runtime.monotonic() + CHECKED_TIMEOUT_S
+    while True:
+        row = req.app.api_db.read(sagas.get, uuid)
+        if row.state == journal.UNDONE:
+            raise _refusal(row.error)
+        if row.direction == journal.FORWARD and row.data.get('checked'):
+            return
+        if runtime.monotonic() > deadline:
+            raise exception.MessagingTimeout(
+                service='conductor', reason='no reply', method='migrate_server', topic='conductor'
+            )
+        runtime.sleep(LOOK_S)
+
+
+def _refusal(error):
+    if error['type'] == 'InstanceInvalidState':
+        return exception.Conflict(error['message'])
+    if error['kind'] in ('invalid', 'conflict') or error['type'] in REFUSALS:
+        return Refused(error['message'])
+    return exception.NovaLiteError(error['message'])

@@ -1,0 +1,175 @@
+"""/servers/{server_id}/migrations: live migrations in progress, watched and ended early.
+
+Source: reference/moves 2.7.
+"""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import identifiers
+from nova_lite.api import operation
+from nova_lite.api import server_access
+from nova_lite.api import times
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
+from nova_lite.policies import live_migrations as rules
+
+PATH = '/servers/{server_id}/migrations'
+ONE = PATH + '/{migration_id}'
+Status = states.MigrationStatus
+RUNNING = (Status.RUNNING,)
+UNDER_WAY = (Status.QUEUED, Status.PREPARING, Status.RUNNING)
+PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_host')
+COUNTERS = tuple(
+    f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
+)
+FORCE_COMPLETE = {'2.22': types.body('force_complete', types.NOTHING)}
+
+
+class NotInProgress(exception.NotFound):
+    msg = 'Server %(instance_id)s has no live migration %(migration_id)s in progress.'
+
+
+class NoSuchMigration(exception.Invalid):
+    msg = 'Server %(instance_id)s has no migration %(migration_id)s.'
+
+
+class WrongStatus(exception.Invalid):
+    msg = 'Cannot %(verb)s migration %(migration_id)s of server %(instance_id)s: it is %(status)s.'
+
+
+# ---- watching ---------------------------------------------------------------
+
+
+@operation.operation('GET', PATH, since='2.23', policy=rules.LIST, faults=(403, 404))
+def index(req, server):
+    """The server's live migrations in progress; most often one or none."""
+    found = _read(req, server, live_migrations.shown) or ()
+    places = req.allows(rules.LIST_HOST, server.target)
+    return {'migrations': [_view(req, row, places=places) for row in found]}
+
+
+@operation.operation('GET', ONE, since='2.23', policy=rules.SHOW, faults=(400, 403, 404))
+def show(req, server):
+    """One live migration in progress."""
+    number = identifiers.number(req.args['migration_id'], 'migration id')
+    for row in _read(req, server, live_migrations.shown) or ():
+        if row.id == number:
+            return {'migration': _view(req, row, places=True)}
+    raise NotInProgress(instance_id=server.uuid, migration_id=number)
+
+
+def _read(req, server, function, *args):
+    """Read from the server's cell; None while it is in none."""
+    if server.cell is None:
+        return None
+    return server_access.read_cell(req, server.cell, server.mapping, function, server.uuid, *args)
+
+
+def _view(req, row, *, places):
+    shown = {
+        'id': row.id,
+        'status': row.status,
+        'server_uuid': row.instance_uuid,
+        'created_at': times.naive(row.created_at),
+        'updated_at': times.naive(row.updated_at),
+        **{name: getattr(row, name) if places else None for name in PLACES},
+        **{f'{name}_bytes': getattr(row, name) for name in COUNTERS},
+    }
+    if req.minor >= 59:
+        shown['uuid'] = row.uuid
+    if req.minor >= 80:
+        shown['user_id'], shown['project_id'] = row.user_id, row.project_id
+    return shown
+
+
+# ---- ending it early --------------------------------------------------------
+
+
+@operation.operation(
+    'POST',
+    ONE + '/action',
+    action='force_complete',
+    since='2.22',
+    policy=rules.FORCE_COMPLETE,
+    guard=states.LIVE_MIGRATION_FORCE_COMPLETE,
+    body=FORCE_COMPLETE,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def force_complete(req, server):
+    """Have the hypervisor end the copy, whatever that does to the guest for a moment."""
+    number = identifiers.number(req.args['migration_id'], 'migration id')
+    row = _read(req, server, live_migrations.find, number)
+    if row is None:
+        raise NoSuchMigration(instance_id=server.uuid, migration_id=number)
+    _record(
+        req,
+        server,
+        row,
+        wish=live_migrations.FORCE_COMPLETE,
+        action='live_migration_force_complete',
+        allowed=RUNNING,
+    )
+    req.app.compute(server.cell).live_migration_force_complete(
+        req.ctxt,
+        host=row.source_compute,
+        instance_uuid=server.uuid,
+        migration_uuid=row.uuid,
+    )
+
+
+@operation.operation(
+    'DELETE',
+    ONE,
+    since='2.24',
+    policy=rules.DELETE,
+    guard=states.LIVE_MIGRATION_ABORT,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def abort(req, server):
+    """Call the migration off; from 2.65 also one that has not begun to copy."""
+    number = identifiers.number(req.args['migration_id'], 'migration id')
+    row = _read(req, server, live_migrations.find, number)
+    if row is None:
+        raise exception.MigrationNotFoundForInstance(instance_id=server.uuid, migration_id=number)
+    _record(
+        req,
+        server,
+        row,
+        wish=live_migrations.ABORT,
+        action='live_migration_cancel',
+        allowed=UNDER_WAY if req.minor >= 65 else RUNNING,
+    )
+    req.app.compute(server.cell).live_migration_abort(
+        req.ctxt,
+        host=row.source_compute,
+        instance_uuid=server.uuid,
+        migration_uuid=row.uuid,
+    )
+    if req.app.api_db.write(sagas.wake, row.uuid):
+        req.app.super_conductor.run_saga(req.ctxt, saga_uuid=row.uuid)
+
+
+def _record(req, server, row, *, wish, action, allowed):
+    """Remember the wish and the action in one transaction; raises WrongStatus."""
+    acting.require_host(server)
+    server.cell.db.write(
+        _write, req.ctxt, server.uuid, row.uuid, wish=wish, action=action, allowed=allowed
+    )
+
+
+def _write(connection, ctxt, instance_uuid, migration_uuid, *, wish, action, allowed):
+    instances.get(connection, instance_uuid)
+    row = live_migrations.lock(connection, migration_uuid)
+    if row.status not in allowed:
+        verb = 'abort' if wish == live_migrations.ABORT else 'complete'
+        raise WrongStatus(
+            verb=verb, migration_id=row.id, instance_id=instance_uuid, status=row.status
+        )
+    live_migrations.wish(connection, row, wish, ctxt)
+    actions.start(connection, ctxt, instance_uuid, action)

@@ -1,0 +1,396 @@
+"""Live migration within a cell (reference/moves 4).
+
+The guest runs on the source until its memory is copied, so all before that is undone
+without it noticing. The pivot is the one transaction that switches the record, made
+when the source has handed the guest over and before the destination may start it:
+from then on there is one place where it can run.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import cell_live
+from nova_lite.conductor import move
+from nova_lite.conductor import relocation
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import migrations
+
+Task = states.TaskState
+Status = states.MigrationStatus
+Power = states.PowerState
+
+CHECK_DEST = 'check destination'
+CHECK_SOURCE = 'check source'
+PREPARE = 'prepare destination'
+COPY = 'copy'
+START = 'start guest on destination'
+DEST_EVENT = 'compute_check_can_live_migrate_destination'
+SOURCE_EVENT = 'compute_check_can_live_migrate_source'
+PREPARE_EVENT = 'compute_pre_live_migration'
+START_EVENT = 'compute_post_live_migration_at_destination'
+ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
+ENDED = 'The live migration had ended.'
+MOVABLE = (Power.RUNNING, Power.PAUSED)
+ABORTED = 'LiveMigrationAborted'
+
+
+class LiveMigration(relocation.Relocation):
+    """To another host without stopping.
+
+    arguments: 'block_migration': whether disks are copied, None to have the hosts say;
+        'synchronous': the API waits for the checks
+    """
+
+    kind = 'live-migration'
+    tasks = (Task.MIGRATING,)
+    refusable = (
+        relocation.RECORD,
+        CHECK_DEST,
+        CHECK_SOURCE,
+        relocation.BIND,
+    )
+
+    def steps(self):
+        return (
+            saga.Step(relocation.BEGIN, self.begin, undo=self.give_up),
+            saga.Step('check server', self.check_server),
+            saga.Step('hold source allocation', self.hold, undo=self.release),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(relocation.RECORD, self.record, undo=self.forget),
+            saga.Step(CHECK_DEST, self.check_dest, undo=self.end_dest_check),
+            saga.Step(CHECK_SOURCE, self.check_source, undo=self.end_source_check),
+            saga.Step(relocation.BIND, self.bind, undo=self.unbind),
+            saga.Step('accept destination', self.accept),
+            saga.Step('wait for a turn at source', self.take_turn),
+            saga.Step(relocation.RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(PREPARE, self.prepare, undo=self.roll_dest_back),
+            saga.Step(COPY, self.copy, undo=self.roll_source_back),
+            saga.Step(relocation.SWITCH, self.switch, pivot=True),
+            saga.Step(START, self.start, attempts=3, left=True),
+            saga.Step(relocation.ACTIVATE, self.activate, attempts=move.PATIENCE, left=True),
+            saga.Step('clean up source', self.clean_source, attempts=3, left=True),
+            saga.Step(
+                'drop source attachments',
+                self.drop_attachments,
+                attempts=move.PATIENCE,
+                left=True,
+            ),
+            saga.Step('free source allocation', self.free_source),
+            saga.Step('tell that it is complete', self.complete),
+        )
+
+    @property
+    def conductor_event(self):
+        if self.arguments['synchronous']:
+            return 'conductor_migrate_server'
+        return 'conductor_live_migrate_instance'
+
+    @property
+    def source_consumer(self):
+        return self.migration_uuid
+
+    @property
+    def not_undone(self):
+        """What stays at a destination does not break a server that runs at its source."""
+        mine = (relocation.BEGIN, 'hold source allocation', COPY)
+        return {name: error for name, error in super().not_undone.items() if name in mine}
+
+    # ---- checks ----
+
+    def check_server(self):
+        """The guest must run, and its host answer."""
+        row = self.row()
+        if row.power_state not in MOVABLE:
+            raise exception.InstanceInvalidState(
+                action='os-migrateLive',
+                instance_id=row.uuid,
+                attr='power_state',
+                state=row.power_state,
+            )
+        if not self.is_up(row.host):
+            raise exception.ServiceIsDown(binary='nova-compute', host=row.host)
+
+    def require_fit(self, row, node):
+        """Refuse the server's own host, and one whose memory does not suffice."""
+        if node.host == row.host:
+            raise exception.MigrationPreCheckError(reason=f'the server is on {row.host} already')
+        used = self.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
+        free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
+        if free_mb < row.memory_mb:
+            raise exception.MigrationPreCheckError(
+                reason=f'{node.host} has not the memory the server needs'
+            )
+
+    def check_dest(self):
+        """check_can_live_migrate_destination."""
+        host = self.destination.service_host
+        self.progress(started=(DEST_EVENT, host))
+        return self.ask_host(
+            host,
+            self.compute.check_can_live_migrate_destination,
+            instance=self.instance(self.row()),
+            node=self.destination.nodename,
+            source=self._source_facts(),
+            key=self.key(CHECK_DEST),
+        )
+
+    def _source_facts(self):
+        """What is on record of the source's hypervisor, as a driver tells it."""
+        node = self.node_row(self.began['host'], self.began['node'])
+        return {
+            'hypervisor_hostname': node.hypervisor_hostname,
+            'hypervisor_type': node.hypervisor_type,
+            'hypervisor_version': node.hypervisor_version,
+            'architecture': node.cpu_info.get('arch'),
+            'host_ip': node.host_ip,
+            'booted_at': 0.0,
+            'cpu_info': node.cpu_info,
+            'supported_instances': node.supported_instances,
+            'traits': [],
+        }
+
+    def check_source(self):
+        """check_can_live_migrate_source."""
+        host = self.began['host']
+        self.progress(
+            ended=(DEST_EVENT, self.destination.service_host), started=(SOURCE_EVENT, host)
+        )
+        return self.ask_host(
+            host,
+            self.compute.check_can_live_migrate_source,
+            instance=self.instance(self.row()),
+            dest=self.data[CHECK_DEST]['facts'],
+            key=self.key(CHECK_SOURCE),
+        )
+
+    def end_dest_check(self):
+        self._end_check(DEST_EVENT, self.destination.service_host)
+
+    def end_source_check(self):
+        self._end_check(SOURCE_EVENT, self.began['host'])
+
+    def _end_check(self, event, host):
+        """The event of a check that another destination follows; others end with the move."""
+        if self.data.get('refused'):
+            self.write(
+                actions.finish_event,
+                self.instance_uuid,
+                self.ctxt.request_id,
+                event,
+                host=host,
+                error=self.data['refused'][-1]['error'],
+            )
+
+    def accept(self):
+        """The checks have passed: from here on it is the hosts' work."""
+        self.progress(ended=(SOURCE_EVENT, self.began['host']))
+        self.write(
+            actions.finish_event,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            self.conductor_event,
+        )
+        self.data['checked'] = True
+
+    # ---- the hosts ----
+
+    def take_turn(self):
+        """live_migration: queue at the source until it may begin."""
+        return self.ask_host(
+            self.began['host'],
+            self.compute.take_live_migration_turn,
+            instance=self.instance(self.row()),
+            move=self.uuid,
+        )
+
+    def prepare(self):
+        """pre_live_migration."""
+        host = self.destination.service_host
+        self.progress(started=(PREPARE_EVENT, host))
+        return self.ask_host(
+            host,
+            self.compute.pre_live_migration,
+            instance=self.instance(self.row()),
+            node=self.destination.nodename,
+            block_devices=self.arriving_devices(),
+            move=self.uuid,
+            key=self.key(PREPARE),
+        )
+
+    def roll_dest_back(self):
+        """Undo of `prepare`: the destination awaits no guest."""
+        host = self.destination.service_host
+        row = self.read(instances.find, self.instance_uuid)
+        waits = self.ask_host(
+            host,
+            self.compute.rollback_live_migration_at_destination,
+            instance=self.instance(row),
+            node=self.destination.nodename,
+            move=self.uuid,
+            key=self.key(PREPARE),
+        )
+        if isinstance(waits, saga.Pending):
+            return waits
+        self.write(
+            actions.record_event,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            ROLLBACK_EVENT,
+            host=host,
+        )
+        return None
+
+    def copy(self):
+        """The source copies the running guest; ends when the guest may start elsewhere."""
+        row = self.row()
+        self._require_migrating(row)
+        if not self.is_up(self.destination.service_host):
+            raise exception.ServiceIsDown(binary='nova-compute', host=self.destination.service_host)
+        return self.ask_host(
+            self.began['host'],
+            self.compute.live_migration,
+            instance=self.instance(row),
+            ticket=self.data[PREPARE]['ticket'],
+            block_migration=self._block_migration,
+            move=self.uuid,
+            key=self.key(COPY),
+        )
+
+    def _require_migrating(self, row):
+        if row.task_state not in self.tasks:
+            raise exception.StateChanged(
+                what='Instance', key=row.uuid, detail=f'found task {row.task_state}'
+            )
+
+    @property
+    def _block_migration(self):
+        wanted = self.arguments['block_migration']
+        return self.data[CHECK_DEST]['block_migration'] if wanted is None else wanted
+
+    def roll_source_back(self):
+        """Undo of `copy`: the guest runs at the source, if there is a server."""
+        row = self.read(instances.find, self.instance_uuid)
+        gone = relocation.is_deleted(row)
+        waits = self._roll_source_back(row, gone)
+        if isinstance(waits, saga.Pending) or gone:
+            return waits
+        row = self.read(instances.find, self.instance_uuid)
+        return self._roll_source_back(row, True) if relocation.is_deleted(row) else None
+
+    def _roll_source_back(self, row, gone):
+        return self.ask_host(
+            self.began['host'],
+            self.compute.rollback_live_migration,
+            instance=self.instance(row),
+            move=self.uuid,
+            key=self.key(COPY) + ('/gone' if gone else ''),
+            gone=gone,
+        )
+
+    # ---- the switch and what follows it ----
+
+    def connected(self):
+        return self.data[PREPARE]['block_devices']
+
+    def switched(self, connection):
+        counters = {
+            name: value
+            for name, value in self.data[COPY].items()
+            if name.startswith(('memory_', 'disk_'))
+        }
+        if counters:
+            migrations.update(connection, self.uuid, counters)
+        actions.start_event(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            START_EVENT,
+            self.destination.service_host,
+        )
+
+    def start(self):
+        """post_live_migration_at_destination."""
+        row = self.read(instances.find, self.instance_uuid)
+        if relocation.is_deleted(row):
+            return None
+        return self.ask_host(
+            self.destination.service_host,
+            self.compute.post_live_migration_at_destination,
+            instance=self.instance(row),
+            node=self.destination.nodename,
+            handover=self.data[COPY]['handover'],
+            move=self.uuid,
+            key=self.key(START),
+        )
+
+    def clean_source(self):
+        """post_live_migration: nothing of the guest stays at the source."""
+        row = self.read(instances.find, self.instance_uuid)
+        return self.ask_host(
+            self.began['host'],
+            self.compute.post_live_migration,
+            instance=self.instance(row, host=self.began['host'], node=self.began['node']),
+            move=self.uuid,
+            key=self.key('clean up source'),
+        )
+
+    def free_source(self):
+        """Give back what the migration held."""
+        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+
+    def complete(self):
+        """The last of it: the server is its user's again."""
+        self.write(self._complete)
+
+    def _complete(self, connection):
+        failure = self.left.get(START)
+        columns = {}
+        if failure:
+            columns['vm_state'] = states.VmState.ERROR
+            columns['power_state'] = int(Power.NOSTATE)
+            self.add_fault(connection, failure)
+        elif self.data.get(START):
+            columns['power_state'] = self.data[START]['power_state']
+        self.settle(connection, columns)
+        self._end(connection, Status.COMPLETED)
+        self.end_events(connection, error=failure)
+
+    # ---- the end of a migration that is undone ----
+
+    def undone(self, connection, row):
+        migration = live_migrations.lock(connection, self.uuid)
+        if live_migrations.ABORT in migration.data:
+            self._end(connection, Status.CANCELLED)
+        elif self.data.get('checked'):
+            self._end(connection, Status.FAILED)
+        else:
+            self._end(connection, Status.ERROR)
+
+    def _end(self, connection, status):
+        """The migration's last status, and an answer to what operators wished too late."""
+        migration = live_migrations.lock(connection, self.uuid)
+        migrations.update(connection, self.uuid, {'status': str(status)})
+        for wish, asked in live_migrations.wishes(migration).items():
+            fulfilled = wish == live_migrations.ABORT and status == Status.CANCELLED
+            actions.finish_event(
+                connection,
+                self.instance_uuid,
+                asked['request_id'],
+                cell_live.ANSWERS[wish],
+                host=self.began['host'] if relocation.BEGIN in self.data else None,
+                error=None if fulfilled else ENDED,
+            )
+
+    def add_fault(self, connection, error):
+        """An abort is no fault."""
+        if error['type'] != ABORTED:
+            super().add_fault(connection, error)
+
+    def end_events(self, connection, *, error=None):
+        """An abort is told by the event of its own action."""
+        if error and error['type'] == ABORTED:
+            error = None
+        super().end_events(connection, error=error)
