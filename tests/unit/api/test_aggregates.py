@@ -2,11 +2,15 @@
 
 import types
 
+from nova_lite import conf as configuration
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import placement
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
 from tests.fixtures import compute_api
+from tests.fixtures import placement as placement_fixture
 from tests.unit.api import base
 
 URL = '/os-aggregates'
@@ -15,8 +19,7 @@ URL = '/os-aggregates'
 class AggregateTest(base.ApiTest):
     def make_api(self):
         self.providers = compute_api.Recorder()
-        placement = types.SimpleNamespace(providers=self.providers)
-        return compute_api.ComputeApi(placement=placement)
+        return compute_api.ComputeApi(placement=types.SimpleNamespace(providers=self.providers))
 
     def create(self, name='one', status=200, version='2.41', **more):
         body = {'aggregate': {'name': name, **more}}
@@ -174,3 +177,29 @@ class ZonesTest(AggregateTest):
         self.add_server('h1')
         self.act(self.zone1, 'add_host', host='h1', status=409)
         self.act(self.plain, 'add_host', host='h1')
+
+
+class MirrorTest(AggregateTest):
+    """With the real placement service."""
+
+    def make_api(self):
+        conf = configuration.make_conf([], files=[])
+        url = self.useFixture(placement_fixture.Placement()).url
+        for name, value in (('auth_type', 'none'), ('endpoint_override', url)):
+            conf.set_override(name, value, group='placement')
+        self.client = placement.Placement(conf)
+        return compute_api.ComputeApi(placement=self.client)
+
+    def test_membership_is_in_placement_too(self):
+        node = self.api.add_host('h1')
+        ctxt = context.admin()
+        self.client.providers.ensure(ctxt, node, 'h1.example')
+        one, two = self.create('one'), self.create('two')
+        for aggregate in (one, two):
+            self.act(aggregate, 'add_host', host='h1')
+        found, generation = self.client.providers.aggregates(ctxt, node)
+        self.assertEqual({one['uuid'], two['uuid']}, found)
+        self.act(one, 'remove_host', host='h1')
+        found, newer = self.client.providers.aggregates(ctxt, node)
+        self.assertEqual({two['uuid']}, found)
+        self.assertGreater(newer, generation)
