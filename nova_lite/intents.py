@@ -27,7 +27,7 @@ class Intent:
     """A saga to be.
 
     uuid: the migration's for a move, its own for what follows one
-    order: see db.cell.moves; the saga finds it in its arguments as 'order', and the
+    order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
     """
 
@@ -36,6 +36,29 @@ class Intent:
     instance_uuid: str
     order: dict
     arguments: dict = dataclasses.field(default_factory=dict)
+
+
+def order(guard, action, **options):
+    """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
+
+    options: changes, migration, claims, message; see db.cell.moves
+    """
+    during = {} if guard.during is None else {'task_state': str(guard.during)}
+    return {
+        'action': action,
+        'message': options.get('message'),
+        'vm_states': _texts(guard.vm_states),
+        'task_states': _texts(guard.task_states),
+        'changes': {**during, **(options.get('changes') or {})},
+        'migration': options.get('migration'),
+        'claims': options.get('claims'),
+    }
+
+
+def _texts(allowed):
+    if allowed is None:
+        return None
+    return [None if each is None else str(each) for each in allowed]
 
 
 def begin(api_db, cell, ctxt, intent):

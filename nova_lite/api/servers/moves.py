@@ -26,21 +26,12 @@ def begin(req, server, *, kind, guard, action, **options):
     Raises InstanceNotReady, and InstanceInvalidState on a lost race.
     """
     acting.require_host(server)
-    during = {} if guard.during is None else {'task_state': str(guard.during)}
     intent = intents.Intent(
         kind=kind,
         uuid=options.get('uuid') or runtime.new_uuid(),
         instance_uuid=server.uuid,
         arguments=options.get('arguments') or {},
-        order={
-            'action': action,
-            'message': options.get('message'),
-            'vm_states': _texts(guard.vm_states),
-            'task_states': _texts(guard.task_states),
-            'changes': {**during, **(options.get('changes') or {})},
-            'migration': options.get('migration'),
-            'claims': options.get('claims'),
-        },
+        order=intents.order(guard, action, **options),
     )
     try:
         intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
@@ -56,9 +47,3 @@ def nudge(req, uuid):
         req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)
     except exception.Unavailable as error:
         LOG.warning('Saga %s has to wait for the sweep: %s', uuid, error)
-
-
-def _texts(allowed):
-    if allowed is None:
-        return None
-    return [None if each is None else str(each) for each in allowed]

@@ -1,0 +1,119 @@
+"""Resizes that their users left unconfirmed, and migrations that nobody can end any more.
+
+Source: reference/moves 3.2, [DEFAULT]resize_confirm_window.
+"""
+
+import datetime
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import cell_builds
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+Status = states.MigrationStatus
+TYPES = (states.MigrationType.RESIZE, states.MigrationType.MIGRATION)
+
+
+class AutoConfirm:
+    """The periodic search of all cells.
+
+    run_saga: called with the uuid of a saga to run at once
+    """
+
+    def __init__(self, world, run_saga):
+        self._world, self._run_saga = world, run_saga
+
+    def run(self):
+        """Confirm what is due, and end what has lost its server."""
+        for cell in self._world.cells.every(cell0=False):
+            try:
+                self._look(cell)
+            except exception.Unavailable as error:
+                LOG.warning('Migrations of cell %s are not looked at: %s', cell.name, error)
+
+    def _look(self, cell):
+        window = self._world.conf.resize_confirm_window
+        due = runtime.naive_now() - datetime.timedelta(seconds=window)
+        for migration, row in cell.db.read(_finished):
+            if row is None or row.deleted:
+                self._abandon(cell, migration, 'its server is deleted')
+            elif cell_builds.is_gone(row) or not window or migration.updated_at > due:
+                continue
+            elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
+                self._confirm(cell, migration)
+            elif row.task_state != states.TaskState.RESIZE_FINISH:
+                self._abandon(
+                    cell, migration, f'its server is {row.vm_state}, task {row.task_state}'
+                )
+
+    def _confirm(self, cell, migration):
+        service = cell.db.read(services.find, migration.source_compute)
+        if service is None or not services.is_up(service, self._world.conf.service_down_time):
+            LOG.info('Resize %s is not confirmed: its source is down', migration.uuid)
+            return
+        intent = confirmation(migration)
+        try:
+            intents.begin(self._world.api_db, cell, context.admin(), intent)
+        except (exception.Conflict, exception.NotFound) as error:
+            LOG.info('Resize %s is not confirmed: %s', migration.uuid, error)
+            return
+        LOG.info('Resize %s was not confirmed in time: confirming it', migration.uuid)
+        self._run_saga(intent.uuid)
+
+    def _abandon(self, cell, migration, reason):
+        """Give up a migration; the source's audit removes the guest that was kept."""
+        LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
+        self._world.placement.delete_allocations(context.admin(), migration.uuid, force=True)
+        try:
+            cell.db.write(
+                migrations.update,
+                migration.uuid,
+                {'status': str(Status.ERROR)},
+                expect_status=(str(Status.FINISHED),),
+            )
+        except exception.StateChanged as error:
+            LOG.info('Migration %s has ended after all: %s', migration.uuid, error)
+
+
+def confirmation(migration):
+    """The intent of confirming a resize on nobody's behalf."""
+    return intents.Intent(
+        kind='confirm-resize',
+        uuid=runtime.new_uuid(),
+        instance_uuid=migration.instance_uuid,
+        arguments={'migration_uuid': migration.uuid},
+        order=intents.order(
+            states.CONFIRM_RESIZE,
+            'confirmResize',
+            claims={
+                'uuid': migration.uuid,
+                'from': [str(Status.FINISHED)],
+                'to': str(Status.CONFIRMING),
+            },
+        ),
+    )
+
+
+def _finished(connection):
+    """[(migration, its server's row or None)] of moves that wait for their confirmation."""
+    table = migrations.TABLE
+    found = connection.execute(
+        sa.select(table)
+        .where(
+            table.c.status == str(Status.FINISHED),
+            table.c.migration_type.in_([str(each) for each in TYPES]),
+            table.c.cross_cell_move.is_(False),
+        )
+        .order_by(table.c.id)
+    ).all()
+    return [(row, instances.find(connection, row.instance_uuid)) for row in found]
