@@ -67,7 +67,7 @@ def list_groups(req):
         req.authorize(rules.LIST_ALL)
         project_id = None
     found = req.app.api_db.read(
-        _page, project_id, limit=paging.limit_of(req), offset=int(req.param('offset') or 0)
+        _page, project_id, limit=_limit(req), offset=int(req.param('offset') or 0)
     )
     return {'server_groups': [_view(req, *each) for each in found]}
 
@@ -108,6 +108,11 @@ def delete(req):
 
 
 # ---- parts ------------------------------------------------------------------
+
+
+def _limit(req):
+    """Of this list alone, no groups at all means as many as may be."""
+    return paging.limit_of(req) or req.conf.api.max_limit
 
 
 def _visible(req):

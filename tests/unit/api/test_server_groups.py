@@ -82,6 +82,7 @@ class ServerGroupsTest(base.ApiTest):
         self.assertEqual(mine, ids('?all_projects=1'))
         self.assertEqual([*mine, theirs], ids('?all_projects=1', who=compute_api.ADMIN))
         self.assertEqual(mine[1:2], ids('?limit=1&offset=1'))
+        self.assertEqual(mine, ids('?limit=0'))
         self.get(f'{URL}?limit=x', status=400)
         self.get(f'{URL}?unknown=x', status=400, version='2.75')
 
