@@ -75,11 +75,13 @@ class TestKilledBuild(testscenarios.WithScenarios, Base):
         ],
         [('before', {'after': False}), ('after', {'after': True})],
     )
+    # A volume that nobody recorded cannot be told from others (a known gap).
+    scenarios = [
+        each for each in scenarios if each[0] not in ('create volume,after', 'record volume,before')
+    ]
 
     def kill_building(self, **options):
         where, method = self.at
-        if (method, self.after) in (('create', True), ('update_block_devices', False)):
-            self.skipTest('a volume that nobody recorded cannot be told from others')
         ctxt, uuid = self.cell.accept(networks=NETWORKS, devices=DEVICES, **options)
         self.die_at(where, method, after=self.after)
         self.assertRaises(Killed, self.cell.send, ctxt, uuid)
