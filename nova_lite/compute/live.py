@@ -58,6 +58,7 @@ class Source:
         Replies {'handover', counters} as soon as the guest may run at the destination.
         Raises LiveMigrationAborted, DriverError.
         """
+        began = self._running_copy() is not None
         wishes = self._report()
         job = self._site.driver.live_migrate(
             self._node,
@@ -68,7 +69,8 @@ class Source:
             block_migration=block_migration,
         )
         if job.state is model.JobState.RUNNING:
-            self._fulfil(wishes)
+            # What is shown of a copy that has begun is never empty.
+            self._fulfil(wishes if began else self._report())
             self._mind_time(job)
             job = self._site.driver.poll(job.id)
         if job.state is model.JobState.FAILED:

@@ -1,0 +1,339 @@
+"""Live migration in a whole cloud: watched, aborted, forced to its end, refused."""
+
+import testtools
+
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import live_moving
+from tests.fixtures import moving
+
+DEST_CHECK = 'compute_check_can_live_migrate_destination'
+SOURCE_CHECK = 'compute_check_can_live_migrate_source'
+ROLLBACK = 'compute_rollback_live_migration_at_destination'
+
+
+class LiveMigrationTestCase(testtools.TestCase):
+    options = {}
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(
+            cloud_fixture.Cloud(cells=1, hosts=3, options={'DEFAULT': self.options})
+        )
+        self.moving = live_moving.LiveMoving(self.cloud)
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def assertUntouched(self, server):
+        """The server runs where it was, and nothing is left of the move."""
+        found = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.assertEqual([server.compute_host], self.moving.running(server))
+        migration = self.moving.migration(server)
+        self.assertEqual({server.compute_host}, self.moving.hosts_held(server, migration))
+        self.assertEqual({}, self.moving.allocations(migration['uuid']))
+
+    def begin_endless(self):
+        """A server whose copy goes on until someone ends it, and the migration."""
+        server = self.cloud.boot()
+        self.moving.behave(live_moving.ENDLESS)
+        self.moving.go(server)
+        return server, self.moving.watched(server, 'running')
+
+
+class LiveMigrationTest(LiveMigrationTestCase):
+    def test_ports_and_volumes_come_along(self):
+        network = self.cloud.admin.network.find_network('private')
+        volume = self.cloud.admin.block_storage.create_volume(size=1, name='data')
+        self.cloud.admin.block_storage.wait_for_status(volume, 'available', interval=0.1)
+        server = self.cloud.boot(
+            networks=[{'uuid': network.id}],
+            block_device_mapping_v2=[
+                {
+                    'boot_index': 0,
+                    'source_type': 'image',
+                    'destination_type': 'local',
+                    'uuid': self.cloud.admin.image.find_image('cirros').id,
+                },
+                {
+                    'source_type': 'volume',
+                    'destination_type': 'volume',
+                    'uuid': volume.id,
+                    'boot_index': -1,
+                },
+            ],
+        )
+        self.moving.go(server)
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertNotEqual(server.compute_host, moved.compute_host)
+        self.assertEqual([moved.compute_host], self.moving.running(server))
+        port = next(iter(self.cloud.admin.network.ports(device_id=server.id)))
+        self.assertEqual(moved.compute_host, port.binding_host_id)
+        attached = self.cloud.admin.block_storage.get_volume(volume.id)
+        self.assertEqual(1, len(attached.attachments))
+        self.assertEqual(moved.compute_host, attached.attachments[0]['host_name'])
+
+    def test_what_its_action_tells(self):
+        server = self.cloud.boot()
+        self.moving.go(server)
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(
+            [
+                ('conductor_live_migrate_instance', 'Success'),
+                (DEST_CHECK, 'Success'),
+                (SOURCE_CHECK, 'Success'),
+                ('compute_live_migration', 'Success'),
+                ('compute_pre_live_migration', 'Success'),
+                ('compute_post_live_migration_at_destination', 'Success'),
+            ],
+            self.moving.events(server, 'live-migration'),
+        )
+        migration = self.moving.migration(server)
+        self.assertEqual(
+            ('live-migration', 'completed', server.compute_host, moved.compute_host),
+            (
+                migration['migration_type'],
+                migration['status'],
+                migration['source_compute'],
+                migration['dest_compute'],
+            ),
+        )
+        self.assertEqual({}, self.moving.allocations(migration['uuid']))
+
+    def test_a_paused_server_stays_paused(self):
+        server = self.cloud.boot()
+        self.cloud.admin.compute.pause_server(server)
+        self.cloud.wait(server, 'PAUSED')
+        self.moving.go(server)
+        moved = self.cloud.wait(server, 'PAUSED')
+        self.assertNotEqual(server.compute_host, moved.compute_host)
+
+    def test_counters_move(self):
+        server, first = self.begin_endless()
+        self.assertEqual(512 * 2**20, first['memory_total_bytes'])
+
+        def moved():
+            now = self.moving.watched(server, 'running')
+            return now if now['memory_processed_bytes'] > first['memory_processed_bytes'] else None
+
+        later = self.cloud.wait_for(moved, 'the counters to move')
+        path = f'/servers/{server.id}/migrations/{later["id"]}'
+        shown = self.cloud.api('GET', path, version='2.23').json()['migration']
+        self.assertEqual(server.id, shown['server_uuid'])
+        self.assertNotIn('uuid', shown)
+        self.assertEqual(202, self.moving.abort(server, later))
+        self.moving.ended(server)
+        self.assertEqual(404, self.cloud.api('GET', path, version='2.23').status_code)
+        self.assertUntouched(server)
+
+    def test_one_leaves_a_host_at_a_time(self):
+        self.moving.behave(live_moving.ENDLESS)
+        host = self.cloud.boot().compute_host
+        servers = [
+            self.cloud.boot(f'server-{number}', availability_zone=f'nova:{host}')
+            for number in range(2)
+        ]
+        for server in servers:
+            self.moving.go(server)
+        self.moving.watched(servers[0], 'running', 'queued')
+        states = sorted(self.moving.watched(s, 'running', 'queued')['status'] for s in servers)
+        self.assertEqual(['queued', 'running'], states)
+        for server in servers:
+            migration = self.moving.watched(server, 'running')
+            self.assertEqual(202, self.moving.force_complete(server, migration))
+            self.assertEqual('completed', self.moving.ended(server)['status'])
+
+    def test_forced_past_the_scheduler(self):
+        server = self.cloud.boot()
+        dest = self.moving.others(server.compute_host)[0]
+        self.moving.change_service(dest, status='disabled')
+        content = {'block_migration': 'auto', 'host': dest, 'force': True}
+        self.moving.act(server, 'os-migrateLive', content, version='2.67')
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(dest, moved.compute_host)
+        action = next(iter(self.cloud.admin.compute.server_actions(server)))
+        self.assertEqual(('live-migration', True), (action.action, dest in action.message))
+
+
+class EarlyEndTest(LiveMigrationTestCase):
+    def test_abort_while_running(self):
+        server, migration = self.begin_endless()
+        self.assertEqual(202, self.moving.abort(server, migration, version='2.24'))
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.assertUntouched(server)
+        self.assertEqual(
+            [('compute_live_migration_abort', 'Success')],
+            self.moving.events(server, 'live_migration_cancel'),
+        )
+        self.assertIn((ROLLBACK, 'Success'), self.moving.events(server, 'live-migration'))
+        self.assertEqual(409, self.moving.abort(server, migration))
+
+    def test_abort_while_queued(self):
+        server, migration = self.begin_endless()
+        waiting = self.cloud.boot(availability_zone=f'nova:{server.compute_host}')
+        self.moving.go(waiting)
+        queued = self.moving.watched(waiting, 'queued')
+        self.assertEqual(400, self.moving.abort(waiting, queued, version='2.64'))
+        self.assertEqual(202, self.moving.abort(waiting, queued, version='2.65'))
+        self.assertEqual('cancelled', self.moving.ended(waiting)['status'])
+        self.assertUntouched(waiting)
+        self.moving.abort(server, migration)
+        self.moving.ended(server)
+
+    def test_abort_while_preparing(self):
+        server = self.cloud.boot()
+        self.moving.behave(
+            "extends: instant\nhosts: [{match: '*', delays: {pre_live_migration: 3}}]\n"
+        )
+        self.moving.go(server)
+        migration = self.moving.watched(server, 'preparing')
+        self.assertEqual(400, self.moving.abort(server, migration, version='2.64'))
+        self.assertEqual(400, self.moving.force_complete(server, migration))
+        self.assertEqual(202, self.moving.abort(server, migration))
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.assertUntouched(server)
+
+    def test_force_complete_pauses_the_guest(self):
+        server, migration = self.begin_endless()
+        self.assertEqual(202, self.moving.force_complete(server, migration))
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertNotEqual(server.compute_host, moved.compute_host)
+        self.assertEqual(
+            [('compute_live_migration_force_complete', 'Success')],
+            self.moving.events(server, 'live_migration_force_complete'),
+        )
+
+    def test_post_copy_declines_an_abort(self):
+        server = self.cloud.boot()
+        self.moving.behave(live_moving.POST_COPY)
+        self.moving.go(server)
+        migration = self.moving.watched(server, 'running')
+        self.assertEqual(202, self.moving.force_complete(server, migration))
+        dest = migration['dest_compute']
+        self.cloud.wait_for(lambda: self.moving.running(server) == [dest], 'the guest to leave')
+        self.assertEqual(202, self.moving.abort(server, migration))
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.assertEqual(dest, self.cloud.wait(server, 'ACTIVE').compute_host)
+        self.assertEqual(
+            [('compute_live_migration_abort', 'Error')],
+            self.moving.events(server, 'live_migration_cancel'),
+        )
+
+    def test_what_cannot_be_ended(self):
+        server, migration = self.begin_endless()
+        other = {'id': migration['id'] + 1000}
+        self.assertEqual(404, self.moving.abort(server, other))
+        self.assertEqual(400, self.moving.force_complete(server, other))
+        self.moving.abort(server, migration)
+        self.moving.ended(server)
+        self.assertEqual(409, self.moving.force_complete(server, migration))
+        self.assertEqual(409, self.moving.abort(server, other))
+
+    def test_deleted_while_it_moves(self):
+        server, _migration = self.begin_endless()
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.cloud.wait_for(lambda: not self.moving.running(server), 'the guest to be gone')
+
+
+class RefusalTest(LiveMigrationTestCase):
+    def test_no_host_is_left(self):
+        server = self.cloud.boot()
+        for host in self.moving.others(server.compute_host):
+            self.moving.change_service(host, status='disabled')
+        self.moving.go(server)
+        self.assertEqual('error', self.moving.ended(server)['status'])
+        self.assertUntouched(server)
+        action = next(iter(self.cloud.admin.compute.server_actions(server)))
+        self.assertEqual('Error', action.message)
+        content = {'block_migration': True, 'disk_over_commit': False, 'host': None}
+        answer = self.moving.act(server, 'os-migrateLive', content, version='2.1', status=400)
+        self.assertIn('No valid host', answer.json()['badRequest']['message'])
+        self.assertUntouched(server)
+
+    def test_another_destination_after_a_failed_check(self):
+        server = self.cloud.boot()
+        bad, good = self.moving.others(server.compute_host)
+        self.moving.behave(
+            f'extends: instant\nhosts: [{{match: {bad}, hypervisor: {{version: 1}}}}]\n'
+        )
+        content = {'block_migration': 'auto', 'host': None}
+        self.moving.act(server, 'os-migrateLive', content, version='2.34')
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.assertEqual(good, self.cloud.wait(server, 'ACTIVE').compute_host)
+
+    def test_the_requested_host_fails_its_check(self):
+        server = self.cloud.boot()
+        bad = self.moving.others(server.compute_host)[0]
+        self.moving.behave(
+            f'extends: instant\nhosts: [{{match: {bad}, hypervisor: {{version: 1}}}}]\n'
+        )
+        for force, words in ((False, 'No valid host'), (True, 'pre-check')):
+            answer = self.moving.act(
+                server,
+                'os-migrateLive',
+                {'block_migration': 'auto', 'host': bad, 'force': force},
+                version='2.33',
+                status=400,
+            )
+            self.assertIn(words, answer.json()['badRequest']['message'])
+            self.assertEqual('error', self.moving.migration(server)['status'])
+            self.assertUntouched(server)
+
+    def test_unknown_hosts_and_states(self):
+        server = self.cloud.boot()
+        self.moving.go(server, 'nowhere', status=400)
+        self.moving.go(server, '', status=400)
+        self.cloud.admin.compute.stop_server(server)
+        self.cloud.wait(server, 'SHUTOFF')
+        self.moving.go(server, status=409)
+
+
+class FailureTest(LiveMigrationTestCase):
+    """The hypervisors fail, before, during and after each effect."""
+
+    def test_every_verb(self):
+        for verb in (
+            'check_live_migration',
+            'pre_live_migration',
+            'live_migrate',
+            'post_live_migration',
+            'confirm_migration',
+        ):
+            for when in ('before', 'during', 'after'):
+                server = self.cloud.boot()
+                self.moving.behave(
+                    f'extends: instant\nfailures: [{{verb: {verb}, when: {when}, first: 1}}]\n'
+                )
+                self.moving.go(server)
+                migration = self.moving.ended(server)
+                found = self.cloud.wait(server, 'ACTIVE')
+                self.assertEqual(
+                    [found.compute_host], self.moving.running(server), f'{verb} {when}'
+                )
+                moved = found.compute_host != server.compute_host
+                self.assertEqual(moved, migration['status'] == 'completed', f'{verb} {when}')
+                self.assertEqual({found.compute_host}, self.moving.hosts_held(server, migration))
+                self.moving.behave('extends: instant\n')
+                self.moving.go(server)
+                self.assertEqual('completed', self.moving.ended(server)['status'])
+                self.cloud.admin.compute.delete_server(server)
+
+    def test_a_guest_that_does_not_start(self):
+        server = self.cloud.boot()
+        self.moving.behave('extends: instant\nfailures: [{verb: post_live_migration}]\n')
+        self.moving.go(server)
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        broken = self.cloud.wait(server, 'ERROR')
+        self.assertNotEqual(server.compute_host, broken.compute_host)
+        self.assertEqual([], self.moving.running(server))
+
+    def test_a_copy_that_takes_too_long(self):
+        self.cloud.cloud.confs['compute-cell1'].set_override(
+            'live_migration_completion_timeout', 1, group='compute'
+        )
+        server, _migration = self.begin_endless()
+        self.assertEqual('failed', self.moving.ended(server)['status'])
+        self.assertUntouched(server)
