@@ -71,9 +71,9 @@ def is_base64(text):
 
 @_check('date-time')
 def is_date_time(text):
-    """An ISO 8601 time."""
+    """An ISO 8601 time that is one in UTC too."""
     try:
-        timeutils.parse_isotime(text)
+        timeutils.normalize_time(timeutils.parse_isotime(text))
     except (ValueError, OverflowError):
         return False
     return True

@@ -1,6 +1,7 @@
 """Request: what a handler knows of the call it answers."""
 
 import json
+import urllib.parse
 
 from nova_lite.api import faults
 
@@ -70,8 +71,8 @@ class Request:
 
     @property
     def path(self):
-        """The URL's path below the mount point, as sent."""
-        return self._http.path
+        """The URL's path below the mount point, quoted, as links need it."""
+        return urllib.parse.quote(self._http.path)
 
     @property
     def query_string(self):

@@ -35,7 +35,7 @@ NON_NEGATIVE = {
     'minLength': 1,
 }
 IPV4 = {'type': 'string', 'format': 'ipv4'}
-IPV6 = {'type': 'string', 'format': 'ipv6'}
+IPV6 = {'type': 'string', 'format': 'ipv6', 'maxLength': 39}
 TEXT = {'type': 'string', 'maxLength': 255}
 TEXT_OR_NULL = {'type': ['string', 'null'], 'maxLength': 255}
 METADATA = {

@@ -250,6 +250,8 @@ class TestTags(base.Case):
         self.refused('GET', path, code=404)
         self.ok('PUT', path + '/red', code=201, version='2.26')
         self.ok('PUT', path + '/red', code=204, version='2.26')
+        answer = self.ok('PUT', path + '/%F0%9F%98%80', code=201, version='2.26')
+        self.assertTrue(answer.headers['Location'].endswith('%F0%9F%98%80'))
         self.ok('GET', path + '/red', code=204, version='2.26')
         self.refused('GET', path + '/blue', code=404, version='2.26')
         self.ok('PUT', path, {'tags': ['b', 'a', 'a']}, version='2.26')
