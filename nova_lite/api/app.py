@@ -27,6 +27,7 @@ class App:
 
     api_db: Database; cells: Cells; policy: Enforcer
     image, network, volume, placement: clients of the neighbours
+    identity: that of Keystone, None where the callers' headers are believed
     super_conductor: SuperConductorAPI on the top bus
     zones: (availability zones, until when that is believed), see `zones`
     undeclared: (operation, code) of error answers that the declaration lacks
@@ -38,6 +39,7 @@ class App:
         self.cells = cells
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement
+        self.identity = getattr(clients, 'identity', None)
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
         self.zones = (frozenset(), 0)

@@ -6,6 +6,7 @@ Source: reference/api-surface 2.2.
 from nova_lite import exception
 from nova_lite.api import flavors as flavors_api
 from nova_lite.api import operation
+from nova_lite.api import projects
 from nova_lite.api import types
 from nova_lite.db.api import flavors
 from nova_lite.policies import flavors as rules
@@ -49,6 +50,7 @@ def list_access(req):
 )
 def add_access(req):
     """Let a project use the flavor."""
+    projects.require(req, req.content['tenant'])
     row = flavors_api.visible(req)
     if req.minor >= 7 and row.is_public:
         raise exception.Conflict('Can not add access to a public flavor.')
@@ -65,6 +67,7 @@ def add_access(req):
 )
 def remove_access(req):
     """End the right of a project to use the flavor."""
+    projects.require(req, req.content['tenant'])
     row = flavors_api.visible(req)
     return _answer(row, req.app.api_db.write(_remove, row, req.content['tenant']))
 
@@ -79,9 +82,9 @@ def _remove(connection, row, project_id):
     return flavors.projects(connection, row)
 
 
-def _answer(row, projects):
+def _answer(row, project_ids):
     return {
         'flavor_access': [
-            {'flavor_id': row.flavorid, 'tenant_id': project_id} for project_id in projects
+            {'flavor_id': row.flavorid, 'tenant_id': project_id} for project_id in project_ids
         ]
     }

@@ -7,6 +7,7 @@ import math
 
 from nova_lite import exception
 from nova_lite.api import operation
+from nova_lite.api import projects
 from nova_lite.api import quota
 from nova_lite.api import quota_names
 from nova_lite.api import types
@@ -44,14 +45,14 @@ class LimitTooHigh(exception.Invalid):
 @operation.operation('GET', ONE, query=QUERY, faults=(400, 403))
 def show(req):
     """Limits of a project, or of one user in it."""
-    project_id = _authorized(req, rules.SHOW)
+    project_id = _project(req, rules.SHOW)
     return _answer(req, project_id, _limits(req, project_id))
 
 
 @operation.operation('GET', f'{ONE}/detail', query=QUERY, faults=(400, 403))
 def show_in_detail(req):
     """Limits with what is used of them."""
-    project_id = _authorized(req, rules.DETAIL)
+    project_id = _project(req, rules.DETAIL)
     used = req.app.api_db.read(usage, project_id, req.param('user_id'))
     limits = _limits(req, project_id)
     shown = {
@@ -64,14 +65,14 @@ def show_in_detail(req):
 @operation.operation('GET', f'{ONE}/defaults', faults=(400, 403))
 def show_defaults(req):
     """Limits of a project that has none of its own."""
-    project_id = _authorized(req, rules.DEFAULTS)
+    project_id = _project(req, rules.DEFAULTS)
     return _answer(req, project_id, req.app.api_db.read(quota.defaults, req.conf))
 
 
 @operation.operation('PUT', ONE, query=QUERY, body=UPDATE, faults=(400, 403))
 def update(req):
     """Set limits; those below what is used only with `force`."""
-    project_id = _authorized(req, rules.UPDATE)
+    project_id = _project(req, rules.UPDATE)
     wanted = quota_names.given(_names(req), req.content)
     forced = types.is_true(req.content.get('force', False))
     limits = req.app.api_db.write(
@@ -88,6 +89,12 @@ def delete(req):
 
 
 # ---- parts ------------------------------------------------------------------
+
+
+def _project(req, rule):
+    project_id = _authorized(req, rule)
+    projects.require(req, project_id)
+    return project_id
 
 
 def _authorized(req, rule):

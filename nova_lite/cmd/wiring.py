@@ -7,6 +7,7 @@ from oslo_log import log
 from nova_lite import cells as cells_module
 from nova_lite import service
 from nova_lite.api import app as api_app
+from nova_lite.clients import identity
 from nova_lite.clients import image
 from nova_lite.clients import network
 from nova_lite.clients import placement
@@ -47,11 +48,14 @@ def _top(conf):
 def api(conf):
     """The compute API as a WSGI callable."""
     api_db, cells, bus, _closing = _top(conf)
+    neighbours = clients(conf)
+    if conf.api.auth_strategy == 'keystone':
+        neighbours.identity = identity.Identity(conf)
     return api_app.make_app(
         conf,
         api_db=api_db,
         cells=cells,
-        clients=clients(conf),
+        clients=neighbours,
         super_conductor=super_rpc.SuperConductorAPI(bus),
     )
 

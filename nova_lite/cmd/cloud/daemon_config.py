@@ -51,6 +51,7 @@ def control(places, urls):
             **credentials(places, urls, 'nova'),
             'www_authenticate_uri': f'{places.public_url}/identity',
         }
+        sections['keystone'] = {'endpoint_override': urls['simcloud'] + '/identity/v3'}
     return sections
 
 

@@ -1,0 +1,20 @@
+"""Projects that requests name: checked with the identity service, where there is one."""
+
+from oslo_log import log
+
+from nova_lite import exception
+
+LOG = log.getLogger(__name__)
+
+
+def require(req, project_id):
+    """Raise Invalid if the identity service says that there is no such project.
+
+    What cannot be found out is believed.
+    """
+    if req.app.identity is None:
+        return
+    try:
+        req.app.identity.require_project(req.ctxt, project_id)
+    except (exception.Unavailable, exception.NeighbourForbids) as error:
+        LOG.warning('Project %s is believed to exist: %s', project_id, error)
