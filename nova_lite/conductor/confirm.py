@@ -43,7 +43,7 @@ class ConfirmResize(resized.Resized):
     def begun(self, connection, row):
         ends = self.ends(connection)
         actions.start_event(
-            connection, row.uuid, self.ctxt.request_id, EVENT, ends['source']['host']
+            connection, self.instance_uuid, self.ctxt.request_id, EVENT, ends['source']['host']
         )
         return ends
 

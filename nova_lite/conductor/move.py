@@ -130,10 +130,13 @@ class Move(saga.Saga):
 
     def _begin(self, connection):
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments['order'])
-        return self.begun(connection, instances.get(connection, self.instance_uuid))
+        return self.begun(connection, instances.find(connection, self.instance_uuid))
 
     def begun(self, connection, row):
-        """What a kind of move records when it begins; returns what it wants to remember."""
+        """What a kind of move records when it begins; returns what it wants to remember.
+
+        row: the server's, which may be gone already (`cell_builds.is_gone`)
+        """
 
     def give_up(self):
         """Undo of `begin`: tell what went wrong and leave the server to its user."""
@@ -150,7 +153,13 @@ class Move(saga.Saga):
         self.end_events(connection, error=self.error)
 
     def undone(self, connection, row):
-        """What a kind of move records when it is undone; row: None if the server is gone."""
+        """What a kind of move records when it is undone; row: None if the server is gone.
+
+        A migration that the user's request claimed is as it was before.
+        """
+        claims = self.arguments['order'].get('claims')
+        if claims:
+            migrations.update(connection, claims['uuid'], {'status': claims['from'][0]})
 
     def _free(self, connection, row):
         """Clear the task and add a fault; a server that could not be given back is broken."""

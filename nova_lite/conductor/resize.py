@@ -5,6 +5,7 @@ fails before is undone, and the server is as it was. The pivot is the one transa
 that switches the record. What is left on the source is kept for the revert.
 """
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
@@ -100,6 +101,8 @@ class Resize(move.Move):
     # ---- record the migration ----
 
     def begun(self, connection, row):
+        if cell_builds.is_gone(row):
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
         if migrations.find(connection, self.uuid) is None:
             migrations.create(
                 connection,

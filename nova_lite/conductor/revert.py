@@ -55,13 +55,21 @@ class RevertResize(resized.Resized):
     def begun(self, connection, row):
         ends = self.ends(connection)
         actions.start_event(
-            connection, row.uuid, self.ctxt.request_id, DEST_EVENT, ends['dest']['host']
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            DEST_EVENT,
+            ends['dest']['host'],
         )
-        return {**ends, 'flavor': row.old_flavor or row.flavor}
+        flavor = row and (row.old_flavor or row.flavor)
+        return {**ends, 'flavor': flavor}
 
     def undone(self, connection, row):
-        status = Status.ERROR if row is None else Status.FINISHED
-        migrations.update(connection, self.migration_uuid, {'status': str(status)})
+        if row is None:
+            values = {'status': str(Status.ERROR)}
+            migrations.update(connection, self.migration_uuid, values)
+        else:
+            super().undone(connection, row)
 
     def give_up(self):
         """Also for a server that is deleted: nobody else knows of the source's allocations."""
@@ -160,7 +168,9 @@ class RevertResize(resized.Resized):
             self.world.volume.delete_attachment(self.ctxt, former)
 
     def save_spec(self):
-        self.world.api_db.write(move_records.save_flavor, self.instance_uuid, self.began['flavor'])
+        flavor = self.began['flavor']
+        if flavor:
+            self.world.api_db.write(move_records.save_flavor, self.instance_uuid, flavor)
 
     def record(self):
         """The server is what it was before; in error if the source failed it."""
