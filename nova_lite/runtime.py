@@ -4,6 +4,7 @@ Everything else asks this module, so that a test or a virtual clock can take its
 place (`install`). Import nothing from nova_lite here: this is the lowest layer.
 """
 
+import concurrent.futures
 import contextlib
 import datetime
 import os
@@ -118,6 +119,15 @@ def spawn(target, *args, name=None, daemon=True, **kwargs):
     thread = threading.Thread(target=target, args=args, kwargs=kwargs, name=name, daemon=daemon)
     thread.start()
     return thread
+
+
+def executor(max_workers):
+    """A pool of at most `max_workers` threads, with submit, map and shutdown.
+
+    Its threads sleep until there is work; futurist's wake every second, which is
+    also how long they take to end.
+    """
+    return concurrent.futures.ThreadPoolExecutor(max_workers=max_workers)
 
 
 def thread_name():

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 
-import futurist
 from futurist import periodics
 from oslo_log import log
 
@@ -46,7 +45,7 @@ class Daemon:
         if tasks:
             self._periodics = periodics.PeriodicWorker(
                 [(task, (), {}) for task in tasks],
-                executor_factory=lambda: futurist.ThreadPoolExecutor(max_workers=4),
+                executor_factory=lambda: runtime.executor(4),
                 on_failure=_log_failure,
             )
             self._worker = runtime.spawn(self._periodics.start, name=f'{self.name}-periodics')

@@ -3,10 +3,10 @@
 A list asks many hosts at once, since one that hangs takes as long as all.
 """
 
-import futurist
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.cell import services
 
 LOG = log.getLogger(__name__)
@@ -21,7 +21,7 @@ def ask(req, found):
 
 def of(req, hypervisors):
     """The uptime of each, in their order; None where the host does not tell."""
-    with futurist.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with runtime.executor(AT_ONCE) as pool:
         return list(pool.map(lambda found: _ask_or_none(req, found), hypervisors))
 
 

@@ -12,7 +12,6 @@ import enum
 import heapq
 import itertools
 
-import futurist
 from oslo_log import log
 
 from nova_lite import exception
@@ -101,7 +100,7 @@ class Jobs:
 
     def __init__(self, driver, *, threads=8):
         self._driver = driver
-        self._pool = futurist.ThreadPoolExecutor(max_workers=threads)
+        self._pool = runtime.executor(threads)
         self._lock = runtime.Lock()
         self._quiet = runtime.Condition(self._lock)
         self._queues = {}
@@ -129,7 +128,7 @@ class Jobs:
         self._wake.set()
         if self._clock is not None:
             self._clock.join()
-        self._pool.shutdown(wait=False)
+        self._pool.shutdown(wait=False, cancel_futures=True)
         return quiet
 
     def wait_quiet(self, timeout_s):

@@ -14,6 +14,7 @@ import oslo_messaging
 from oslo_messaging.rpc import server as rpc_server
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.rpc import driver
 from nova_lite.rpc import serializer
 
@@ -132,7 +133,15 @@ class Interface:
             serializer.ObjectSerializer(),
             access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
         )
-        return rpc_server.RPCServer(transport, target, dispatcher, 'threading')
+        return _Server(transport, target, dispatcher, 'threading')
+
+
+class _Server(rpc_server.RPCServer):
+    """An RPC server with a pool of ours: idle threads sleep, and end when told to."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._executor_cls = runtime.executor
 
 
 def _endpoint(interface, manager):

@@ -9,7 +9,6 @@ that waits holds no thread.
 import heapq
 import traceback
 
-import futurist
 from oslo_log import log
 
 from nova_lite import exception
@@ -42,7 +41,7 @@ class Engine:
     def __init__(self, journal, make_saga, *, owner, lease_s=15, threads=8):
         self.journal, self.make_saga = journal, make_saga
         self.owner, self.lease_s = owner, lease_s
-        self._pool = futurist.ThreadPoolExecutor(max_workers=threads)
+        self._pool = runtime.executor(threads)
         self._held = {}
         self._alarms = []
         self._lock = runtime.Condition()

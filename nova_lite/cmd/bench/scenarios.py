@@ -1,7 +1,5 @@
 """What can be measured. Each scenario leaves the cloud as it found it."""
 
-import futurist
-
 from nova_lite import exception
 from nova_lite import runtime
 
@@ -19,7 +17,7 @@ def boot(cloud, args, measured):
         return server['id']
 
     measured.begin()
-    with futurist.ThreadPoolExecutor(max_workers=args.concurrency) as pool:
+    with runtime.executor(args.concurrency) as pool:
         for uuid in pool.map(create, range(args.count)):
             asked[uuid] = 'ACTIVE'
     try:
@@ -42,7 +40,7 @@ def list_(cloud, args, measured):
         measured.add('GET /servers/detail', runtime.monotonic() - start)
 
     measured.begin()
-    with futurist.ThreadPoolExecutor(max_workers=args.concurrency) as pool:
+    with runtime.executor(args.concurrency) as pool:
         list(pool.map(one, range(args.count)))
     measured.end(max(1, sum(shown)))
 

@@ -4,6 +4,7 @@ The same managers, RPC interfaces and sagas as with a process per daemon; only
 the URLs differ.
 """
 
+import functools
 import os
 
 from oslo_log import log
@@ -80,16 +81,13 @@ class EmbeddedCloud:
 
     def stop(self):
         """Stop everything, newest first. What is under way goes on at the next start."""
-        for running in reversed(self._servers[2:]):
-            running.stop()
+        neighbours, front = self._servers[:2], self._servers[2:]
+        _together(running.stop for running in front)
         # Work flows downwards: who hands it on stops before who does it.
         for kinds in (('super-conductor', 'scheduler'), ('compute',), ('conductor',)):
-            together = [name for name in self.daemons if name.startswith(kinds)]
-            stopping = [runtime.spawn(self.stop_daemon, name) for name in together]
-            for thread in stopping:
-                thread.join()
-        for running in self._servers[:2]:
-            running.stop()
+            names = [name for name in self.daemons if name.startswith(kinds)]
+            _together(functools.partial(self.stop_daemon, name) for name in names)
+        _together(running.stop for running in neighbours)
         self._servers.clear()
         if self._simcloud is not None:
             self._simcloud.close()
@@ -164,3 +162,9 @@ class EmbeddedCloud:
                 service=f'Port {settings.port}', reason=f'{error}; choose another with --port'
             ) from error
         self._servers.append(running)
+
+
+def _together(calls):
+    """Make calls at the same time, each in a thread, and wait until all have ended."""
+    for thread in [runtime.spawn(call) for call in calls]:
+        thread.join()
