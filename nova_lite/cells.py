@@ -8,7 +8,6 @@ Source: reference/cells-and-rpc 1 and 2.
 import concurrent.futures
 import urllib.parse
 
-import futurist
 from oslo_log import log
 
 from nova_lite import exception
@@ -25,10 +24,15 @@ LOG = log.getLogger(__name__)
 CELL0_UUID = cell_mappings.CELL0_UUID
 NO_BUS = 'none:///'
 RELOAD_S = 30
+READERS = 16  # threads that read from one cell
 
 
 class Cell:
-    """One cell. `db` is its Database; `bus` its transport, opened on first use."""
+    """One cell. `db` is its Database; `bus` its transport, opened on first use.
+
+    Bounded reads (`submit`) have threads of their own: those that hang in a database
+    that answers nothing any more are not missing elsewhere.
+    """
 
     def __init__(self, conf, row):
         self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
@@ -37,6 +41,8 @@ class Cell:
         self._conf = conf
         self._bus = None
         self._lock = runtime.Lock()
+        self._readers = runtime.executor(READERS)
+        self._hanging = 0
 
     @property
     def is_cell0(self):
@@ -53,8 +59,33 @@ class Cell:
                 )
             return self._bus
 
+    def submit(self, function, args, kwargs):
+        """Begin a read in a thread; returns its future, or None when all of them hang."""
+        if self._hanging >= READERS:
+            return None
+        return self._readers.submit(self._ask, function, args, kwargs)
+
+    def _ask(self, function, args, kwargs):
+        try:
+            return self.db.read(function, *args, **kwargs)
+        except exception.Unavailable as error:
+            LOG.warning('Cell %s cannot be reached: %s', self.name, error)
+            return Unreachable(error)
+
+    def give_up(self, future):
+        """Wait no longer for a read; its thread may hang for as long as it likes."""
+        LOG.warning('Cell %s did not answer in time', self.name)
+        if not future.cancel():
+            self._count(1)
+            future.add_done_callback(lambda _future: self._count(-1))
+
+    def _count(self, number):
+        with self._lock:
+            self._hanging += number
+
     def close(self):
         """Give up connections; only for a cell whose mapping is gone or changed."""
+        self._readers.shutdown(wait=False, cancel_futures=True)
         self.db.dispose()
         if self._bus is not None:
             self._bus.cleanup()
@@ -83,7 +114,6 @@ class Cells:
         self._cells = {}
         self._loaded = None
         self._lock = runtime.Lock()
-        self._pool = futurist.ThreadPoolExecutor(max_workers=32)
 
     def every(self, *, cell0=True, disabled=True):
         """Cells in the order of their mappings."""
@@ -134,28 +164,22 @@ class Cells:
         longer than the timeout: one dead cell never holds up the others for longer.
         """
         cells = self.every() if cells is None else cells
-        started = {
-            cell: self._pool.submit(self._ask, cell, function, args, kwargs) for cell in cells
-        }
-        concurrent.futures.wait(started.values(), timeout=timeout_s or self.timeout_s)
+        started = {cell: cell.submit(function, args, kwargs) for cell in cells}
+        concurrent.futures.wait(
+            [future for future in started.values() if future is not None],
+            timeout=timeout_s or self.timeout_s,
+        )
         results = {}
         for cell, future in started.items():
-            if future.done():
+            if future is not None and future.done():
                 results[cell] = future.result()
-            else:
-                future.cancel()
-                LOG.warning('Cell %s did not answer in time', cell.name)
-                results[cell] = Unreachable(
-                    exception.CellTimeout(service='A cell', reason='no answer', cell=cell.name)
-                )
+                continue
+            if future is not None:
+                cell.give_up(future)
+            results[cell] = Unreachable(
+                exception.CellTimeout(service='A cell', reason='no answer', cell=cell.name)
+            )
         return results
-
-    def _ask(self, cell, function, args, kwargs):
-        try:
-            return cell.db.read(function, *args, **kwargs)
-        except exception.Unavailable as error:
-            LOG.warning('Cell %s cannot be reached: %s', cell.name, error)
-            return Unreachable(error)
 
     def _find(self, matches, key):
         for again in (False, True):
@@ -185,7 +209,6 @@ class Cells:
         """Give up all connections."""
         for cell in self._cells.values():
             cell.close()
-        self._pool.shutdown(wait=False)
 
 
 def fill(url, local):

@@ -1,0 +1,65 @@
+"""Reads from all cells: one that hangs holds up nobody for longer than the timeout."""
+
+import fixtures
+import testtools
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import runtime
+from tests.fixtures import compute_api
+
+
+def _answer(_connection):
+    return 'here'
+
+
+class TestScatter(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.FakeLogger())
+        self.api = self.useFixture(compute_api.ComputeApi())
+        self.cells = self.api.cells
+        self.cells.timeout_s = 0.05
+        self.release = runtime.Event()
+        self.addCleanup(self.release.set)
+
+    def hang(self, cell):
+        """Make every read of the cell wait until the test ends."""
+        read = cell.db.read
+
+        def hanging(function, *args, **kwargs):
+            self.release.wait()
+            return read(function, *args, **kwargs)
+
+        cell.db.read = hanging
+
+    def ask(self):
+        found = self.cells.scatter(_answer)
+        return {cell.name: answer for cell, answer in found.items()}
+
+    def test_all_answer(self):
+        self.assertEqual({'cell0': 'here', 'cell1': 'here', 'cell2': 'here'}, self.ask())
+
+    def test_one_hangs(self):
+        self.hang(self.api.cell('cell2'))
+        found = self.ask()
+        self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
+        self.assertIsInstance(found['cell2'], cells.Unreachable)
+        self.assertIsInstance(found['cell2'].error, exception.CellTimeout)
+
+    def test_others_keep_their_threads(self):
+        """A cell whose threads all hang is not waited for at all, until one is free."""
+        down = self.api.cell('cell2')
+        self.hang(down)
+        for _number in range(cells.READERS):
+            self.ask()
+        self.cells.timeout_s = 30
+        started = runtime.monotonic()
+        found = self.ask()
+        self.assertTrue(runtime.monotonic() - started < 10)
+        self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
+        self.assertIsInstance(found['cell2'], cells.Unreachable)
+        self.release.set()
+        while down._hanging:
+            runtime.sleep(0.001)
+        self.assertEqual('here', self.ask()['cell2'])
