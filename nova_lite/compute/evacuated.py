@@ -1,14 +1,16 @@
 """Hosts that return: what was evacuated from them goes before they count as up.
 
-A host is looked after when the daemon starts and whenever its hypervisor answers
-again. Until then it has no heartbeat, so nobody sends it anything or un-forces it.
-Source: reference/moves 5.
+A host is looked after when the daemon starts and whenever its hypervisor has been
+down. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
+that was only forced down the guests are stopped, for they run elsewhere; the rest
+waits for a restart. Source: reference/moves 5.
 """
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import jobs
 from nova_lite.virt import model
@@ -30,17 +32,31 @@ class Evacuated:
         """The hosts whose hypervisors answer and that hold nothing of others' servers."""
         up = self._site.up_hosts()
         self._clear.intersection_update(up)
-        returned = [
-            host
-            for host in up
-            if host not in self._clear and not self._site.jobs.has((host, RETURN))
-        ]
+        returned = [host for host in up if host not in self._clear]
+        dirty = set()
         if returned:
-            left = {each['host'] for each in self._left(returned)}
-            self._clear.update(host for host in returned if host not in left)
-            for host in left:
-                self._site.jobs.run((host, RETURN), self._clean(host), here=False)
+            dirty = {each['host'] for each in self._left(returned)}
+            self._clear.update(host for host in returned if host not in dirty)
+        self._begin(dirty)
         return [host for host in up if host in self._clear]
+
+    def look_after(self, forced_down):
+        """See what was evacuated from hosts that are up and that operators hold for down."""
+        returned = set()
+        for each in self._left(forced_down):
+            booted_at = self._site.driver.get_facts(each['node']).booted_at
+            if booted_at > each['began']:
+                returned.add(each['host'])
+            else:
+                stop = self._tried({**each, 'done': False}, runtime.new_uuid())
+                self._site.jobs.run((each['host'], each['instance_uuid']), stop)
+        self._clear -= returned
+        self._begin(returned)
+
+    def _begin(self, hosts):
+        for host in hosts:
+            if not self._site.jobs.has((host, RETURN)):
+                self._site.jobs.run((host, RETURN), self._clean(host), here=False)
 
     def _left(self, hosts):
         return self._site.conductor.evacuations_from(context.admin(), hosts=hosts)

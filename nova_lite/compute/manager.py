@@ -94,6 +94,9 @@ class ComputeManager(live_calls.LiveCalls):
         """One heartbeat for all hosts that count as up."""
         hosts = self._evacuated.hosts()
         found = self.site.conductor.beat(context.admin(), hosts=hosts)
+        forced_down = [host for host, service in found.items() if service['forced_down']]
+        if forced_down:
+            self._evacuated.look_after(forced_down)
         disabled = [host for host, service in found.items() if service['disabled']]
         if self.site.inventory.note_disabled(disabled):
             self.site.jobs.run(REPORT, self._report(), here=False)

@@ -3,6 +3,8 @@
 Source: reference/moves 5.
 """
 
+import datetime
+
 from nova_lite import states
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
@@ -25,6 +27,7 @@ def left_on(connection, hosts):
             'host': row.source_compute,
             'node': row.source_node,
             'provider': nodes.get((row.source_compute, row.source_node)),
+            'began': row.created_at.replace(tzinfo=datetime.UTC).timestamp(),
             'done': row.status == Status.DONE,
         }
         for row in found

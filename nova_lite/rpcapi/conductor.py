@@ -197,7 +197,8 @@ class ConductorAPI(rpc.Interface):
         """What was evacuated from the hosts and is not removed there.
 
         Returns [{'migration_uuid', 'instance_uuid', 'host', 'node', 'provider': uuid of
-        the node's, 'done': False while it is being rebuilt elsewhere}, ...].
+        the node's, 'began': seconds since 1970, 'done': False while it is being rebuilt
+        elsewhere}, ...].
         """
 
     @rpc.call(since='1.0')

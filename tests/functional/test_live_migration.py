@@ -4,7 +4,6 @@ import testtools
 
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
-from tests.fixtures import moving
 
 DEST_CHECK = 'compute_check_can_live_migrate_destination'
 SOURCE_CHECK = 'compute_check_can_live_migrate_source'
