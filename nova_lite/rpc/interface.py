@@ -183,5 +183,14 @@ def _dispatch(declared, implementation):
                 '%s answers with %s: %s', implementation.__name__, type(error).__name__, error
             )
             raise oslo_messaging.ExpectedException() from error
+        except Exception as error:
+            # A bug of ours. The caller must not take a KeyError here for one of its own.
+            LOG.exception('%s failed', implementation.__name__)
+            if declared.rpc_kind == 'cast':
+                return None
+            try:
+                raise exception.RemoteError(type=type(error).__name__, value=str(error)) from error
+            except exception.RemoteError:
+                raise oslo_messaging.ExpectedException() from error
 
     return method

@@ -1,0 +1,138 @@
+"""Both ends of a declared interface, over the embedded bus."""
+
+import oslo_messaging
+import testtools
+
+from nova_lite import conf
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import rpc
+from nova_lite import runtime
+from nova_lite.objects import selection
+from nova_lite.rpc import embedded
+from nova_lite.rpc import transport
+
+
+class ToyAPI(rpc.Interface):
+    topic, version = 'toy', '1.1'
+    server_argument = 'host'
+
+    @rpc.call(since='1.0')
+    def add(self, ctxt, host, first, second=2):
+        """The sum."""
+
+    @rpc.cast(since='1.1')
+    def nudge(self, ctxt, host, thing):
+        """No answer."""
+
+
+class Toy:
+    def __init__(self):
+        self.nudged = runtime.Event()
+        self.seen = []
+
+    def add(self, ctxt, host, first, second=2):
+        self.seen.append((ctxt.request_id, ctxt.epoch, host))
+        if first is None:
+            raise exception.InstanceNotFound(instance_id='some')
+        if first == 'bug':
+            raise KeyError('bug')
+        return first + second
+
+    def nudge(self, ctxt, host, thing):
+        self.seen.append((host, thing))
+        self.nudged.set()
+
+
+class OlderToy:
+    def add(self, ctxt, host, first):
+        return first
+
+
+class RenamedToy(Toy):
+    def nudge(self, ctxt, host, other):
+        pass
+
+
+class InterfaceTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.conf = conf.make_conf(files=[])
+        self.name = runtime.new_uuid()
+        self.addCleanup(embedded.forget, self.name)
+        self.manager = Toy()
+        self.bus = self.open()
+        self.hosts = [f'host-{number}' for number in range(50)]
+        server = ToyAPI.server(self.bus, self.hosts, self.manager)
+        server.start(override_pool_size=4)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        self.client = ToyAPI(self.open())
+        self.ctxt = context.admin()
+
+    def open(self):
+        bus = transport.open_bus(self.conf, f'{transport.EMBEDDED}{self.name}')
+        self.addCleanup(bus.cleanup)
+        return bus
+
+    def test_one_listener_serves_every_host(self):
+        for host in self.hosts:
+            self.assertEqual(3, self.client.add(self.ctxt, host, 1))
+        self.assertEqual(self.hosts, [host for _id, _epoch, host in self.manager.seen])
+
+    def test_arguments_by_position_and_name(self):
+        self.assertEqual(7, self.client.add(self.ctxt, 'host-1', 3, second=4))
+        self.assertRaises(TypeError, self.client.add, self.ctxt, 'host-1')
+        self.assertRaises(TypeError, self.client.add, self.ctxt, 'host-1', 1, third=3)
+
+    def test_the_context_travels_with_saga_and_epoch(self):
+        ctxt = self.ctxt.for_saga('saga', 7)
+        self.client.add(ctxt, 'host-1', 1)
+        self.assertEqual([(ctxt.request_id, 7, 'host-1')], self.manager.seen)
+
+    def test_errors_of_ours_come_back_as_they_were(self):
+        error = self.assertRaises(
+            exception.InstanceNotFound, self.client.add, self.ctxt, 'host-1', None
+        )
+        self.assertEqual('Instance some could not be found.', str(error))
+        self.assertIs(exception.InstanceNotFound, type(error))
+
+    def test_other_errors_come_back_as_remote(self):
+        error = self.assertRaises(
+            exception.RemoteError, self.client.add, self.ctxt, 'host-1', 'bug'
+        )
+        self.assertIn('KeyError', str(error))
+
+    def test_objects_travel(self):
+        thing = selection.Selection(
+            service_host='h',
+            nodename='n',
+            compute_node_uuid=runtime.new_uuid(),
+            cell_uuid=runtime.new_uuid(),
+        )
+        self.client.nudge(self.ctxt, 'host-2', [thing])
+        self.assertTrue(runtime.wait(self.manager.nudged, 10))
+        ((host, things),) = self.manager.seen
+        self.assertEqual('host-2', host)
+        self.assertEqual([thing.as_dict()], [each.as_dict() for each in things])
+
+    def test_a_server_refuses_a_manager_that_differs(self):
+        for manager in (OlderToy(), RenamedToy()):
+            self.assertRaises(TypeError, ToyAPI.server, self.bus, 'host', manager)
+
+    def test_a_version_cap_is_kept(self):
+        capped = ToyAPI(self.open(), cap='1.0')
+        self.assertEqual(3, capped.add(self.ctxt, 'host-1', 1))
+        self.assertRaises(oslo_messaging.RPCVersionCapError, capped.nudge, self.ctxt, 'host-1', 1)
+
+    def test_buses_do_not_see_each_other(self):
+        other = transport.open_bus(self.conf, f'{transport.EMBEDDED}{self.name}-other')
+        self.addCleanup(other.cleanup)
+        manager = Toy()
+        server = ToyAPI.server(other, 'host-1', manager)
+        server.start(override_pool_size=1)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        ToyAPI(other).add(self.ctxt, 'host-1', 1)
+        self.assertEqual(1, len(manager.seen))
+        self.assertEqual([], self.manager.seen)

@@ -1,0 +1,68 @@
+"""Every interface states since when each method exists, and the releases know it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import testtools
+
+from nova_lite import rpc
+from nova_lite import rpcapi
+from nova_lite import versions
+from nova_lite.rpcapi import compute
+
+
+def interfaces():
+    """Every declared interface."""
+    found = []
+    for module in pkgutil.iter_modules(rpcapi.__path__):
+        loaded = importlib.import_module(f'nova_lite.rpcapi.{module.name}')
+        found.extend(
+            value
+            for value in vars(loaded).values()
+            if inspect.isclass(value)
+            and issubclass(value, rpc.Interface)
+            and value.__module__ == loaded.__name__
+        )
+    return found
+
+
+def pair(version):
+    """A version as a pair of numbers."""
+    return tuple(int(part) for part in version.split('.'))
+
+
+class VersionsTest(testtools.TestCase):
+    def test_there_are_four(self):
+        topics = {interface.topic for interface in interfaces()}
+        self.assertEqual({'super-conductor', 'scheduler', 'conductor', 'compute'}, topics)
+
+    def test_no_method_is_newer_than_its_interface(self):
+        for interface in interfaces():
+            for name, method in interface.methods.items():
+                self.assertThat(
+                    pair(method.rpc_since),
+                    testtools.matchers.Not(testtools.matchers.GreaterThan(pair(interface.version))),
+                    f'{interface.topic}.{name}',
+                )
+
+    def test_an_interface_is_as_new_as_its_newest_method(self):
+        for interface in interfaces():
+            newest = max(pair(method.rpc_since) for method in interface.methods.values())
+            self.assertEqual(newest, pair(interface.version), interface.topic)
+
+    def test_the_newest_release_speaks_these_versions(self):
+        newest = list(versions.RELEASES)[-1]
+        self.assertEqual(
+            {interface.topic: interface.version for interface in interfaces()},
+            versions.rpc_caps(newest),
+        )
+
+    def test_every_method_says_what_it_does(self):
+        for interface in interfaces():
+            for name, method in interface.methods.items():
+                self.assertTrue(inspect.getdoc(method), f'{interface.topic}.{name}')
+
+    def test_a_host_is_an_argument_of_what_is_sent_to_one(self):
+        for name, method in compute.ComputeAPI.methods.items():
+            self.assertIn('host', inspect.signature(method).parameters, name)

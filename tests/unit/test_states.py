@@ -1,0 +1,57 @@
+"""The transition table against the table of statuses."""
+
+import hypothesis
+from hypothesis import strategies
+import testtools
+
+from nova_lite import states
+
+
+class StatusTest(testtools.TestCase):
+    def test_examples_of_the_reference(self):
+        for vm_state, task_state, status in (
+            ('active', None, 'ACTIVE'),
+            ('active', 'resize_prep', 'RESIZE'),
+            ('active', 'rebooting_hard', 'HARD_REBOOT'),
+            ('active', 'powering-off', 'ACTIVE'),
+            ('stopped', 'resize_finish', 'RESIZE'),
+            ('stopped', 'powering-on', 'SHUTOFF'),
+            ('resized', None, 'VERIFY_RESIZE'),
+            ('resized', 'resize_reverting', 'REVERT_RESIZE'),
+            ('paused', 'migrating', 'MIGRATING'),
+            ('error', 'rebuilding', 'REBUILD'),
+            ('error', 'migrating', 'ERROR'),
+            ('building', 'spawning', 'BUILD'),
+            ('no-such-state', None, 'UNKNOWN'),
+        ):
+            self.assertEqual(status, states.status_of(vm_state, task_state))
+
+    @hypothesis.given(
+        strategies.sampled_from(list(states.VmState)),
+        strategies.sampled_from([None, *states.TaskState]),
+    )
+    def test_each_pair_is_found_by_its_status(self, vm_state, task_state):
+        status = states.status_of(vm_state, task_state)
+        exceptions = states.STATUS[vm_state][1]
+        matches = [tasks for found, tasks in states.states_of(status) if found == vm_state]
+        self.assertTrue(
+            any(
+                task_state in tasks
+                if tasks
+                else task_state not in exceptions or exceptions[task_state] == status
+                for tasks in matches
+            )
+        )
+
+
+class TransitionTest(testtools.TestCase):
+    def test_rows_name_states_that_exist(self):
+        for row in states.TRANSITIONS:
+            for vm_state in row.vm_states or ():
+                self.assertIn(vm_state, list(states.VmState))
+            for task_state in row.task_states or ():
+                self.assertIn(task_state, [None, *states.TaskState])
+
+    def test_nothing_starts_from_deleted(self):
+        for row in states.TRANSITIONS:
+            self.assertNotIn(states.VmState.DELETED, row.vm_states or ())
