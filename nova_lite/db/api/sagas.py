@@ -159,9 +159,9 @@ def _later(seconds):
 
 
 def _free(now):
+    """No one holds it."""
     return sa.and_(
         TABLE.c.state.in_((journal.RUNNING, journal.PARKED)),
-        TABLE.c.wake_at <= now,
         sa.or_(TABLE.c.lease_until.is_(None), TABLE.c.lease_until < now),
     )
 
@@ -171,9 +171,11 @@ def _acquire(connection, uuid, owner, lease_s):
     if before is None:
         return None
     now = runtime.naive_now()
+    # The nudge for a new saga comes before the time at which the sweep would look.
+    begins = sa.or_(TABLE.c.wake_at <= now, TABLE.c.epoch == 0)
     done = connection.execute(
         TABLE.update()
-        .where(TABLE.c.uuid == uuid, TABLE.c.epoch == before.epoch, _free(now))
+        .where(TABLE.c.uuid == uuid, TABLE.c.epoch == before.epoch, _free(now), begins)
         .values(
             state=journal.RUNNING, owner=owner, epoch=before.epoch + 1, lease_until=_later(lease_s)
         )
@@ -218,10 +220,11 @@ def _change(connection, record, values, note):
 
 
 def _due(connection, limit):
+    now = runtime.naive_now()
     return (
         connection.execute(
             sa.select(TABLE.c.uuid)
-            .where(_free(runtime.naive_now()))
+            .where(_free(now), TABLE.c.wake_at <= now)
             .order_by(TABLE.c.wake_at)
             .limit(limit)
         )
