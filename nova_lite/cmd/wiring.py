@@ -12,6 +12,7 @@ from nova_lite.clients import image
 from nova_lite.clients import network
 from nova_lite.clients import placement
 from nova_lite.clients import volume
+from nova_lite.cmd import door
 from nova_lite.compute import manager as compute_manager
 from nova_lite.conductor import cell as cell_conductor_module
 from nova_lite.conductor import super as super_module
@@ -87,6 +88,10 @@ def scheduler(conf):
     manager = scheduler_manager.SchedulerManager(
         conf, cells, placement.Placement(conf), network.Network(conf)
     )
+    if conf.transport_url.startswith(transport.EMBEDDED):
+        entrance = door.Door(manager, conf.state_path)
+        entrance.open()
+        closing.append(entrance.close)
     return service.Daemon(
         'scheduler',
         manager,

@@ -8,6 +8,7 @@ class SchedulerAPI(rpc.Interface):
     """Any number of schedulers; each keeps what it reads for a second at most."""
 
     topic, version = 'scheduler', '1.0'
+    server_argument = 'scheduler'
 
     @rpc.call(since='1.0', timeout=interface.LONG)
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
@@ -20,11 +21,12 @@ class SchedulerAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def why(self, ctxt, instance_uuid, host=None):
+    def why(self, ctxt, instance_uuid, host=None, scheduler=None):
         """What the scheduler remembers of the last decision about a server.
 
         host: only what became of this one, with what keeps it from fulfilling the
         request now if placement did not offer it
+        scheduler: the name of the one to ask; whichever takes it first if None
         Returns {'instance_uuid', 'request_id', 'at', 'chosen', 'alternates', 'error',
         'request_filters': [[name, what it did]], 'queries': [text],
         'hosts': [{'host', 'stage', 'reason'}], 'more': hosts left out}.

@@ -63,7 +63,7 @@ class SchedulerManager:
         finally:
             self.memory.add(decision.record)
 
-    def why(self, ctxt, instance_uuid, host=None):
+    def why(self, ctxt, instance_uuid, host=None, scheduler=None):
         """What became of hosts in the last decision about a server; see SchedulerAPI."""
         record = self.memory.get(instance_uuid)
         return report.describe(self.world, ctxt, record, instance_uuid, host)

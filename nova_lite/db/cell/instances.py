@@ -50,6 +50,11 @@ def of(connection, uuids):
     return rows.every(connection, TABLE, uuid=list(uuids), deleted=False, hidden=False)
 
 
+def named(connection, name):
+    """Servers of that display name, neither deleted nor hidden."""
+    return rows.every(connection, TABLE, display_name=name, deleted=False, hidden=False)
+
+
 def on_host(connection, host, node=None):
     """Servers that a host has, hidden ones too."""
     where = {'host': host, 'deleted': False}

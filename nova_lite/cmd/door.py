@@ -1,0 +1,102 @@
+"""A door into an embedded cloud's scheduler, for commands in other processes.
+
+The buses of an embedded cloud live in its process, so `nova-lite why` cannot reach
+the scheduler by RPC. Here it can: HTTP on loopback, for whoever can read the key
+in the state directory, which only the cloud's owner can. It serves one question.
+"""
+
+import hmac
+import http
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.wsgi import server
+
+LOG = log.getLogger(__name__)
+
+KEY_HEADER = 'X-Door-Key'
+TIMEOUT_S = 60
+
+
+def path_of(state_path):
+    """The file that tells where the door is and holds its key."""
+    return os.path.join(state_path, 'run', 'scheduler.json')
+
+
+class Door:
+    """Answers GET /why?server=UUID[&host=HOST] with what `manager.why` returns."""
+
+    def __init__(self, manager, state_path):
+        self._manager = manager
+        self._path = path_of(state_path)
+        self._key = runtime.new_secret()
+        self._server = server.InProcess(self, threads=2)
+
+    def open(self):
+        """Serve, and say where."""
+        self._server.start()
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        draft = f'{self._path}.new'
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w') as file:
+            json.dump({'url': self._server.url, 'key': self._key}, file)
+        os.replace(draft, self._path)
+
+    def close(self):
+        """Serve no more."""
+        if os.path.exists(self._path):
+            os.unlink(self._path)
+        self._server.stop()
+
+    def __call__(self, environ, start_response):
+        """The WSGI application."""
+        status, body = self._answer(environ)
+        start_response(f'{status.value} {status.phrase}', [('Content-Type', 'application/json')])
+        return [json.dumps(body).encode()]
+
+    def _answer(self, environ):
+        if not hmac.compare_digest(environ.get('HTTP_X_DOOR_KEY', '').encode(), self._key.encode()):
+            return http.HTTPStatus.FORBIDDEN, {'error': 'wrong key'}
+        asked = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
+        if environ['PATH_INFO'] != '/why' or 'server' not in asked:
+            return http.HTTPStatus.NOT_FOUND, {'error': 'ask for /why?server=UUID'}
+        try:
+            found = self._manager.why(context.admin(), asked['server'], asked.get('host'))
+        except (exception.NotFound, exception.Invalid) as error:
+            return http.HTTPStatus.NOT_FOUND, {'error': error.message}
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot tell why for %s: %s', asked, error)
+            return http.HTTPStatus.SERVICE_UNAVAILABLE, {'error': error.message}
+        return http.HTTPStatus.OK, found
+
+
+def ask(state_path, instance_uuid, host=None):
+    """What SchedulerAPI.why returns, from the embedded cloud of `state_path`.
+
+    Raises Invalid with the scheduler's reason, Unavailable when the cloud is not up.
+    """
+    try:
+        with open(path_of(state_path)) as file:
+            place = json.load(file)
+    except FileNotFoundError as error:
+        raise exception.Unavailable(
+            service='The scheduler', reason='the cloud is not up; start it with `nova-lite up`'
+        ) from error
+    asked = {'server': instance_uuid, **({'host': host} if host else {})}
+    request = urllib.request.Request(
+        f'{place["url"]}/why?{urllib.parse.urlencode(asked)}', headers={KEY_HEADER: place['key']}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise exception.Invalid(reason=json.load(error)['error']) from error
+    except OSError as error:
+        raise exception.Unavailable(service='The scheduler', reason=error) from error

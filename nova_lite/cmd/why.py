@@ -1,0 +1,121 @@
+"""nova-lite why: what became of each host in the last decision about a server.
+
+The schedulers are asked by RPC, each by its name, or through the door of an
+embedded cloud, whose buses no other process reaches.
+"""
+
+import json
+
+from oslo_utils import uuidutils
+from rich import console
+from rich import table
+
+from nova_lite import cells as cells_module
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.cmd import door
+from nova_lite.cmd import state_dir
+from nova_lite.db import engine
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import scheduler
+
+BINARY = 'nova-scheduler'
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'why', help='tell why a server is on a host, or not', description=__doc__
+    )
+    state_dir.add_option(parser)
+    parser.add_argument('server', metavar='SERVER', help='uuid or name')
+    parser.add_argument('host', metavar='HOST', nargs='?', help='only what became of this host')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(run=run)
+
+
+def find(directory, server, host=None):
+    """What SchedulerAPI.why returns; the newest answer when several schedulers know.
+
+    Raises InstanceNotFound, NoUniqueMatch for a name; DecisionNotFound or Invalid when
+    no scheduler remembers.
+    """
+    conf = state_dir.control_conf(directory)
+    api_db = engine.Database(conf.api_database.connection)
+    cells = cells_module.Cells(conf, api_db)
+    try:
+        uuid = server if uuidutils.is_uuid_like(server) else _uuid_of(cells, server)
+        if conf.transport_url.startswith(transport.EMBEDDED):
+            return door.ask(conf.state_path, uuid, host)
+        return _ask_all(conf, cells, uuid, host)
+    finally:
+        cells.close()
+        api_db.dispose()
+
+
+def _uuid_of(cells, name):
+    found = {
+        row.uuid
+        for rows in cells.scatter(instances.named, name).values()
+        if not isinstance(rows, cells_module.Unreachable)
+        for row in rows
+    }
+    if not found:
+        raise exception.InstanceNotFound(instance_id=name)
+    if len(found) > 1:
+        raise exception.NoUniqueMatch(what='servers', name=name)
+    return found.pop()
+
+
+def _ask_all(conf, cells, uuid, host):
+    """Any scheduler may have decided, and only that one remembers."""
+    rows = cells.cell0.db.read(services.every, binary=BINARY)
+    names = [row.host for row in rows if services.is_up(row, conf.service_down_time)]
+    bus = transport.open_bus(conf, conf.transport_url)
+    answers = []
+    try:
+        caller = scheduler.SchedulerAPI(bus)
+        for name in names:
+            try:
+                answers.append(caller.why(context.admin(), uuid, host, scheduler=name))
+            except exception.DecisionNotFound:
+                continue  # another one's
+    finally:
+        bus.cleanup()
+    if not answers:
+        raise exception.DecisionNotFound(uuid=uuid)
+    return max(answers, key=lambda answer: answer['at'])
+
+
+def run(args):
+    """Print the answer; 0 when there is one."""
+    found = find(args.state_dir, args.server, args.host)
+    if args.json:
+        print(json.dumps(found, indent=2))
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found):
+    terminal = console.Console(highlight=False, soft_wrap=True)
+
+    def say(text):
+        terminal.print(text, markup=False)
+
+    say(f'Server {found["instance_uuid"]}, decided {found["at"]} for {found["request_id"]}')
+    say(f'chosen: {found["chosen"] or "none"}')
+    if found['error']:
+        say(found['error'])
+    for name, what in found['request_filters']:
+        say(f'request filter {name}: {what}')
+    for query in found['queries']:
+        say(f'placement was asked: {query}')
+    shown = table.Table('host', 'stage', 'reason')
+    for entry in found['hosts']:
+        shown.add_row(entry['host'], entry['stage'], entry['reason'])
+    terminal.print(shown, markup=False)
+    if found['more']:
+        say(f'and {found["more"]} more hosts; name one to see it')

@@ -1,0 +1,60 @@
+"""nova-lite why over a bus: only the scheduler that decided remembers."""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.cmd import why
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.scheduler import manager
+from tests.unit.scheduler import cloud
+
+
+class SchedulersTest(cloud.ManagerTestCase):
+    def serve(self, name):
+        """One more scheduler, with a memory of its own."""
+        self.conf.set_override('host', name)
+        made = manager.SchedulerManager(self.conf, self.cells, self.placement)
+        made.start()
+        server = scheduler_rpc.SchedulerAPI.server(self.bus, name, made)
+        server.start(override_pool_size=2)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        return made
+
+    def setUp(self):
+        super().setUp()
+        url = f'embedded://{self.id()}'
+        self.conf.set_override('transport_url', url)
+        self.bus = transport.open_bus(self.conf, url)
+        self.addCleanup(self.bus.cleanup)
+        self.add_host('a')
+        self.first, self.second = self.serve('first'), self.serve('second')
+
+    def ask(self, uuid):
+        return why._ask_all(self.conf, self.cells, uuid, None)
+
+    def test_each_is_asked(self):
+        for one in (self.first, self.second):
+            self.scheduler = one
+            ((uuid, _selections),) = self.decide().items()
+            self.assertEqual('a', self.ask(uuid)['chosen'])
+
+    def test_the_newest_counts(self):
+        self.scheduler = self.first
+        ((uuid, _selections),) = self.decide().items()
+        self.decide_again(self.second, uuid)
+        self.assertEqual(self.second.why(self.ctxt, uuid)['at'], self.ask(uuid)['at'])
+
+    def decide_again(self, scheduler, uuid):
+        spec = cloud.base.make_spec()
+        scheduler.select_destinations(self.ctxt, spec, [uuid])
+
+    def test_none_remembers(self):
+        self.assertRaises(exception.DecisionNotFound, self.ask, runtime.new_uuid())
+
+    def test_names(self):
+        self.add_server('a', uuid=(uuid := runtime.new_uuid()))
+        self.assertEqual(uuid, why._uuid_of(self.cells, 'server'))
+        self.assertRaises(exception.InstanceNotFound, why._uuid_of, self.cells, 'other')
+        self.add_server('a')
+        self.assertRaises(exception.NoUniqueMatch, why._uuid_of, self.cells, 'server')
