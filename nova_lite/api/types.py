@@ -10,6 +10,7 @@ NOTHING = {'type': 'null'}
 _TRUE = (True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes')
 _FALSE = (False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no')
 BOOLEAN = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE]}
+BOOLEAN_OR_AUTO = {'type': ['boolean', 'string'], 'enum': [*_TRUE, *_FALSE, 'auto']}
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'format': 'name'}
 HOST = {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'^[a-zA-Z0-9\-._]*\Z'}

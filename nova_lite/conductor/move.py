@@ -200,9 +200,16 @@ class Move(saga.Saga):
         of `expect` (default: of this saga's); started, ended: (event, host)
         Raises StateChanged when the server is no longer in this move.
         """
-        self.write(self._progress, status, changes or {}, started, ended, expect or self.tasks)
+        self.write(
+            self._progress,
+            changes or {},
+            expect or self.tasks,
+            status=status,
+            started=started,
+            ended=ended,
+        )
 
-    def _progress(self, connection, status, changes, started, ended, expect):
+    def _progress(self, connection, changes, expect, *, status, started, ended):
         instances.update(connection, self.instance_uuid, changes, expect_task=expect)
         if status is not None:
             migrations.update(connection, self.migration_uuid, {'status': str(status)})

@@ -18,7 +18,7 @@ from nova_lite.saga import journal
 
 ACTION = 'os-migrateLive'
 HOST = types.null_or(types.HOST)
-BLOCK = {'type': ['boolean', 'string'], 'enum': [*types.BOOLEAN['enum'], 'auto']}
+BLOCK = types.BOOLEAN_OR_AUTO
 
 
 def _body(block, *required, **more):
