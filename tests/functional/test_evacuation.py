@@ -11,7 +11,7 @@ class EvacuationTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=3, options={'DEFAULT': {'report_interval': 1}})
+            cloud_fixture.Cloud(cells=1, hosts=3)
         )
         self.moving = live_moving.LiveMoving(self.cloud)
 
@@ -21,17 +21,6 @@ class EvacuationTestCase(testtools.TestCase):
 
     def evacuate(self, server, *, status=200, version=moving.LATEST, **content):
         return self.moving.act(server, 'evacuate', content, status=status, version=version)
-
-    def come_back(self, host):
-        """Boot the host and wait until it is up, which the service does not show before."""
-        self.moving.power_on(host)
-
-        def clean():
-            answer = self.moving.change_service(host, forced_down=False)
-            return answer.status_code == 200
-
-        self.cloud.wait_for(clean, f'{host} to be clean')
-        self.cloud.wait_for(lambda: self.moving.service(host)['state'] == 'up', f'{host} to be up')
 
 
 class EvacuationTest(EvacuationTestCase):
@@ -53,7 +42,7 @@ class EvacuationTest(EvacuationTestCase):
             [('rebuild_server', 'Success'), ('compute_rebuild_instance', 'Success')],
             self.moving.events(server, 'evacuate'),
         )
-        self.come_back(source)
+        self.moving.come_back(source)
         self.assertEqual('completed', self.moving.migration(server)['status'])
         self.assertEqual(1, len(self.moving.allocations(server.id)))
         self.assertEqual([rebuilt.compute_host], self.moving.running(server))
@@ -113,7 +102,7 @@ class EvacuationTest(EvacuationTestCase):
         )
         self.moving.power_on(source)
         self.assertEqual('done', self.moving.ended(server)['status'])
-        self.come_back(source)
+        self.moving.come_back(source)
         self.assertEqual('completed', self.moving.migration(server)['status'])
 
     def test_deleted_before_the_host_returns(self):
@@ -124,7 +113,7 @@ class EvacuationTest(EvacuationTestCase):
         self.moving.ended(server)
         self.cloud.admin.compute.delete_server(server)
         self.cloud.wait_gone(server)
-        self.come_back(source)
+        self.moving.come_back(source)
 
 
 class RefusedEvacuationTest(EvacuationTestCase):
@@ -186,6 +175,6 @@ class RefusedEvacuationTest(EvacuationTestCase):
             self.assertEqual(1, len(self.moving.allocations(server.id)))
             self.evacuate(server)
             self.assertEqual('done', self.moving.ended(server)['status'])
-            self.come_back(source)
+            self.moving.come_back(source)
             self.cloud.admin.compute.delete_server(server)
             self.cloud.wait_gone(server)
