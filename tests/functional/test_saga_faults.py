@@ -9,7 +9,7 @@ import testtools
 
 from nova_lite.conductor import kinds
 from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
+from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 
@@ -45,7 +45,7 @@ class SagaFaultsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=4))
-        self.stage = moving.Moving(self.cloud)
+        self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
     def run_kind(self, kind):
