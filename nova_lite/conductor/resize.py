@@ -273,16 +273,17 @@ class Resize(move.Move):
 
     def take_back(self):
         """Undo of `leave`: the guest is on the source as before, if there is a server."""
-        row = self.read(instances.find, self.instance_uuid)
-        # One that is being soft-deleted or was reset meanwhile stays off.
-        power_on = (
-            self.began['vm_state'] == states.VmState.ACTIVE
-            and row is not None
-            and row.task_state in self.tasks
-        )
-        waits = self.ask(self.compute.finish_revert_resize, self.source(LEAVE), power_on=power_on)
-        if isinstance(waits, saga.Pending):
-            return waits
+        if not self.is_gone():
+            row = self.row()
+            # One that is being soft-deleted or was reset meanwhile stays off.
+            was_on = self.began['vm_state'] == states.VmState.ACTIVE
+            waits = self.ask(
+                self.compute.finish_revert_resize,
+                self.source(LEAVE),
+                power_on=was_on and row.task_state in self.tasks,
+            )
+            if isinstance(waits, saga.Pending):
+                return waits
         if self.is_gone():
             return self.ask(self.compute.discard_guest, self.source(f'{LEAVE}/discard'))
         return None

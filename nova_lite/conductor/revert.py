@@ -42,7 +42,9 @@ class RevertResize(resized.Resized):
             saga.Step(RESERVE, self.reserve, undo=self.unreserve),
             saga.Step(ACTIVATE, self.activate, undo=self.activate_dest),
             saga.Step(DESTROY, self.destroy, attempts=move.PATIENCE),
-            saga.Step('switch the record to source', self.switch, pivot=True),
+            saga.Step(
+                'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
+            ),
             saga.Step(FINISH, self.finish, attempts=move.PATIENCE, left=True),
             saga.Step('give allocations back', self.give_back),
             saga.Step('drop destination', self.drop_dest, attempts=move.PATIENCE, left=True),
@@ -140,15 +142,18 @@ class RevertResize(resized.Resized):
 
     def finish(self):
         """finish_revert_resize: the source has the guest again, as it was."""
-        row = self.read(instances.find, self.instance_uuid)
-        found = self.ask(
-            self.compute.finish_revert_resize,
-            self.end('source', FINISH),
-            power_on=self.began['vm_state'] == states.VmState.ACTIVE
-            and row is not None
-            and row.task_state in self.tasks,
-        )
-        if not isinstance(found, saga.Pending) and self.is_gone():
+        found = None
+        if not self.is_gone():
+            row = self.read(instances.get, self.instance_uuid)
+            was_on = self.began['vm_state'] == states.VmState.ACTIVE
+            found = self.ask(
+                self.compute.finish_revert_resize,
+                self.end('source', FINISH),
+                power_on=was_on and row.task_state in self.tasks,
+            )
+            if isinstance(found, saga.Pending):
+                return found
+        if self.is_gone():
             return self.ask(self.compute.discard_guest, self.end('source', f'{FINISH}/discard'))
         return found
 
@@ -203,5 +208,5 @@ class RevertResize(resized.Resized):
             values['vm_state'] = str(states.VmState.ERROR)
         elif row.vm_state == states.VmState.RESIZED:
             values['vm_state'] = self.began['vm_state']
-            values['power_state'] = self.data[FINISH].get('power_state', row.power_state)
+            values['power_state'] = self.data.get(FINISH, {}).get('power_state', row.power_state)
         return values

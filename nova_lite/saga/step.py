@@ -4,6 +4,8 @@ import abc
 import dataclasses
 import typing
 
+# Step.attempts of a pivot that follows what cannot be undone.
+FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
 
@@ -62,7 +64,10 @@ class Saga(abc.ABC):
 
     @abc.abstractmethod
     def steps(self):
-        """The steps, in order."""
+        """The steps, in order.
+
+        Those after a step may depend on what it found (`data`), those before it may not.
+        """
 
     def turn(self, step, error):
         """Name of the step to go back to and try anew, when `step` failed before the pivot.

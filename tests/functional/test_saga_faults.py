@@ -7,6 +7,7 @@ nothing is left behind, and the same can be asked for again.
 
 import testtools
 
+from nova_lite import saga
 from nova_lite.conductor import kinds
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
@@ -31,14 +32,15 @@ def cases(kind, arguments):
             yield step, mode, 'done', None
         if step.name in saga_class.refusable:
             yield step, Mode.REFUSED, 'done', None
-        if index < pivot and step.undo is not None:
+        last = _last_fatal(steps, pivot)
+        if index < last and step.undo is not None:
             for mode in (Mode.UNDO_LOST, Mode.UNDO_DIES_BEFORE, Mode.UNDO_DIES_AFTER):
-                yield step, mode, 'undone', steps[_last_undoable(steps, pivot)].name
+                yield step, mode, 'undone', steps[last].name
 
 
-def _last_undoable(steps, pivot):
-    """The step whose failure has all before it undone, and whose effect can be."""
-    return max(i for i in range(pivot + 1) if i == pivot or steps[i].undo)
+def _last_fatal(steps, pivot):
+    """The last step whose failure has everything undone."""
+    return max(i for i in range(pivot + 1) if steps[i].attempts < saga.FOREVER)
 
 
 class SagaFaultsTest(testtools.TestCase):
@@ -61,7 +63,7 @@ class SagaFaultsTest(testtools.TestCase):
     def run_case(self, kind, scenario, server, *, step, mode, last):
         """Provoke one fault; returns 'done', 'undone', or what was wrong afterwards."""
         scenario.prepare(self.stage, server)
-        self.faults.idle(server)
+        self.stage.wait_idle(server)
         self.faults.fault = fault = saga_faults.Fault(kind, step.name, mode, last)
         scenario.ask(self.stage, server)
         outcome = self.faults.ended(server).state

@@ -1,0 +1,57 @@
+"""A server is deleted at every step of every move: nothing of it stays."""
+
+import testtools
+
+from nova_lite.conductor import kinds
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import moving
+from tests.fixtures import saga_faults
+from tests.fixtures import scenarios
+
+Mode = saga_faults.Mode
+
+
+class DeletedMovingTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=4))
+        self.stage = moving.Moving(self.cloud)
+        self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+    def run_kind(self, kind):
+        scenario = scenarios.SCENARIOS[kind]
+        wrong = []
+        for step in saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments):
+            for mode in (Mode.DURING_BEFORE, Mode.DURING_AFTER):
+                found = self.run_case(kind, scenario, step, mode)
+                if found:
+                    wrong.append((step.name, str(mode), found))
+        self.assertEqual([], wrong)
+
+    def run_case(self, kind, scenario, step, mode):
+        server = self.stage.boot_full()
+        scenario.prepare(self.stage, server)
+        self.stage.wait_idle(server)
+        self.faults.fault = saga_faults.Fault(
+            kind,
+            step.name,
+            mode,
+            meanwhile=lambda: self.cloud.admin.compute.delete_server(server.id),
+        )
+        scenario.ask(self.stage, server)
+        self.faults.ended(server)
+        self.faults.fault = None
+        self.cloud.wait_gone(server)
+        self.stage.wait_idle(server)
+        return self.cloud.findings()
+
+
+def _test_of(kind):
+    def test(self):
+        self.run_kind(kind)
+
+    return test
+
+
+for each in kinds.KINDS:
+    setattr(DeletedMovingTest, f'test_{each.replace("-", "_")}', _test_of(each))
