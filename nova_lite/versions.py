@@ -9,6 +9,8 @@ SERVICE_VERSION = 1
 OWNER_TRAIT_SINCE = 1
 # Computes of this version and newer can rebuild an evacuated server without starting it.
 STOPPED_EVACUATION_SINCE = 1
+# Computes of this version and newer can send a guest to another cell, and take one.
+CROSS_CELL_RESIZE = 1
 
 RELEASES = {
     '1.0': {

@@ -12,7 +12,6 @@ from nova_lite import runtime
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
-from nova_lite.compute import cold
 from nova_lite.compute import delete
 from nova_lite.compute import evacuated
 from nova_lite.compute import fence
@@ -24,6 +23,7 @@ from nova_lite.compute import live_calls
 from nova_lite.compute import power
 from nova_lite.compute import resume
 from nova_lite.compute import site
+from nova_lite.compute import snapshot_based
 
 LOG = log.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class ComputeManager(live_calls.LiveCalls):
         self._audit = audit.Audit(self.site)
         self._resume = resume.Resume(self.site, self)
         self._fence = fence.Fence(conductor)
-        self._cold = cold.Cold(self.site)
+        self._cold = snapshot_based.SnapshotBased(self.site)
         self._evacuated = evacuated.Evacuated(self.site, self.beat)
 
     # ---- life -------------------------------------------------------------
@@ -210,6 +210,16 @@ class ComputeManager(live_calls.LiveCalls):
     def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
         self._fence.check(ctxt)
         return self._cold.discard(node, instance_uuid, move, key=key)
+
+    def prep_snapshot_based_resize_at_source(
+        self, ctxt, host, instance_uuid, *, node, image_id, key
+    ):
+        self._fence.check(ctxt)
+        return self._cold.copy_out(ctxt, node, instance_uuid, image_id=image_id, key=key)
+
+    def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
+        self._fence.check(ctxt)
+        return self._cold.spawn(ctxt, host, instance, block_devices, arrival)
 
     # ---- images and reading -----------------------------------------------
 

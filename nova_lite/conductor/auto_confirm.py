@@ -14,6 +14,7 @@ from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
@@ -57,7 +58,8 @@ class AutoConfirm:
                 )
 
     def _confirm(self, cell, migration):
-        service = cell.db.read(services.find, migration.source_compute)
+        source = self._source_cell(cell, migration)
+        service = source.db.read(services.find, migration.source_compute)
         if service is None or not services.is_up(service, self._world.conf.service_down_time):
             LOG.info('Resize %s is not confirmed: its source is down', migration.uuid)
             return
@@ -70,10 +72,30 @@ class AutoConfirm:
         LOG.info('Resize %s was not confirmed in time: confirming it', migration.uuid)
         self._run_saga(intent.uuid)
 
+    def _source_cell(self, cell, migration):
+        """Where the source of a migration is, of which `cell` has the visible record."""
+        if migration.cross_cell_move:
+            return self._world.cells.of_host(migration.source_compute)
+        return cell
+
     def _abandon(self, cell, migration, reason):
-        """Give up a migration; the source's audit removes the guest that was kept."""
+        """Give up a migration, and remove what the source kept."""
         LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
+        try:
+            self._world.compute(cell).confirm_resize(
+                context.admin(),
+                host=migration.source_compute,
+                instance_uuid=migration.instance_uuid,
+                node=migration.source_node,
+                move=migration.uuid,
+                key=f'{migration.uuid}/abandon',
+            )
+        except exception.NovaLiteError as error:
+            LOG.warning('Its guest is left to the audit: %s', error)
         self._world.placement.delete_allocations(context.admin(), migration.uuid, force=True)
+        if migration.cross_cell_move:
+            source = self._source_cell(cell, migration)
+            source.db.write(copies.purge, migration.instance_uuid)
         try:
             cell.db.write(
                 migrations.update,
@@ -88,7 +110,7 @@ class AutoConfirm:
 def confirmation(migration):
     """The intent of confirming a resize on nobody's behalf."""
     return intents.Intent(
-        kind='confirm-resize',
+        kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
         uuid=runtime.new_uuid(),
         instance_uuid=migration.instance_uuid,
         arguments={'migration_uuid': migration.uuid},
@@ -112,7 +134,7 @@ def _finished(connection):
         .where(
             table.c.status == str(Status.FINISHED),
             table.c.migration_type.in_([str(each) for each in TYPES]),
-            table.c.cross_cell_move.is_(False),
+            table.c.hidden.is_(False),
         )
         .order_by(table.c.id)
     ).all()

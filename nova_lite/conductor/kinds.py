@@ -1,6 +1,9 @@
 """Which saga class runs which kind of journal row."""
 
 from nova_lite.conductor import confirm
+from nova_lite.conductor import cross_cell
+from nova_lite.conductor import cross_cell_confirm
+from nova_lite.conductor import cross_cell_revert
 from nova_lite.conductor import evacuate
 from nova_lite.conductor import live_migrate
 from nova_lite.conductor import resize
@@ -11,6 +14,10 @@ SAGAS = (
     resize.Migrate,
     confirm.ConfirmResize,
     revert.RevertResize,
+    cross_cell.CrossCellResize,
+    cross_cell.CrossCellMigrate,
+    cross_cell_confirm.CrossCellConfirm,
+    cross_cell_revert.CrossCellRevert,
     live_migrate.LiveMigration,
     evacuate.Evacuation,
 )

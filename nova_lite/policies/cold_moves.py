@@ -8,6 +8,7 @@ CONFIRM_RESIZE = _SERVERS + 'confirm_resize'
 REVERT_RESIZE = _SERVERS + 'revert_resize'
 MIGRATE = 'os_compute_api:os-migrate-server:migrate'
 MIGRATE_HOST = MIGRATE + ':host'
+CROSS_CELL = 'compute:servers:resize:cross_cell'
 MIGRATIONS = 'os_compute_api:os-migrations:index'
 MIGRATIONS_ALL = MIGRATIONS + ':all_projects'
 MIGRATIONS_HOST = MIGRATIONS + ':host'
@@ -32,6 +33,13 @@ def list_rules():
             MIGRATE_HOST,
             base.ADMIN,
             'Cold migrate a server to a named host; asked instead of migrate.',
+            f'{_ACTION} (migrate)',
+        ),
+        base.rule(
+            CROSS_CELL,
+            '!',
+            'Let a resize or a cold migration take a server to another cell.',
+            f'{_ACTION} (resize)',
             f'{_ACTION} (migrate)',
         ),
         base.rule(MIGRATIONS, base.MANAGER, 'List migrations.', _LIST),

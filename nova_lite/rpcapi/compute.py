@@ -4,6 +4,8 @@ from nova_lite import rpc
 
 # A method of a move answers within two seconds; the rest is for a busy machine.
 MOVE = 20
+# An image is uploaded in one go.
+UPLOAD = 600
 
 
 class ComputeAPI(rpc.Interface):
@@ -127,6 +129,29 @@ class ComputeAPI(rpc.Interface):
     @rpc.call(since='1.0', timeout=MOVE)
     def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
         """Either end: remove all there is of a server that was deleted while it moved."""
+
+    # ---- cold moves between cells ----
+    #
+    # As cold moves, of which prep_resize, resize_instance and all that ends one serve
+    # both kinds.
+
+    @rpc.call(since='1.0', timeout=UPLOAD)
+    def prep_snapshot_based_resize_at_source(
+        self, ctxt, host, instance_uuid, *, node, image_id, key
+    ):
+        """Source: stop the guest and upload its disk to the image, which is queued.
+
+        image_id: None for a server that boots from a volume
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
+        """Destination: make the guest from the image.
+
+        instance, block_devices: as prep_resize
+        arrival: {'node', 'image_id', 'power_on', 'key'}
+        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        """
 
     # ---- live migration ----
     #

@@ -147,8 +147,12 @@ class _Run:
     def __init__(self, engine, saga, record):
         self.engine, self.journal = engine, engine.journal
         self.saga, self.record = saga, record
-        self.steps = saga.steps()
         self.attempts = record.attempts
+        self._plan()
+
+    def _plan(self):
+        """The steps as they are now: those to come may depend on what others found."""
+        self.steps = self.saga.steps()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
 
@@ -206,6 +210,7 @@ class _Run:
 
     def _reach(self, index, direction, step, *, what, error=None):
         self.attempts = 0
+        self._plan()
         self.journal.advance(
             self.record,
             journal_module.Note(what, step.name, error and error['message']),

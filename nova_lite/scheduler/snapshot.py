@@ -205,8 +205,8 @@ def read_cell(connection, *, pending=(), image_properties=False):
         uuid: {host} for uuid, host in host_usage.hosts_of(connection, pending).items() if host
     }
     for uuid, host, _node, _flavor in moves:
-        if uuid in on_record:
-            on_record[uuid].add(host)
+        if uuid in pending:
+            on_record.setdefault(uuid, set()).add(host)
     return Reading(
         nodes=compute_nodes.every(connection),
         services={row.host: row for row in services.every(connection, binary=services.COMPUTE)},

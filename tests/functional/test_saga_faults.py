@@ -43,10 +43,16 @@ def _last_fatal(steps, pivot):
     return max(i for i in range(pivot + 1) if steps[i].attempts < saga.FOREVER)
 
 
-class SagaFaultsTest(testtools.TestCase):
+class FaultsBase(testtools.TestCase):
+    """cells, hosts, options: of the cloud."""
+
+    cells, hosts, options = 1, 4, None
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=4))
+        self.cloud = self.useFixture(
+            cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
+        )
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
@@ -89,8 +95,17 @@ class SagaFaultsTest(testtools.TestCase):
             outcomes = (found.get((step, mode), '-') for mode in modes)
             print(f'  {step:32}' + ''.join(f'{outcome[:18]:>19}' for outcome in outcomes))
 
+
+class SagaFaultsTest(FaultsBase):
     def test_scenarios(self):
         self.assertEqual(set(kinds.KINDS), set(scenarios.SCENARIOS))
+
+
+class CrossCellFaultsTest(FaultsBase):
+    """Servers rather leave their cell than stay."""
+
+    cells, hosts = 2, 2
+    options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
 
 
 def _test_of(kind):
@@ -101,4 +116,5 @@ def _test_of(kind):
 
 
 for each in kinds.KINDS:
-    setattr(SagaFaultsTest, f'test_{each.replace("-", "_")}', _test_of(each))
+    case = CrossCellFaultsTest if each.startswith('cross-cell') else SagaFaultsTest
+    setattr(case, f'test_{each.replace("-", "_")}', _test_of(each))

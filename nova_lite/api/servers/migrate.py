@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
+from nova_lite.api.servers import crossing
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
@@ -50,15 +51,17 @@ def migrate(req, server):
     """Begin the move."""
     source_host.require_up(req, server)
     row, host = server.row, host_of(req)
+    crosses = crossing.is_allowed(req, server)
     wanted = {}
     if host:
-        wanted = destination.in_cell(server, host)
+        anywhere = crosses and crossing.destination(req, host)
+        wanted = anywhere or destination.in_cell(server, host)
         if wanted['host'] == row.host:
             raise exception.CannotMigrateToSameHost()
     moves.begin(
         req,
         server,
-        kind='migrate',
+        kind=crossing.kind('migrate', crosses),
         guard=states.MIGRATE,
         action='migrate',
         changes={'progress': 0},

@@ -12,6 +12,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import crossing
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
 from nova_lite.db.api import request_specs
@@ -77,7 +78,7 @@ def resize(req, server):
     moves.begin(
         req,
         server,
-        kind='resize',
+        kind=crossing.kind('resize', crossing.is_allowed(req, server)),
         guard=states.RESIZE,
         action='resize',
         changes=changes,

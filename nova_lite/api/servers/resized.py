@@ -10,6 +10,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import crossing
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
 from nova_lite.db.cell import migrations
@@ -36,7 +37,7 @@ class NotResized(exception.Invalid):
 def confirm(req, server):
     """Keep the server where and how it is."""
     migration = finished(server)
-    source_host.require_up(req, server, migration.source_compute)
+    source_host.require_up(req, server, migration.source_compute, crosses=migration.cross_cell_move)
     _begin(
         req,
         server,
@@ -117,7 +118,7 @@ def _begin(req, server, migration, *, kind, guard, status, arguments=None):
     moves.begin(
         req,
         server,
-        kind=kind,
+        kind=crossing.kind(kind, migration.cross_cell_move),
         uuid=runtime.new_uuid(),
         guard=guard,
         action='revertResize' if status is Status.REVERTING else 'confirmResize',

@@ -5,13 +5,15 @@ from nova_lite.api.servers import acting
 from nova_lite.db.cell import services
 
 
-def require_up(req, server, host=None):
+def require_up(req, server, host=None, *, crosses=False):
     """Raise ServiceIsDown unless the compute service of a host is up.
 
     host: default: the server's own; raises InstanceNotReady when it has none
+    crosses: it may be in another cell
     """
     acting.require_host(server)
     host = host or server.row.host
-    service = server.cell.db.read(services.find, host)
+    cell = req.app.cells.of_host(host) if crosses else server.cell
+    service = cell.db.read(services.find, host)
     if service is None or not services.is_up(service, req.conf.service_down_time):
         raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)

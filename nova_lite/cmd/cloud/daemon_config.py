@@ -46,6 +46,7 @@ def control(places, urls):
         'compute_link_prefix': None,
     }
     sections['conductor'] = {'super': True}
+    sections['oslo_policy'] = {'policy_file': places.policy_path}
     if places.settings.auth == 'keystone':
         sections['keystone_authtoken'] = {
             **credentials(places, urls, 'nova'),

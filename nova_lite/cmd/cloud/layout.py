@@ -17,6 +17,8 @@ from nova_lite.rpc import transport
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume')
 TOP = 'top'
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
+# Nova's default lets nobody move servers between cells; a cloud to try things out does.
+POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,7 @@ class Layout:
         if fresh and os.path.isdir(self.root):
             shutil.rmtree(self.root)
         os.makedirs(self.root, mode=0o700, exist_ok=True)
+        self._write_policy()
         path = self.path('secrets.json')
         if os.path.exists(path):
             with open(path) as kept:
@@ -117,6 +120,15 @@ class Layout:
             f'{name}_password': runtime.new_secret() for name in ('admin', 'demo', 'service')
         }
         _write(path, json.dumps(self.secrets))
+
+    @property
+    def policy_path(self):
+        """The policy file, which is the operator's once it is made."""
+        return self.path('etc', 'policy.yaml')
+
+    def _write_policy(self):
+        if not os.path.exists(self.policy_path):
+            _write(self.policy_path, yaml.safe_dump(POLICY))
 
     def write_clouds(self):
         """Write clouds.yaml for the real clients; returns its path."""

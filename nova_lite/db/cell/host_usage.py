@@ -35,6 +35,8 @@ def moving(connection):
 
     That is the other end of each: the destination with the flavor to be until the
     server is there, the source with the former flavor from then on. flavor: JSON
+    Of a move between cells each cell has a record for its own end: only a copy that is
+    on no host yet holds its destination besides.
     """
     query = (
         sa.select(
@@ -42,6 +44,7 @@ def moving(connection):
             MIGRATIONS.c.source_node,
             MIGRATIONS.c.dest_compute,
             MIGRATIONS.c.dest_node,
+            MIGRATIONS.c.cross_cell_move,
             INSTANCES.c.uuid,
             INSTANCES.c.host,
             INSTANCES.c.flavor,
@@ -53,6 +56,8 @@ def moving(connection):
     )
     held = []
     for row in connection.execute(query):
+        if row.cross_cell_move and row.host is not None:
+            continue
         if row.host == row.dest_compute:
             end = (row.source_compute, row.source_node, row.old_flavor or row.flavor)
         else:

@@ -137,6 +137,12 @@ def purge(connection, uuid):
         models.InstanceFault.__table__,
     ):
         rows.delete(connection, table, instance_uuid=uuid)
+    purge_actions(connection, uuid)
+    rows.delete(connection, TABLE, uuid=uuid)
+
+
+def purge_actions(connection, uuid):
+    """Remove the record of a server's actions."""
     actions = models.InstanceAction.__table__
     events = models.InstanceActionEvent.__table__
     connection.execute(
@@ -145,7 +151,6 @@ def purge(connection, uuid):
         )
     )
     rows.delete(connection, actions, instance_uuid=uuid)
-    rows.delete(connection, TABLE, uuid=uuid)
 
 
 def add_fault(connection, uuid, *, code, message, details=None, host=None):

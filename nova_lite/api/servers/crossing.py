@@ -1,0 +1,57 @@
+"""Whether a resize or a cold migration may leave the server's cell.
+
+Where one of the conditions does not hold the move stays in the cell, without an error.
+Source: reference/cross-cell-resize 2.
+"""
+
+from oslo_log import log
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import versions
+from nova_lite.db.api import host_mappings
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+from nova_lite.policies import cold_moves as rules
+
+LOG = log.getLogger(__name__)
+
+KINDS = {
+    'resize': 'cross-cell-resize',
+    'migrate': 'cross-cell-migrate',
+    'confirm-resize': 'cross-cell-confirm',
+    'revert-resize': 'cross-cell-revert',
+}
+
+
+def is_allowed(req, server):
+    """Whether the caller, every compute service and the server's ports allow it."""
+    every = req.app.cells.every(cell0=False)
+    if len(every) < 2 or not req.allows(rules.CROSS_CELL, server.target):
+        return False
+    found = req.app.cells.scatter(services.minimum_version, cells=every)
+    for cell, version in found.items():
+        if isinstance(version, cells.Unreachable):
+            LOG.info('Server %s stays in its cell: %s does not answer', server.uuid, cell.name)
+            return False
+        if version is not None and version < versions.CROSS_CELL_RESIZE:
+            LOG.info('Server %s stays in its cell: %s has old computes', server.uuid, cell.name)
+            return False
+    if req.app.network.has_resource_request(req.ctxt, server.uuid):
+        LOG.info('Server %s stays in its cell: a port requests resources', server.uuid)
+        return False
+    return True
+
+
+def kind(name, crosses):
+    """The kind of saga: its name within a cell, or of the one that may leave it."""
+    return KINDS[name] if crosses else name
+
+
+def destination(req, host):
+    """{'host', 'node'} of a host of any cell; raises ComputeHostNotFound."""
+    found = req.app.api_db.read(host_mappings.cell_ids, [host])
+    if host not in found:
+        raise exception.ComputeHostNotFound(host=host)
+    node = req.app.cells.by_id(found[host]).db.read(compute_nodes.first_of_host, host)
+    return {'host': node.host, 'node': node.hypervisor_hostname}

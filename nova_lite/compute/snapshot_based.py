@@ -1,0 +1,65 @@
+"""Cold moves between cells: a guest leaves as an image and arrives as a new one.
+
+The hosts share no path, so the disk travels by the image service. What the source
+keeps, and how it takes the guest back or drops it, is as in `cold`.
+Source: reference/cross-cell-resize 4.4 and 4.5.
+"""
+
+from oslo_log import log
+
+from nova_lite.compute import cold
+from nova_lite.compute import guests
+from nova_lite.compute import replies
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+
+class SnapshotBased(cold.Cold):
+    """The part of one compute process; both kinds of cold moves."""
+
+    def copy_out(self, ctxt, node, guest, *, image_id, key):
+        """Source: stop the guest and upload its disk.
+
+        image_id: the image, which exists as queued; None if it boots from a volume
+        """
+        driver = self._site.driver
+        off = driver.change_power(node, guest, model.PowerAction.OFF, key=f'{key}/off')
+        answer = replies.reply(driver, off)
+        if 'pending' in answer or image_id is None:
+            return answer
+        job = driver.snapshot(node, guest, key=f'{key}/copy')
+        answer = replies.reply(driver, job)
+        if 'pending' in answer:
+            return answer
+        image = self._site.image
+        if image.get(ctxt, image_id)['status'] == 'active':
+            return {'done': True}
+        formats = {name: answer[name] for name in ('disk_format', 'container_format')}
+        image.update(ctxt, image_id, values=formats)
+        image.upload(ctxt, image_id, driver.read_snapshot(job.id))
+        LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
+        return {'done': True}
+
+    def spawn(self, ctxt, host, instance, block_devices, arrival):
+        """Destination: make the guest from the image of its disk.
+
+        arrival: {'node', 'image_id', 'power_on', 'key'}
+        """
+        node, driver = arrival['node'], self._site.driver
+        self._claim(instance, node, block_devices)
+        devices = self._connect(ctxt, host, instance, node, block_devices)
+        spec = guests.spec_of(
+            self._site.conf, instance, block_devices=block_devices, image_id=arrival['image_id']
+        )
+        job = driver.spawn(node, spec, key=arrival['key'], power_on=arrival['power_on'])
+        answer = replies.reply(driver, job)
+        if 'done' in answer:
+            for device in devices:
+                self._site.volume.complete_attachment(ctxt, device.attachment_id)
+            answer['block_devices'] = [
+                {'uuid': device.uuid, 'connection_info': device.connection_info}
+                for device in devices
+            ]
+            LOG.info('Server %s has arrived on %s from another cell', instance.uuid, node)
+        return answer

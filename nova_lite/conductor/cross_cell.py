@@ -1,0 +1,355 @@
+"""Resize and cold migrate to another cell, up to VERIFY_RESIZE.
+
+The destination is the scheduler's choice: one in the server's own cell makes this an
+ordinary resize. The steps and their order are those of reference/cross-cell-resize 4:
+the disk is copied before the guest leaves, and the guest has left the source before it
+is made on the destination. What fails before the switch leaves the server as it was.
+"""
+
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import cell_builds
+from nova_lite.conductor import crossing
+from nova_lite.conductor import move
+from nova_lite.conductor import move_records
+from nova_lite.conductor import neighbours
+from nova_lite.conductor import resize
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import copies
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+
+Task = states.TaskState
+Status = states.MigrationStatus
+
+COPY = 'copy records to destination cell'
+QUEUE = 'create snapshot image'
+SNAPSHOT = 'stop and snapshot at source'
+LEAVE = 'leave the source'
+SPAWN = 'spawn on destination'
+SHOW = 'show the copy'
+HIDE = 'hide source records'
+PREP_EVENT = 'compute_prep_snapshot_based_resize_at_dest'
+SOURCE_EVENT = 'compute_prep_snapshot_based_resize_at_source'
+FINISH_EVENT = 'compute_finish_snapshot_based_resize_at_dest'
+IMAGE_NAME = '%s-resize-temp'
+
+
+class CrossCellResize(resize.Resize):
+    """To another flavor on a host of any cell."""
+
+    kind = 'cross-cell-resize'
+    refusable = (*resize.Resize.refusable, COPY)
+
+    def steps(self):
+        return self.crossing_steps() if self.crosses else super().steps()
+
+    def crossing_steps(self):
+        return (
+            saga.Step(resize.BEGIN, self.begin, undo=self.give_up),
+            saga.Step('hold source allocation', self.hold, undo=self.release),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(resize.RECORD, self.record_crossing, undo=self.forget_crossing),
+            saga.Step(COPY, self.copy, undo=self.drop_copy),
+            saga.Step(resize.BIND, self.bind, undo=self.unbind),
+            saga.Step(resize.RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(resize.CLAIM, self.claim_there, undo=self.forgo_there),
+            saga.Step(QUEUE, self.queue_image, undo=self.drop_image),
+            saga.Step(SNAPSHOT, self.snapshot, undo=self.take_back),
+            saga.Step(LEAVE, self.leave_cell),
+            saga.Step(resize.ACTIVATE, self.activate, undo=self.activate_source),
+            saga.Step(SPAWN, self.spawn, undo=self.destroy_there),
+            saga.Step(SHOW, self.show, undo=self.hide_copy),
+            saga.Step('switch mapping to destination cell', self.switch_cell, pivot=True),
+            saga.Step(HIDE, self.hide_source),
+            saga.Step('save request spec', self.save_spec),
+            saga.Step('delete snapshot image', self.drop_image, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                'drop source attachments',
+                self.drop_attachments,
+                attempts=move.PATIENCE,
+                left=True,
+            ),
+            saga.Step('delete what was deleted meanwhile', self.delete_there),
+        )
+
+    # ---- where it goes ----
+
+    @property
+    def crosses(self):
+        """Whether a destination in another cell is chosen."""
+        chosen = self.data.get(move.CHOOSE)
+        return chosen is not None and chosen['cell_uuid'] != self.cell.uuid
+
+    @property
+    def here(self):
+        """The source cell."""
+        return crossing.Side(self.world, self.cell, self.ctxt)
+
+    @property
+    def there(self):
+        """The destination cell."""
+        cell = self.world.cells.get(self.destination.cell_uuid)
+        return crossing.Side(self.world, cell, self.ctxt)
+
+    def spec(self):
+        spec = super().spec()
+        spec.destination().allow_cross_cell_move = True
+        return spec
+
+    # ---- records in both cells ----
+
+    def record_crossing(self):
+        """Tell in the source cell where the server goes, unless its group forbids it."""
+        group, chosen = self._group(), self.destination
+        if group:
+            self.there.read(cell_builds.check_group, self.row(), chosen.service_host, group)
+        nodes = self.there.read(
+            compute_nodes.every, host=chosen.service_host, hypervisor_hostname=chosen.nodename
+        )
+        values = {
+            'dest_compute': chosen.service_host,
+            'dest_node': chosen.nodename,
+            'dest_host': nodes[0].host_ip if nodes else None,
+            'cross_cell_move': True,
+        }
+        self.write(self._record_crossing, values)
+
+    def _record_crossing(self, connection, values):
+        instances.update(
+            connection,
+            self.instance_uuid,
+            {'new_flavor': self.new_flavor},
+            expect_task=(Task.RESIZE_PREP,),
+        )
+        migrations.update(connection, self.uuid, values)
+        actions.start_event(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            PREP_EVENT,
+            self.destination.service_host,
+        )
+
+    def forget_crossing(self):
+        """Undo of `record_crossing`. That it was to cross stays on record."""
+        self.write(self._forget_crossing)
+
+    def _forget_crossing(self, connection):
+        row = instances.find(connection, self.instance_uuid)
+        if row is not None and not row.deleted:
+            instances.update(connection, row.uuid, {'new_flavor': None})
+        if self.data.get('refused'):
+            actions.finish_event(
+                connection,
+                self.instance_uuid,
+                self.ctxt.request_id,
+                PREP_EVENT,
+                host=self.destination.service_host,
+                error=self.data['refused'][-1]['error'],
+            )
+        values = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
+        migrations.update(connection, self.uuid, values)
+
+    def copy(self):
+        """The destination cell knows the server, hidden and on no host."""
+        copy = self.here.copy(self.instance_uuid)
+        copy.instance.update(
+            hidden=True,
+            host=None,
+            node=None,
+            availability_zone=self.destination.availability_zone,
+        )
+        for migration in copy.migrations:
+            migration['hidden'] = True
+        self.there.write(copies.create, copy)
+
+    def drop_copy(self):
+        self.there.purge(self.instance_uuid)
+
+    # ---- the hosts ----
+
+    def at_dest(self, step):
+        """What a method of the destination is asked with."""
+        return {
+            'host': self.destination.service_host,
+            'instance_uuid': self.instance_uuid,
+            'node': self.destination.nodename,
+            'move': self.uuid,
+            'key': self.key(step),
+        }
+
+    def claim_there(self):
+        """prep_resize: the destination promises room and reaches the volumes."""
+        self.there.compute.prep_resize(
+            self.ctxt,
+            host=self.destination.service_host,
+            instance=self.arriving(self.there.get(self.instance_uuid)),
+            node=self.destination.nodename,
+            block_devices=self.arriving_devices(),
+        )
+
+    def forgo_there(self):
+        """Undo of `claim_there`: a host that is down has forgotten it anyway."""
+        host = self.destination.service_host
+        service = self.there.read(services.find, host)
+        if service is None or not services.is_up(service, self.world.conf.service_down_time):
+            return
+        self.there.compute.forgo_resize(
+            self.ctxt,
+            host=host,
+            instance_uuid=self.instance_uuid,
+            node=self.destination.nodename,
+        )
+
+    @property
+    def image_id(self):
+        """The image of the disk: the move's own uuid; None for one that boots from a volume."""
+        devices = self.devices()
+        if any(d.boot_index == 0 and d.destination_type == 'volume' for d in devices):
+            return None
+        return self.uuid
+
+    def queue_image(self):
+        """Returns the id of the image that the disk will travel in."""
+        image_id, row = self.image_id, self.row()
+        if image_id is not None:
+            self.world.image.create_snapshot(
+                self.ctxt, IMAGE_NAME % row.display_name, row, image_id=image_id
+            )
+        return {'id': image_id}
+
+    def drop_image(self):
+        """Undo of `queue_image`, and what is done with the image in the end."""
+        self.world.image.delete(self.ctxt, self.uuid, missing_ok=True)
+
+    def snapshot(self):
+        """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
+        self.progress(
+            status=Status.MIGRATING,
+            changes={'task_state': str(Task.RESIZE_MIGRATING)},
+            ended=(PREP_EVENT, self.destination.service_host),
+            started=(SOURCE_EVENT, self.began['host']),
+            expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
+        )
+        return move.answer(
+            self.compute.prep_snapshot_based_resize_at_source(
+                self.ctxt,
+                host=self.began['host'],
+                instance_uuid=self.instance_uuid,
+                node=self.began['node'],
+                image_id=self.data[QUEUE]['id'],
+                key=self.key(SNAPSHOT),
+            )
+        )
+
+    def leave_cell(self):
+        """resize_instance: the source keeps the disks of a guest that it will not start."""
+        return self.ask(self.compute.resize_instance, self.source(LEAVE))
+
+    def spawn(self):
+        """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
+        host = self.destination.service_host
+        self.progress(
+            status=Status.POST_MIGRATING,
+            changes={'task_state': str(Task.RESIZE_FINISH)},
+            ended=(SOURCE_EVENT, self.began['host']),
+            started=(FINISH_EVENT, host),
+            expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
+        )
+        return move.answer(
+            self.there.compute.finish_snapshot_based_resize_at_dest(
+                self.ctxt,
+                host=host,
+                instance=self.arriving(self.there.get(self.instance_uuid)),
+                block_devices=self.arriving_devices(),
+                arrival={
+                    'node': self.destination.nodename,
+                    'image_id': self.data[QUEUE]['id'],
+                    'power_on': self.began['vm_state'] == states.VmState.ACTIVE,
+                    'key': self.key(SPAWN),
+                },
+            )
+        )
+
+    def destroy_there(self):
+        """Undo of `spawn`."""
+        return self.ask(self.there.compute.revert_resize, self.at_dest(SPAWN))
+
+    # ---- from one record to the other ----
+
+    def show(self):
+        """The copy becomes what the server shall be, with what its user did meanwhile."""
+        copy = self.here.copy(self.instance_uuid)
+        crossing.require_free(self.row(), self.instance_uuid, self.tasks)
+        copy.instance.update(self._arrived(copy.instance))
+        self.there.write(self._show, copy)
+
+    def _arrived(self, former):
+        return {
+            'hidden': False,
+            'host': self.destination.service_host,
+            'node': self.destination.nodename,
+            'availability_zone': self.destination.availability_zone,
+            'old_flavor': former['flavor'],
+            'new_flavor': self.new_flavor,
+            'power_state': self.data[SPAWN]['power_state'],
+            'vm_state': str(states.VmState.RESIZED),
+            'task_state': None,
+            'launched_at': runtime.naive_now(),
+            'network_info': self.data.get(resize.ACTIVATE) or former['network_info'],
+            **move_records.flavor_columns(self.new_flavor),
+        }
+
+    def _show(self, connection, copy):
+        copies.renew(connection, copy)
+        move_records.change_devices(
+            connection, self.data.get(resize.RESERVE), self.data[SPAWN].get('block_devices')
+        )
+        migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
+        copies.show(connection, self.instance_uuid, True)
+        self.end_events(connection)
+
+    def hide_copy(self):
+        """Undo of `show`."""
+        self.there.hide(self.instance_uuid)
+
+    def switch_cell(self):
+        """From here on the server is the destination's, in VERIFY_RESIZE."""
+        return crossing.switch(self, self.here, self.there)
+
+    def hide_source(self):
+        """The source's record waits for the end. Tells whether the server was deleted."""
+        return self.write(self._hide_source)
+
+    def _hide_source(self, connection):
+        gone = cell_builds.is_gone(instances.find(connection, self.instance_uuid))
+        copies.show(connection, self.instance_uuid, False)
+        self.end_events(connection)
+        return {'gone': gone}
+
+    def delete_there(self):
+        """Someone deleted the server at the source while it was switched: so it is gone."""
+        if not self.data[HIDE]['gone']:
+            return None
+        waits = self.ask(self.compute.discard_guest, self.source('discard'))
+        if isinstance(waits, saga.Pending):
+            return waits
+        self.world.placement.delete_allocations(self.ctxt, self.uuid, force=True)
+        host = self.began['host']
+        info = self.there.get(self.instance_uuid).network_info
+        neighbours.unbind(self.world, self.ctxt, info, host)
+        self.there.write(migrations.update, self.uuid, {'status': str(Status.ERROR)})
+        crossing.delete(self, self.there)
+        self.here.purge(self.instance_uuid)
+        return None
+
+
+class CrossCellMigrate(CrossCellResize):
+    """Cold migrate: the same flavor on a host of any cell."""
+
+    kind = 'cross-cell-migrate'
+    migration_type = states.MigrationType.MIGRATION

@@ -1,0 +1,169 @@
+"""Revert a move between cells: the source's record stands for the server again.
+
+The mapping is switched before the destination's guest is touched, so that from then on
+the user deals with the original; the source starts its guest only when the
+destination's is gone. Source: reference/cross-cell-resize 6.
+"""
+
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import cell_builds
+from nova_lite.conductor import crossing
+from nova_lite.conductor import move
+from nova_lite.conductor import move_records
+from nova_lite.conductor import neighbours
+from nova_lite.conductor import revert
+from nova_lite.db.api import aggregates
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import copies
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+
+Task = states.TaskState
+Status = states.MigrationStatus
+
+SHOW = 'show source records'
+SWITCH = 'switch mapping to source cell'
+ACTIVATE = 'activate source bindings'
+SOURCE_EVENT = 'compute_finish_revert_snapshot_based_resize_at_source'
+# What the source's record keeps of its own.
+OWN = ('launched_on',)
+
+
+class CrossCellRevert(revert.RevertResize):
+    """From VERIFY_RESIZE in the destination cell back to the source."""
+
+    kind = 'cross-cell-revert'
+
+    def steps(self):
+        return (
+            saga.Step(revert.BEGIN, self.begin, undo=self.give_up),
+            saga.Step(revert.RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(SHOW, self.show, undo=self.hide_source),
+            saga.Step(SWITCH, self.switch_cell, pivot=True),
+            saga.Step('hide destination records', self.hide_dest),
+            saga.Step(ACTIVATE, self.activate),
+            saga.Step(revert.DESTROY, self.destroy),
+            saga.Step(revert.FINISH, self.finish, attempts=move.PATIENCE, left=True),
+            saga.Step('give allocations back', self.give_back),
+            saga.Step('drop destination', self.drop_dest, attempts=move.PATIENCE, left=True),
+            saga.Step('save request spec', self.save_spec),
+            saga.Step('record the revert', self.record),
+            saga.Step('remove destination records', self.purge_dest),
+        )
+
+    # ---- the two cells ----
+
+    @property
+    def source_side(self):
+        """The cell to which the server returns."""
+        cell = self.world.cells.of_host(self.began['source']['host'])
+        return crossing.Side(self.world, cell, self.ctxt)
+
+    @property
+    def dest_side(self):
+        """The cell that has the server when the saga begins."""
+        return crossing.Side(self.world, self.cell, self.ctxt)
+
+    @property
+    def switched(self):
+        """Whether the source's record stands for the server."""
+        return SWITCH in self.data
+
+    def current(self):
+        """The record that stands for the server; None when there is none."""
+        side = self.source_side if self.switched else self.dest_side
+        return side.find(self.instance_uuid)
+
+    def is_gone(self):
+        return cell_builds.is_gone(self.current())
+
+    # ---- while the destination has the server ----
+
+    def show(self):
+        """The source's record becomes what the server was, with what its user did since."""
+        crossing.require_free(
+            self.dest_side.find(self.instance_uuid), self.instance_uuid, self.tasks
+        )
+        copy = self.dest_side.copy(self.instance_uuid)
+        kept = self.source_side.get(self.instance_uuid)
+        zone = self.world.api_db.read(aggregates.zones).get(kept.host)
+        copy.instance.update(
+            hidden=False,
+            host=kept.host,
+            node=kept.node,
+            availability_zone=zone or self.world.conf.default_availability_zone,
+            **move_records.flavor_columns(self.began['flavor']),
+            **{name: getattr(kept, name) for name in OWN},
+        )
+        self.source_side.write(self._show, copy)
+
+    def _show(self, connection, copy):
+        copies.renew(connection, copy)
+        move_records.change_devices(connection, self.data.get(revert.RESERVE), None)
+        migrations.update(connection, self.migration_uuid, {'status': str(Status.REVERTING)})
+        copies.show(connection, self.instance_uuid, True)
+        host = self.began['source']['host']
+        actions.start_event(
+            connection, self.instance_uuid, self.ctxt.request_id, SOURCE_EVENT, host
+        )
+
+    def hide_source(self):
+        """Undo of `show`."""
+        self.source_side.hide(self.instance_uuid)
+
+    def switch_cell(self):
+        """From here on the server is the source's; nobody runs it yet."""
+        return crossing.switch(self, self.dest_side, self.source_side)
+
+    # ---- only forward ----
+
+    def hide_dest(self):
+        """A deletion that came too late for the switch is made good at the source."""
+        found = self.dest_side.find(self.instance_uuid)
+        self.dest_side.hide(self.instance_uuid)
+        if cell_builds.is_gone(found):
+            crossing.delete(self, self.source_side)
+
+    def activate(self):
+        row = self.current()
+        if cell_builds.is_gone(row):
+            return None
+        return neighbours.activate(
+            self.world, self.ctxt, row.uuid, row.network_info, self.began['source']['host']
+        )
+
+    def finish(self):
+        """finish_revert_resize: the source has the guest again, as it was."""
+        row, compute = self.current(), self.source_side.compute
+        found = self.ask(
+            compute.finish_revert_resize,
+            self.end('source', revert.FINISH),
+            power_on=self.began['vm_state'] == states.VmState.ACTIVE
+            and row is not None
+            and row.task_state in self.tasks,
+        )
+        if not isinstance(found, saga.Pending) and self.is_gone():
+            return self.ask(compute.discard_guest, self.end('source', f'{revert.FINISH}/discard'))
+        return found
+
+    def drop_dest(self):
+        """The ports' bindings and the attachments that the destination had."""
+        row = self.current()
+        if not cell_builds.is_gone(row):
+            host = self.began['dest']['host']
+            neighbours.unbind(self.world, self.ctxt, row.network_info, host)
+        for former, _new in (self.data.get(revert.RESERVE) or {}).values():
+            self.world.volume.delete_attachment(self.ctxt, former)
+
+    def record(self):
+        self.source_side.write(self._record_source)
+
+    def _record_source(self, connection):
+        self._record(connection)
+        row = instances.find(connection, self.instance_uuid)
+        if self.data.get(ACTIVATE) and not cell_builds.is_gone(row):
+            instances.update(connection, row.uuid, {'network_info': self.data[ACTIVATE]})
+
+    def purge_dest(self):
+        self.dest_side.purge(self.instance_uuid)

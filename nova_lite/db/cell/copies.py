@@ -1,0 +1,96 @@
+"""A server's records as a whole, to be written to another cell.
+
+Both cells know a server that moves between them: one record stands for it, the other is
+hidden. Faults and console tokens stay where they are. What a cell loses is removed for
+good, so that the server may come back. Source: reference/cross-cell-resize 4.1.
+"""
+
+import dataclasses
+
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+
+
+@dataclasses.dataclass
+class Copy:
+    """Columns by name, without the ids, which each cell gives itself.
+
+    actions: [(action, [event, ...]), ...]
+    """
+
+    instance: dict
+    devices: list
+    tags: list
+    actions: list
+    migrations: list
+
+
+def read(connection, uuid):
+    """All there is of a server, hidden or not; raises InstanceNotFound."""
+    row = instances.get(connection, uuid, hidden=True)
+    found = rows.every(
+        connection, actions.ACTIONS, instance_uuid=uuid, order_by=actions.ACTIONS.c.id
+    )
+    events = actions.events_of(connection, [action.id for action in found])
+    return Copy(
+        instance=_columns(row),
+        devices=[
+            _columns(device) for device in children.block_devices(connection, [uuid]).get(uuid, ())
+        ],
+        tags=children.tags(connection, [uuid]).get(uuid, []),
+        actions=[
+            (_columns(action), [_columns(event) for event in reversed(events.get(action.id, ()))])
+            for action in found
+        ],
+        migrations=[_columns(each) for each in migrations.of_instance(connection, uuid)],
+    )
+
+
+def create(connection, copy):
+    """Write a server that the cell does not know; one that it knows stays as it is."""
+    if instances.find(connection, copy.instance['uuid']) is not None:
+        return
+    instances.create(connection, copy.instance)
+    for migration in copy.migrations:
+        migrations.create(connection, migration)
+    _write_children(connection, copy)
+
+
+def renew(connection, copy):
+    """Write over what the cell knows of a server, except its migrations."""
+    uuid = copy.instance['uuid']
+    instances.update(connection, uuid, copy.instance)
+    children.destroy_block_devices(connection, uuid)
+    children.destroy_tags(connection, uuid)
+    instances.purge_actions(connection, uuid)
+    _write_children(connection, copy)
+
+
+def show(connection, uuid, shown):
+    """Let the cell's record stand for the server, or hide it; its migrations as well."""
+    for table, key in ((instances.TABLE, 'uuid'), (migrations.TABLE, 'instance_uuid')):
+        connection.execute(table.update().where(table.c[key] == uuid).values(hidden=not shown))
+
+
+def purge(connection, uuid):
+    """Remove a server for good: nothing of it is left in the cell."""
+    instances.purge(connection, uuid)
+    rows.delete(connection, migrations.TABLE, instance_uuid=uuid)
+
+
+def _write_children(connection, copy):
+    uuid = copy.instance['uuid']
+    children.create_block_devices(connection, copy.devices)
+    children.create_tags(connection, uuid, copy.tags)
+    for action, events in copy.actions:
+        action_id = rows.insert_returning_id(connection, actions.ACTIONS, action)
+        rows.insert(
+            connection, actions.EVENTS, [{**event, 'action_id': action_id} for event in events]
+        )
+
+
+def _columns(row):
+    return {name: value for name, value in row._mapping.items() if name != 'id'}

@@ -1,0 +1,164 @@
+"""Moves between cells in a whole cloud: confirmed, reverted, failed, deleted."""
+
+import testtools
+
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import crossing
+from tests.fixtures import moving
+from tests.fixtures import saga_faults
+
+
+class CrossCellTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(
+            cloud_fixture.Cloud(cells=2, hosts=1, options={'compute': {'stray_grace': 5}})
+        )
+        self.moving = moving.Moving(self.cloud)
+        self.crossing = crossing.Crossing(self.cloud)
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def boot(self, **options):
+        """A server with a port and a volume, in the first cell."""
+        return self.moving.boot_full(availability_zone='nova:cell1-host1', **options)
+
+    def migrate(self, server, host='cell2-host1'):
+        self.moving.act(server, 'migrate', {'host': host})
+        return self.cloud.wait(server, 'VERIFY_RESIZE')
+
+    def addresses(self, server):
+        return [
+            address['addr']
+            for addresses in self.cloud.admin.compute.get_server(server.id).addresses.values()
+            for address in addresses
+        ]
+
+    def test_migrate_and_confirm(self):
+        server = self.boot()
+        before = self.addresses(server)
+        moved = self.migrate(server)
+        self.assertEqual('cell2-host1', moved.compute_host)
+        self.assertEqual(before, self.addresses(server))
+        self.assertEqual({'cell1': True, 'cell2': False}, self.crossing.records(server))
+        migration = self.moving.migration(server)
+        self.assertEqual('finished', migration['status'])
+        self.assertEqual({'cell1-host1', 'cell2-host1'}, self.moving.hosts_held(server, migration))
+        self.assertEqual([], self.cloud.findings())
+        self.moving.act(server, 'confirmResize', status=204)
+        self.cloud.wait(server, 'ACTIVE')
+        self.crossing.idle(server)
+        self.assertEqual({'cell2': False}, self.crossing.records(server))
+        self.assertEqual(before, self.addresses(server))
+        self.assertEqual('confirmed', self.moving.migration(server)['status'])
+        self.assertEqual([], self.crossing.images(server))
+        self.assertEqual(
+            ['confirmResize', 'migrate', 'create'],
+            [action.action for action in self.cloud.admin.compute.server_actions(server)],
+        )
+        # And back again: nothing of the server stands in its way.
+        self.assertEqual('cell1-host1', self.migrate(server, 'cell1-host1').compute_host)
+
+    def test_migrate_and_revert(self):
+        server = self.boot()
+        before = self.addresses(server)
+        self.migrate(server)
+        self.moving.act(server, 'revertResize')
+        reverted = self.cloud.wait(server, 'ACTIVE')
+        self.crossing.idle(server)
+        self.assertEqual('cell1-host1', reverted.compute_host)
+        self.assertEqual(before, self.addresses(server))
+        self.assertEqual({'cell1': False}, self.crossing.records(server))
+        migration = self.moving.migration(server)
+        self.assertEqual('reverted', migration['status'])
+        self.assertEqual({'cell1-host1'}, self.moving.hosts_held(server, migration))
+        self.assertEqual(1, len(self.crossing.attachments(server)))
+        self.assertEqual([], self.cloud.findings())
+        self.migrate(server)
+
+    def test_resize_of_a_stopped_server(self):
+        server = self.boot()
+        self.moving.act(server, 'os-stop')
+        self.cloud.wait(server, 'SHUTOFF')
+        self.crossing.disable('cell1-host1')
+        self.moving.resize(server, 'm1.small')
+        resized = self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.assertEqual('cell2-host1', resized.compute_host)
+        self.assertEqual('m1.small', resized.flavor.name)
+        self.moving.act(server, 'confirmResize', status=204)
+        self.cloud.wait(server, 'SHUTOFF')
+
+    def test_revert_of_a_stopped_server(self):
+        server = self.boot()
+        self.moving.act(server, 'os-stop')
+        self.cloud.wait(server, 'SHUTOFF')
+        self.migrate(server)
+        self.moving.act(server, 'revertResize')
+        self.cloud.wait(server, 'SHUTOFF')
+
+    def test_server_that_boots_from_a_volume(self):
+        server = self.crossing.boot_from_volume(availability_zone='nova:cell1-host1')
+        self.migrate(server)
+        self.assertEqual([], self.crossing.images(server))
+        self.moving.act(server, 'revertResize')
+        self.cloud.wait(server, 'ACTIVE')
+        self.crossing.idle(server)
+        self.migrate(server)
+        self.moving.act(server, 'confirmResize', status=204)
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(1, len(self.crossing.attachments(server)))
+
+    def test_delete_in_verify_resize(self):
+        server = self.boot()
+        self.migrate(server)
+        self.cloud.admin.compute.delete_server(server.id)
+        self.cloud.wait_gone(server)
+        self.crossing.idle(server)
+        self.assertNotIn('cell1', self.crossing.records(server))
+        self.assertEqual([], self.crossing.attachments(server))
+
+    def test_name_given_at_the_destination_stays(self):
+        server = self.boot()
+        self.migrate(server)
+        self.cloud.admin.compute.update_server(server, name='renamed')
+        self.moving.act(server, 'revertResize')
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual('renamed', self.cloud.admin.compute.get_server(server.id).name)
+
+    def test_others_stay_in_their_cell(self):
+        """The policy's default lets nobody cross; the file lets administrators."""
+        server = self.cloud.boot(connection=self.cloud.demo)
+        flavor = self.cloud.admin.compute.find_flavor('m1.small')
+        self.cloud.demo.compute.resize_server(server.id, flavor.id)
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual('error', self.moving.migration(server)['status'])
+
+
+class FailingSpawnTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1))
+        self.moving = moving.Moving(self.cloud)
+        self.crossing = crossing.Crossing(self.cloud)
+        self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+    def test_source_takes_the_server_back(self):
+        server = self.moving.boot_full(availability_zone='nova:cell1-host1')
+        self.faults.fault = saga_faults.Fault(
+            'cross-cell-migrate', 'spawn on destination', saga_faults.Mode.AFTER
+        )
+        self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
+        self.crossing.idle(server)
+        found = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual('cell1-host1', found.compute_host)
+        self.assertEqual('error', self.moving.migration(server)['status'])
+        self.assertEqual({'cell1': False}, self.crossing.records(server))
+        self.assertEqual([], self.crossing.images(server))
+        self.assertEqual(1, len(self.crossing.attachments(server)))
+        self.assertEqual([], self.cloud.findings())
+        self.faults.fault = None
+        self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.assertEqual([], self.cloud.findings())
