@@ -27,6 +27,7 @@ CHECK_SOURCE = 'check source'
 PREPARE = 'prepare destination'
 COPY = 'copy'
 START = 'start guest on destination'
+CLEAN = 'clean up source'
 DEST_EVENT = 'compute_check_can_live_migrate_destination'
 SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 PREPARE_EVENT = 'compute_pre_live_migration'
@@ -71,7 +72,7 @@ class LiveMigration(relocation.Relocation):
             saga.Step(relocation.SWITCH, self.switch, pivot=True),
             saga.Step(START, self.start, attempts=3, left=True),
             saga.Step(relocation.ACTIVATE, self.activate, attempts=move.PATIENCE, left=True),
-            saga.Step('clean up source', self.clean_source, attempts=3, left=True),
+            saga.Step(CLEAN, self.clean_source, attempts=3, left=True),
             saga.Step(
                 'drop source attachments',
                 self.drop_attachments,
@@ -334,7 +335,7 @@ class LiveMigration(relocation.Relocation):
             self.compute.post_live_migration,
             instance=self.instance(row, host=self.began['host'], node=self.began['node']),
             move=self.uuid,
-            key=self.key('clean up source'),
+            key=self.key(CLEAN),
         )
 
     def free_source(self):

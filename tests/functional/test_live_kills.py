@@ -1,0 +1,129 @@
+"""Computes that end without a word in each phase of a live migration, and come back."""
+
+import testtools
+
+from nova_lite import context
+from nova_lite.conductor import evacuate
+from nova_lite.conductor import live_migrate
+from nova_lite.db.cell import live_migrations
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import live_moving
+
+SLOW = "extends: instant\nhosts: [{{match: '*', delays: {{{verb}: 2}}}}]\n"
+PHASES = {
+    live_migrate.CHECK_DEST: 'check_live_migration',
+    live_migrate.PREPARE: 'pre_live_migration',
+    live_migrate.COPY: 'live_migrate',
+    live_migrate.START: 'post_live_migration',
+    live_migrate.CLEAN: 'confirm_migration',
+}
+
+
+class KillTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3))
+        self.moving = live_moving.LiveMoving(self.cloud)
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def restart(self):
+        self.moving.kill_compute()
+        self.moving.start_compute()
+
+    def assertRunsOnce(self, server):
+        host = self.cloud.wait(server, 'ACTIVE').compute_host
+        self.assertEqual([host], self.moving.running(server))
+        return host
+
+    def begin_endless(self):
+        server = self.cloud.boot()
+        self.moving.behave(live_moving.ENDLESS)
+        self.moving.go(server)
+        return server, self.moving.watched(server, 'running')
+
+    def test_in_each_phase(self):
+        for step, verb in PHASES.items():
+            server = self.cloud.boot()
+            self.moving.behave(SLOW.format(verb=verb))
+            self.moving.go(server)
+            self.moving.waits_at(server, step)
+            self.restart()
+            self.assertEqual('completed', self.moving.ended(server)['status'], step)
+            self.assertNotEqual(server.compute_host, self.assertRunsOnce(server), step)
+            self.cloud.admin.compute.delete_server(server)
+
+    def test_while_it_waits_for_its_turn(self):
+        server, migration = self.begin_endless()
+        waiting = self.cloud.boot(availability_zone=f'nova:{server.compute_host}')
+        self.moving.go(waiting)
+        self.moving.watched(waiting, 'queued')
+        self.restart()
+        # The copy goes on, and its slot is not given away.
+        self.assertEqual('queued', self.moving.watched(waiting, 'queued', 'running')['status'])
+        self.moving.force_complete(server, migration)
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.moving.force_complete(waiting, self.moving.watched(waiting, 'running'))
+        self.assertEqual('completed', self.moving.ended(waiting)['status'])
+
+    def test_during_an_abort(self):
+        server, migration = self.begin_endless()
+        self.moving.behave(live_moving.ENDLESS + '    delays: {abort_live_migration: 2}\n')
+        self.assertEqual(202, self.moving.abort(server, migration))
+        self.restart()
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.assertEqual(server.compute_host, self.assertRunsOnce(server))
+
+    def test_an_abort_whose_message_was_lost(self):
+        server, migration = self.begin_endless()
+        cell = self.cloud.cloud.daemons['super-conductor'].manager.world.cells.of_host(
+            server.compute_host
+        )
+        cell.db.write(_wish, migration['uuid'])
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.assertEqual(server.compute_host, self.assertRunsOnce(server))
+
+    def test_in_post_copy(self):
+        server = self.cloud.boot()
+        self.moving.behave(live_moving.POST_COPY)
+        self.moving.go(server)
+        migration = self.moving.watched(server, 'running')
+        self.moving.force_complete(server, migration)
+        self.moving.waits_at(server, live_migrate.CLEAN)
+        self.restart()
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.assertNotEqual(server.compute_host, self.assertRunsOnce(server))
+
+    def test_the_source_loses_power_while_it_copies(self):
+        server, _migration = self.begin_endless()
+        self.moving.fail(server.compute_host)
+        self.assertEqual('failed', self.moving.ended(server)['status'])
+        self.assertEqual([], self.moving.running(server))
+        self.moving.come_back(server.compute_host)
+        self.cloud.admin.compute.reboot_server(server, 'HARD')
+        self.assertEqual(server.compute_host, self.assertRunsOnce(server))
+
+    def test_the_destination_loses_power_while_it_copies(self):
+        server, migration = self.begin_endless()
+        self.moving.fail(migration['dest_compute'])
+        self.assertEqual('failed', self.moving.ended(server)['status'])
+        self.assertEqual(server.compute_host, self.assertRunsOnce(server))
+        self.moving.come_back(migration['dest_compute'])
+
+    def test_while_it_rebuilds(self):
+        server = self.cloud.boot()
+        self.moving.behave(SLOW.format(verb='spawn'))
+        self.moving.fail(server.compute_host)
+        self.moving.act(server, 'evacuate', {}, status=200, version='2.94')
+        self.moving.waits_at(server, evacuate.REBUILD)
+        self.restart()
+        self.assertEqual('done', self.moving.ended(server)['status'])
+        self.assertNotEqual(server.compute_host, self.assertRunsOnce(server))
+        self.moving.come_back(server.compute_host)
+
+
+def _wish(connection, uuid):
+    row = live_migrations.lock(connection, uuid)
+    live_migrations.wish(connection, row, live_migrations.ABORT, context.admin())
