@@ -45,7 +45,10 @@ def run(args):
                 cells=2,
                 hosts=3,
                 port=free_port(),
-                options={'DEFAULT': {'resize_confirm_window': 0}},
+                options={
+                    'DEFAULT': {'resize_confirm_window': 0},
+                    'scheduler': {'enable_isolated_aggregate_filtering': True},
+                },
             )
         )
         cloud.places.prepare()

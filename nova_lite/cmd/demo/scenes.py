@@ -3,6 +3,8 @@
 import collections
 
 from nova_lite.cmd.demo import booting
+from nova_lite.cmd.demo import moving
+from nova_lite.cmd.demo import placing
 
 SCENES = collections.OrderedDict(
     (
@@ -10,5 +12,9 @@ SCENES = collections.OrderedDict(
         ('lifecycle', booting.lifecycle),
         ('no-valid-host', booting.no_valid_host),
         ('multi-create', booting.multi_create),
+        ('resize', moving.resize),
+        ('named-host', moving.named_host),
+        ('requested-host', placing.requested_host),
+        ('licensed-aggregate', placing.licensed_aggregate),
     )
 )
