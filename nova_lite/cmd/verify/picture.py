@@ -37,6 +37,7 @@ class Picture:
     allocations: {consumer: {provider uuid: {class: amount}}}
     guests: census rows; ports, attachments: as the neighbours give them
     bindings: {id of a port of a server: [host, ...]}
+    isolated_aggregates: whether the scheduler keeps servers out of them
     """
 
     now: object
@@ -53,6 +54,7 @@ class Picture:
     attachments: list
     bindings: dict = dataclasses.field(default_factory=dict)
     server_errors: list = dataclasses.field(default_factory=list)
+    isolated_aggregates: bool = False
 
     def instances(self):
         """(cell picture, row) of every server record that is not deleted."""
@@ -74,6 +76,7 @@ class Reader:
 
     def __init__(self, conf, directory):
         self.directory = directory
+        self.isolated_aggregates = conf.scheduler.enable_isolated_aggregate_filtering
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
         self.placement = placement.Placement(conf)
@@ -112,6 +115,7 @@ class Reader:
             ),
             allocations=self._allocations(ctxt),
             server_errors=self._server_errors(),
+            isolated_aggregates=self.isolated_aggregates,
             **api,
         )
 

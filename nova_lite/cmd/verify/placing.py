@@ -2,6 +2,8 @@
 
 import collections
 
+from nova_lite.cmd.verify import rules
+
 
 def violations(picture):
     """(server uuid, what is wrong) of servers that stand where they must not."""
@@ -11,6 +13,7 @@ def violations(picture):
         if not row.hidden and row.host and row.vm_state not in ('error', 'building')
     }
     yield from _zones(picture, hosts)
+    yield from _isolation(picture, hosts)
     yield from _groups(picture, hosts)
 
 
@@ -20,16 +23,41 @@ def _forced(spec):
 
 def _zones(picture, hosts):
     """A server that asked for a zone which some aggregate is, is in such an aggregate."""
-    zones = collections.defaultdict(set)
-    for aggregate, members in picture.aggregates:
-        zone = aggregate.metadata.get('availability_zone')
-        if zone:
-            zones[zone] |= members
+    zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in picture.aggregates}
     for uuid, host in hosts.items():
         spec = picture.specs.get(uuid, {})
-        zone = spec.get('availability_zone')
-        if zone in zones and host not in zones[zone] and not _forced(spec):
-            yield uuid, f'asked for zone {zone} and is on {host}'
+        wish = rules.wish_of(spec)
+        outside = wish.zone and rules.is_outside_zone(_place(picture, host), wish, zones)
+        if outside and not _forced(spec):
+            yield uuid, f'asked for zone {wish.zone} and is on {host}'
+
+
+def _isolation(picture, hosts):
+    """A server in an isolated aggregate asks for every trait that this requires.
+
+    Forced hosts are no exception. An aggregate that was isolated, or a host put into
+    it, when the server was there already is found too.
+    """
+    if not picture.isolated_aggregates:
+        return
+    for uuid, host in hosts.items():
+        missing = rules.unlicensed(
+            _place(picture, host), rules.wish_of(picture.specs.get(uuid, {}))
+        )
+        if missing:
+            yield (
+                uuid,
+                f'is on {host}, in an aggregate for servers that require '
+                f'{", ".join(sorted(missing))}',
+            )
+
+
+def _place(picture, host):
+    return rules.Place(
+        host,
+        [aggregate.metadata for aggregate, members in picture.aggregates if host in members],
+        frozenset(),
+    )
 
 
 def _groups(picture, hosts):

@@ -1,0 +1,72 @@
+"""I12 finds servers planted where they must not stand."""
+
+import collections
+import types
+
+import testtools
+
+from nova_lite.cmd.verify import placing
+from nova_lite.cmd.verify import rules
+
+LICENSED = {'trait:CUSTOM_W': 'required'}
+
+
+class PlacingTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.aggregates, self.specs, self.rows = [], {}, []
+        self.isolated = True
+
+    def add_aggregate(self, metadata, *hosts):
+        self.aggregates.append((types.SimpleNamespace(metadata=metadata), set(hosts)))
+
+    def plant(self, uuid, host, *, extra_specs=None, properties=None, **spec):
+        self.specs[uuid] = {
+            'flavor': {'extra_specs': extra_specs or {}},
+            'image': {'properties': properties} if properties is not None else None,
+            **spec,
+        }
+        row = types.SimpleNamespace(uuid=uuid, host=host, hidden=False, vm_state='active')
+        self.rows.append((None, row))
+
+    def found(self):
+        """{server: what is wrong}"""
+        picture = types.SimpleNamespace(
+            instances=lambda: self.rows,
+            specs=self.specs,
+            aggregates=self.aggregates,
+            groups={},
+            isolated_aggregates=self.isolated,
+        )
+        return collections.OrderedDict(placing.violations(picture))
+
+    def test_an_ordinary_server_in_a_licensed_aggregate(self):
+        self.add_aggregate(LICENSED, 'a')
+        self.add_aggregate({'trait:CUSTOM_X': 'optional'}, 'a', 'b')
+        self.plant('plain', 'a', properties={})
+        self.plant('volume', 'a')
+        self.plant('other', 'a', properties={'trait:CUSTOM_W': 'forbidden'})
+        self.plant('by-image', 'a', properties=LICENSED)
+        self.plant('by-flavor', 'a', extra_specs=LICENSED)
+        self.plant('by-group', 'a', extra_specs={'trait_1:CUSTOM_W': 'required'})
+        self.plant('elsewhere', 'b')
+        found = self.found()
+        self.assertEqual(['plain', 'volume', 'other'], list(found))
+        self.assertIn('CUSTOM_W', found['plain'])
+        self.isolated = False
+        self.assertEqual({}, self.found())
+
+    def test_every_trait_is_needed(self):
+        self.add_aggregate({**LICENSED, 'trait:CUSTOM_V': 'required'}, 'a')
+        self.plant('half', 'a', properties=LICENSED)
+        self.plant('both', 'a', properties=LICENSED, extra_specs={'trait:CUSTOM_V': 'required'})
+        self.assertEqual(['half'], list(self.found()))
+
+    def test_a_zone(self):
+        self.add_aggregate({rules.ZONE: 'az1'}, 'a')
+        self.plant('inside', 'a', availability_zone='az1')
+        self.plant('outside', 'b', availability_zone='az1')
+        self.plant('forced', 'b', availability_zone='az1', force_hosts=['b'])
+        self.plant('anywhere', 'b', availability_zone='nova')
+        self.plant('unasked', 'b', availability_zone=None)
+        self.assertEqual(['outside'], list(self.found()))

@@ -1,0 +1,134 @@
+"""Boots in worlds that hypothesis makes up end as a plain model of the rules says."""
+
+import hypothesis
+from hypothesis import strategies
+
+from nova_lite import exception
+from nova_lite.cmd.verify import rules
+from nova_lite.db.api import aggregates
+from tests.unit.scheduler import base
+from tests.unit.scheduler import cloud
+
+SETTINGS = hypothesis.settings(
+    max_examples=30, deadline=None, database=None, phases=[hypothesis.Phase.generate]
+)
+HOSTS = ('a', 'b', 'c', 'd')
+CELLS = (base.CELL1, base.CELL1, base.CELL2, base.CELL2)
+TRAITS = ('CUSTOM_V', 'CUSTOM_W', 'CUSTOM_X')
+ZONES = (None, None, 'az1', 'az2', 'nova')
+
+some_hosts = strategies.sets(strategies.sampled_from(HOSTS))
+some_traits = strategies.sets(strategies.sampled_from(TRAITS))
+
+
+def values(*choices):
+    """Metadata `trait:NAME` = one of the choices, for some traits."""
+    names = strategies.sampled_from([f'trait:{name}' for name in TRAITS])
+    return strategies.dictionaries(names, strategies.sampled_from(choices), max_size=2)
+
+
+@strategies.composite
+def made_aggregates(draw):
+    """[(metadata, hosts), ...]: one may be a zone, each may be isolated."""
+    found = []
+    for zone in draw(strategies.lists(strategies.sampled_from(ZONES), max_size=3)):
+        metadata = draw(values('required', 'required', 'optional', 'forbidden'))
+        if zone in ('az1', 'az2'):
+            metadata[rules.ZONE] = zone
+        found.append((metadata, sorted(draw(some_hosts))))
+    return found
+
+
+@strategies.composite
+def made_wishes(draw):
+    """(Wish, host asked for or None)"""
+    flavor = draw(values('required', 'required', 'forbidden'))
+    suffix = draw(strategies.sampled_from(('', '', '_1')))
+    extra_specs = {
+        key.replace('trait', 'trait' + suffix, 1) if value == 'required' else key: value
+        for key, value in flavor.items()
+    }
+    if any(key.startswith('trait_1') for key in extra_specs):
+        extra_specs['resources_1:VCPU'] = '1'  # placement wants resources in every group
+    wish = rules.Wish(
+        extra_specs,
+        draw(values('required', 'required', 'forbidden', 'optional')),
+        draw(strategies.sampled_from(ZONES)),
+    )
+    return wish, draw(strategies.sampled_from((None, None, *HOSTS)))
+
+
+class RulesTest(cloud.ManagerTestCase):
+    """The real placement and the real decision; only the rules are written twice."""
+
+    def setUp(self):
+        super().setUp()
+        for name, cell in zip(HOSTS, CELLS, strict=True):
+            self.add_host(name, cell, vcpus=64, memory_mb=65536, local_gb=640)
+        self.made = []
+
+    def make_world(self, traits, found):
+        """Replace traits of hosts, and all aggregates."""
+        for made, hosts in self.made:
+            for host in hosts:
+                self.api_db.write(aggregates.remove_host, made.id, host)
+                uuid = base.uuid_of(host)
+                self.providers.remove_from_aggregate(self.admin, uuid, made.uuid)
+            self.api_db.write(aggregates.destroy, made.id)
+        for host in HOSTS:
+            self.providers.set_traits(self.admin, base.uuid_of(host), ['OWNER_NOVA', *traits[host]])
+        self.made = [
+            (self.add_aggregate(f'aggregate{index}', metadata, hosts), hosts)
+            for index, (metadata, hosts) in enumerate(found)
+        ]
+
+    def permitted(self, traits, found, wish, host, *, isolation):
+        """Names of the hosts that the model allows."""
+        zones = {metadata.get(rules.ZONE) for metadata, _hosts in found} - {None}
+        return {
+            name
+            for name in HOSTS
+            if host in (None, name)
+            and rules.may_enter(
+                rules.Place(
+                    name, [metadata for metadata, hosts in found if name in hosts], traits[name]
+                ),
+                wish,
+                zones,
+                isolation=isolation,
+            )
+        }
+
+    def outcome(self, wish, host):
+        """The host chosen, or None; what was claimed is given back."""
+        spec = base.make_spec(wish.extra_specs, wish.properties, availability_zone=wish.zone)
+        if host:
+            spec.destination().host = host
+        try:
+            ((uuid, selections),) = self.decide(spec).items()
+        except exception.NoValidHost:
+            return None
+        self.placement.delete_allocations(self.admin, uuid)
+        return selections[0].service_host
+
+    def check(self, isolation, traits, found, wishes):
+        self.set('scheduler', enable_isolated_aggregate_filtering=isolation)
+        self.make_world(traits, found)
+        self.scheduler.invalidate()
+        for wish, host in wishes:
+            allowed = self.permitted(traits, found, wish, host, isolation=isolation)
+            chosen = self.outcome(wish, host)
+            self.assertIn(chosen, allowed or {None}, (wish, host, traits, found))
+
+    def test_boots(self):
+        @SETTINGS
+        @hypothesis.given(
+            isolation=strategies.sampled_from((True, True, True, False)),
+            traits=strategies.fixed_dictionaries(dict.fromkeys(HOSTS, some_traits)),
+            found=made_aggregates(),
+            wishes=strategies.lists(made_wishes(), min_size=1, max_size=4),
+        )
+        def run(isolation, traits, found, wishes):
+            self.check(isolation, traits, found, wishes)
+
+        run()
