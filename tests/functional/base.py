@@ -1,19 +1,19 @@
-"""Base of functional tests: one cloud for all tests of a class.
-
-Each test ends with `verify`; what a test leaves behind is its own business, as
-long as it is consistent.
-"""
+"""What tests of whole clouds have in common."""
 
 import testtools
 
 from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
+
+VERSION = '2.90'
 
 
 class CloudTest(testtools.TestCase):
-    """settings: of the cloud, as fixtures.cloud.Cloud takes them."""
+    """All tests of a class share a cloud; each ends without servers or findings.
 
-    settings = {'cells': 1, 'hosts': 3}
+    settings: arguments of the Cloud
+    """
+
+    settings = {}
 
     @classmethod
     def setUpClass(cls):
@@ -21,25 +21,33 @@ class CloudTest(testtools.TestCase):
         cls.cloud = cloud_fixture.Cloud(**cls.settings)
         cls.cloud.setUp()
         cls.addClassCleanup(cls.cloud.cleanUp)
-        cls.stage = moving.Moving(cls.cloud)
 
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
+        self.delete(*self.cloud.admin.compute.servers(all_projects=True, details=False))
+        self.assertEqual([], self.cloud.findings())
         super().tearDown()
 
-    def boot(self, name='server', **options):
-        """A server that is deleted after the test."""
-        server = self.cloud.boot(name, **options)
-        self.addCleanup(self.delete, server)
-        return server
+    def delete(self, *servers):
+        """Delete servers and wait until none is found."""
+        for server in servers:
+            self.cloud.admin.compute.delete_server(server)
+        for server in servers:
+            self.cloud.wait_gone(server)
 
-    def boot_full(self, **options):
-        """A server with a port and a volume that is deleted after the test."""
-        server = self.stage.boot_full(**options)
-        self.addCleanup(self.delete, server)
-        return server
+    def api(self, method, path, body=None, *, status=200, **options):
+        """The decoded answer of a plain request at `VERSION`, None when it is empty."""
+        options.setdefault('version', VERSION)
+        answer = self.cloud.api(method, path, json=body, **options)
+        self.assertEqual(status, answer.status_code, f'{method} {path}: {answer.text}')
+        return answer.json() if answer.content else None
 
-    def delete(self, server):
-        """Delete a server if it is there, and wait until it is gone."""
-        self.cloud.admin.compute.delete_server(server.id, ignore_missing=True)
-        self.cloud.wait_gone(server)
+    def refused(self, status, method, path, body=None, **options):
+        """The message of an error whose status is `status`."""
+        (error,) = self.api(method, path, body, status=status, **options).values()
+        self.assertEqual(status, error['code'])
+        return error['message']
+
+    def status(self, server):
+        """A server's status now."""
+        return self.cloud.admin.compute.get_server(server.id).status
