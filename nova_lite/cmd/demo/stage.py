@@ -79,6 +79,22 @@ class Stage:
                 return server
             runtime.sleep(0.05)
 
+    def wait_for(self, condition):
+        """Wait until `condition()` is true; what it gave."""
+        deadline = runtime.monotonic() + WAIT_S
+        while True:
+            found = condition()
+            if found or runtime.monotonic() > deadline:
+                return found
+            runtime.sleep(0.05)
+
+    def delete(self, servers):
+        """Delete servers, and check that they go."""
+        for server in servers:
+            self.admin.compute.delete_server(server)
+        gone = [self.wait_gone(server) for server in servers]
+        self.check(all(gone), 'deleted, and gone')
+
     def wait_gone(self, server):
         """Wait until the server is no longer found; whether that came."""
         deadline = runtime.monotonic() + WAIT_S
