@@ -13,6 +13,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import jobs
+from nova_lite.compute import move_audit
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -26,6 +27,7 @@ class Audit:
     def __init__(self, site):
         self._site = site
         self._strangers = {}
+        self._moves = move_audit.MoveAudit(site)
 
     def run(self):
         """Compare once; one call to the conductor, and further ones only where it differs."""
@@ -38,6 +40,7 @@ class Audit:
         records = collections.defaultdict(dict)
         for record in self._site.conductor.host_records(context.admin(), hosts=hosts):
             records[record['host']][record['uuid']] = record
+        self._moves.run(guests, records)
         busy = self._site.jobs.keys()
         differing = collections.defaultdict(dict)
         strangers = []

@@ -161,8 +161,8 @@ class CellConductor:
     def live_migration_answered(self, ctxt, host, migration_uuid, wish, error):
         self._write(cell_live.answer_wish, ctxt, host, migration_uuid, wish=wish, error=error)
 
-    def live_migrations_under_way(self, ctxt, hosts):
-        return self.db.read(cell_live.under_way, hosts)
+    def ended_moves(self, ctxt, instances):
+        return self.db.read(cell_live.ended_moves, instances)
 
     def evacuations_from(self, ctxt, hosts):
         return self.db.read(cell_evacuations.left_on, hosts)

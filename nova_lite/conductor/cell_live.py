@@ -73,9 +73,14 @@ def answer_wish(connection, ctxt, host, uuid, *, wish, error):
     )
 
 
-def under_way(connection, hosts):
-    """See ConductorAPI.live_migrations_under_way."""
-    return [row.uuid for row in live_migrations.under_way(connection, hosts)]
+def ended_moves(connection, uuids):
+    """See ConductorAPI.ended_moves."""
+    newest = live_migrations.newest(connection, uuids)
+    return {
+        row.instance_uuid: row.uuid
+        for row in newest.values()
+        if row.status in states.MIGRATION_OVER
+    }
 
 
 def _locked(connection, uuid):

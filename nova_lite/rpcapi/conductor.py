@@ -187,8 +187,8 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def live_migrations_under_way(self, ctxt, hosts):
-        """The uuids of live migrations from or to the hosts that have not ended."""
+    def ended_moves(self, ctxt, instances):
+        """{server uuid: uuid of its newest migration} of those that are over."""
 
     # ---- evacuation ----
 

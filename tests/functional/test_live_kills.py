@@ -105,6 +105,20 @@ class KillTest(testtools.TestCase):
         self.cloud.admin.compute.reboot_server(server, 'HARD')
         self.assertEqual(server.compute_host, self.assertRunsOnce(server))
 
+    def test_the_source_is_down_for_too_long_while_it_copies(self):
+        server, _migration = self.begin_endless()
+        self.moving.change_service(server.compute_host, forced_down=True)
+        self.assertEqual('failed', self.moving.ended(server)['status'])
+        self.cloud.wait(server, 'ERROR')
+        # Nobody could tell the hypervisor; the host's audit does when it can.
+        self.moving.change_service(server.compute_host, forced_down=False)
+        self.moving.manager.audit()
+        self.cloud.wait_for(
+            lambda: not self.moving.manager.site.driver.list_jobs(server.compute_host),
+            'the copy to be aborted',
+        )
+        self.assertEqual([server.compute_host], self.moving.running(server))
+
     def test_the_destination_loses_power_while_it_copies(self):
         server, migration = self.begin_endless()
         self.moving.fail(migration['dest_compute'])

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from nova_lite import states
 from nova_lite.db import rows
-from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 
 TABLE = models.Migration.__table__
@@ -38,16 +37,10 @@ def find(connection, instance_uuid, number):
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, id=number)
 
 
-def under_way(connection, hosts):
-    """The live migrations from or to the hosts that have not ended."""
-    return rows.every(
-        connection,
-        TABLE,
-        _IS_LIVE,
-        sa.or_(TABLE.c.source_compute.in_(list(hosts)), TABLE.c.dest_compute.in_(list(hosts))),
-        TABLE.c.status.not_in(migrations.OVER),
-        order_by=TABLE.c.id,
-    )
+def newest(connection, instance_uuids):
+    """{server uuid: its newest migration, of whatever type} of those that have one."""
+    found = rows.every(connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(instance_uuids))
+    return {row.instance_uuid: row for row in found}
 
 
 def ahead(connection, row):

@@ -1,0 +1,77 @@
+"""Audit of moves: what one that is over has left on a host nobody could reach then.
+
+Only guests whose server is this host's: those of other hosts' servers are strangers,
+which `audit` removes. Nothing is started here; such a server is in error, and its
+user says what becomes of it.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.compute import jobs
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+LEFT = (model.Role.DEPARTED, model.Role.INCOMING)
+
+
+class MoveAudit:
+    """The comparison for all hosts of a site."""
+
+    def __init__(self, site):
+        self._site = site
+
+    def run(self, guests, records):
+        """Take back what ended moves left half done.
+
+        guests: {(host, node): [Guest, ...]}; records: {host: {server uuid: record}}
+        """
+        suspects = [
+            (host, guest)
+            for (host, node), found in guests.items()
+            for guest in self._suspects(node, found)
+            if _is_idle(records[host].get(guest.uuid))
+            and not self._site.jobs.has((host, guest.uuid))
+        ]
+        if not suspects:
+            return
+        ended = self._site.conductor.ended_moves(
+            context.admin(), instances=sorted({guest.uuid for _host, guest in suspects})
+        )
+        for host, guest in suspects:
+            if guest.uuid in ended:
+                LOG.warning('Guest %s on %s was left in a move', guest.uuid, guest.node)
+                work = self._take_back(guest, ended[guest.uuid])
+                self._site.jobs.run((host, guest.uuid), work)
+
+    def _suspects(self, node, found):
+        """Guests that are in a move as far as their node knows."""
+        copied = {
+            job.guest
+            for job in self._site.driver.list_jobs(node)
+            if job.verb is model.Verb.LIVE_MIGRATE
+        }
+        return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
+
+    def _take_back(self, guest, newest):
+        """Undo the guest's move; newest: uuid of the newest one of its server. Work."""
+        driver, key = self._site.driver, f'audit/{runtime.new_uuid()}'
+        if guest.role is model.Role.RESIDENT:
+            job = driver.abort_live_migration(guest.node, guest.uuid, newest, key=key)
+        elif guest.role is model.Role.INCOMING:
+            job = driver.rollback_live_migration(guest.node, guest.uuid, guest.move, key=key)
+        else:
+            job = driver.revert_migration(
+                guest.node, guest.uuid, guest.move, key=key, power_on=False
+            )
+        try:
+            yield from jobs.ended(job)
+        except exception.DriverError as error:
+            LOG.warning('Guest %s stays as it is on %s: %s', guest.uuid, guest.node, error)
+
+
+def _is_idle(record):
+    """Whether the host has the server and nobody works at it."""
+    return record is not None and record['task_state'] is None and not record['hidden']
