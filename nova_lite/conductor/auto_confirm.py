@@ -82,7 +82,7 @@ class AutoConfirm:
         """Give up a migration, and remove what the source kept."""
         LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
         try:
-            self._world.compute(cell).confirm_resize(
+            self._world.compute(self._source_cell(cell, migration)).confirm_resize(
                 context.admin(),
                 host=migration.source_compute,
                 instance_uuid=migration.instance_uuid,

@@ -162,3 +162,38 @@ class FailingSpawnTest(testtools.TestCase):
         self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
         self.cloud.wait(server, 'VERIFY_RESIZE')
         self.assertEqual([], self.cloud.findings())
+
+
+class ListerTest(testtools.TestCase):
+    """Whoever lists servers during moves sees each exactly once, every time."""
+
+    ROUNDS = 4
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1))
+        self.moving = moving.Moving(self.cloud)
+        self.crossing = crossing.Crossing(self.cloud)
+
+    def test_lists(self):
+        servers = [
+            self.moving.boot_full(f'server-{number}', availability_zone=f'nova:{host}')
+            for number, host in enumerate(('cell1-host1', 'cell2-host1'))
+        ]
+        lister = self.useFixture(crossing.Lister(self.cloud, servers))
+        for number in range(self.ROUNDS):
+            action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
+            for server in servers:
+                found = self.cloud.admin.compute.get_server(server.id)
+                there = 'cell2-host1' if 'cell1' in found.compute_host else 'cell1-host1'
+                self.moving.act(server, 'migrate', {'host': there})
+            for server in servers:
+                self.cloud.wait(server, 'VERIFY_RESIZE')
+                self.moving.act(server, action, status=status)
+            for server in servers:
+                self.cloud.wait(server, 'ACTIVE')
+                self.crossing.idle(server)
+        lister.stop()
+        self.assertGreater(lister.rounds, self.ROUNDS)
+        self.assertEqual([], lister.wrong)
+        self.assertEqual([], self.cloud.findings())

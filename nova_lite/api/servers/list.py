@@ -2,6 +2,7 @@
 
 from nova_lite import cells
 from nova_lite import exception
+from nova_lite.api import crossings
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
@@ -41,8 +42,12 @@ def _answer(req, all_rule, show, show_partial):
         return {'servers': []}
     sort, ordered = _sort(req)
     limit = paging.limit_of(req)
-    page = list_merge.read(req, criteria, sort, limit)
-    servers = show(req, page)
+
+    def read():
+        page = list_merge.read(req, criteria, sort, limit)
+        return page, show(req, page)
+
+    page, servers = crossings.steadily(req, read)
     marker = page.uuids[-1] if page.uuids and _has_next(req, page, limit) else None
     if page.down:
         plain = criteria.plain and not ordered and not {'limit', 'marker'} & set(req.params)
@@ -91,18 +96,25 @@ def _names(req, page):
 
 def _gather(req, page, function):
     merged = {}
-    for found in _from_cells(req, page, function):
-        merged.update(found)
+    for cell, found in _from_cells(req, page, function):
+        merged.update(_own(page, cell, found))
     return merged
 
 
 def _from_cells(req, page, function, *args, **kwargs):
-    """Answers of the cells that hold servers of the page."""
+    """(cell, answer) of the cells that hold servers of the page."""
     wanted = list(dict.fromkeys(page.where.values()))
     if not wanted:
         return []
     answers = req.app.cells.scatter(function, list(page.where), *args, cells=wanted, **kwargs)
-    return [found for found in answers.values() if not isinstance(found, cells.Unreachable)]
+    return [
+        (cell, found) for cell, found in answers.items() if not isinstance(found, cells.Unreachable)
+    ]
+
+
+def _own(page, cell, found):
+    """Of {uuid: ...} the servers that the cell has: another may know them as well."""
+    return {uuid: each for uuid, each in found.items() if page.where[uuid] is cell}
 
 
 def details(req, page):
@@ -111,7 +123,7 @@ def details(req, page):
     rows = dict(page.pending)
     for uuid, each in page.pending.items():
         look.tags[uuid] = sorted(each.tags)
-    for found in _from_cells(
+    for cell, found in _from_cells(
         req,
         page,
         instance_lists.details,
@@ -120,7 +132,7 @@ def details(req, page):
         hosts=look.wants_hosts,
     ):
         look.take(found)
-        rows.update(found['rows'])
+        rows.update(_own(page, cell, found['rows']))
     if look.wants_specs and page.uuids:
         look.specs = req.app.api_db.read(request_specs.stored, page.uuids)
     return [view.detail(look, rows[uuid]) for uuid in page.uuids if uuid in rows]

@@ -69,21 +69,36 @@ def read(req, criteria, sort, limit):
             rows = [row for row in rows if criteria.reachable(row)]
         sources.append([(row, cell) for row in rows])
     order = order_of(sort)
+    twice = set()
     for row, cell in heapq.merge(*sources, key=lambda pair: order(pair[0])):
-        _take(page, row, cell)
-        if len(page.uuids) == limit:
+        # One that two cells know has the same place in both lists.
+        if len(page.uuids) == limit and row.uuid not in page.where:
             break
+        if not _take(page, row, cell):
+            twice.add(row.uuid)
+    _settle(req, page, twice)
     return page
 
 
 def _take(page, row, cell):
     if row.uuid in page.pending or row.uuid in page.where:
-        return
+        return False
     page.uuids.append(row.uuid)
     if cell is None:
         page.pending[row.uuid] = row
     else:
         page.where[row.uuid] = cell
+    return True
+
+
+def _settle(req, page, twice):
+    """A server that is about to change cells is where its mapping says."""
+    wanted = [uuid for uuid in twice if uuid in page.where]
+    if not wanted:
+        return
+    for mapping in req.app.api_db.read(instance_mappings.of, wanted):
+        if mapping.cell_id is not None:
+            page.where[mapping.instance_uuid] = req.app.cells.by_id(mapping.cell_id)
 
 
 def _pending(req, criteria):
