@@ -1,0 +1,181 @@
+"""The engine's ways other than forward and back: turns, attempts, what is left."""
+
+import fixtures
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite.db import engine as db_engine
+from nova_lite.db.api import models
+from nova_lite.db.api import sagas
+from nova_lite.saga import engine
+from nova_lite.saga import journal
+from tests.fixtures import clock
+
+LOST = exception.MessagingTimeout(service='c', reason='no reply', method='m', topic='t')
+NO = exception.Conflict(reason='no')
+
+
+class World:
+    """errors: {(step, 'do' or 'undo'): [what to raise or return, ...]}, then success."""
+
+    def __init__(self):
+        self.errors = {}
+        self.log = []
+        self.keys = []
+
+    def act(self, made, name, verb):
+        self.log.append(f'{verb} {name}')
+        self.keys.append(made.key(name))
+        queue = self.errors.get((name, verb), [])
+        if not queue:
+            return None
+        found = queue.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+class Journey(saga.Saga):
+    """Chooses a way, takes it, decides, tidies up."""
+
+    kind = 'journey'
+
+    def steps(self):
+        return (
+            self.step('choose'),
+            self.step('take'),
+            self.step('leave', attempts=3),
+            self.step('decide', pivot=True),
+            self.step('tidy', attempts=2, left=True),
+            self.step('tell'),
+        )
+
+    def step(self, name, **options):
+        return saga.Step(
+            name,
+            lambda: self.world.act(self, name, 'do'),
+            undo=lambda: self.world.act(self, name, 'undo'),
+            **options,
+        )
+
+    def turn(self, step, error):
+        if step.name == 'take' and error is NO and len(self.data.get('refused', ())) < 2:
+            self.data['refused'] = [*self.data.get('refused', ()), 'this way']
+            return 'choose'
+        return None
+
+
+class WaysTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        path = self.useFixture(fixtures.TempDir()).path
+        self.database = db_engine.Database(f'sqlite:///{path}/api.db')
+        models.Base.metadata.create_all(self.database.engine)
+        self.addCleanup(self.database.dispose)
+        self.world = World()
+        self.uuid = runtime.new_uuid()
+        self.database.write(
+            sagas.create,
+            context.admin(),
+            uuid=self.uuid,
+            kind='journey',
+            instance_uuid=runtime.new_uuid(),
+            arguments={},
+        )
+
+    def run_to_end(self):
+        """Run, advancing the clock over waits, until the saga has ended."""
+        for _attempt in range(50):
+            made = engine.Engine(
+                sagas.Journal(self.database),
+                lambda record: Journey(self.world, record, context.admin()),
+                owner='one',
+            )
+            state = made.run(self.uuid)
+            made.stop()
+            if state in journal.ENDED:
+                return state
+            self.clock.advance(31)
+        raise AssertionError('the saga did not end')
+
+    def row(self):
+        return self.database.read(sagas.get, self.uuid)
+
+    def test_turns_back_and_takes_another_way(self):
+        self.world.errors['take', 'do'] = [NO]
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual(
+            ['do choose', 'do take', 'undo take', 'undo choose', 'do choose', 'do take'],
+            self.world.log[:6],
+        )
+        self.assertEqual(['this way'], self.row().data['refused'])
+
+    def test_gives_up_when_no_way_is_left(self):
+        self.world.errors['take', 'do'] = [NO, NO, NO]
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual(3, self.world.log.count('do choose'))
+        self.assertEqual('Conflict: no', self.row().error['message'])
+
+    def test_turn_survives_a_wait(self):
+        self.world.errors['take', 'do'] = [NO]
+        self.world.errors['take', 'undo'] = [saga.Pending(1.0), LOST]
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual(3, self.world.log.count('undo take'))
+        self.assertEqual(2, self.world.log.count('do choose'))
+
+    def test_step_of_several_attempts(self):
+        self.world.errors['leave', 'do'] = [NO, NO]
+        self.assertEqual('done', self.run_to_end())
+        keys = [key.partition('/')[2] for key in self.world.keys if 'leave' in key]
+        self.assertEqual(['leave', 'leave/1', 'leave/2'], keys)
+
+    def test_attempts_end(self):
+        self.world.errors['leave', 'do'] = [NO] * 3
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual(3, self.world.log.count('do leave'))
+
+    def test_lost_reply_keeps_the_key(self):
+        self.world.errors['leave', 'do'] = [LOST, LOST]
+        self.assertEqual('done', self.run_to_end())
+        keys = {key.partition('/')[2] for key in self.world.keys if 'leave' in key}
+        self.assertEqual({'leave'}, keys)
+
+    def test_step_is_left_after_its_attempts(self):
+        self.world.errors['tidy', 'do'] = [NO, NO]
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual('Conflict: no', self.row().data['_left']['tidy']['message'])
+        self.assertEqual('do tell', self.world.log[-1])
+
+    def test_step_is_left_when_nobody_answers(self):
+        self.world.errors['tidy', 'do'] = [LOST] * 20
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual(engine.ATTEMPTS + 1, self.world.log.count('do tidy'))
+
+    def test_pivot_is_asked_for_until_it_answers(self):
+        self.world.errors['decide', 'do'] = [LOST] * 20
+        self.assertEqual('done', self.run_to_end())
+
+    def test_undo_of_what_was_not_answered_is_of_a_newer_epoch(self):
+        self.world.errors['take', 'do'] = [LOST] * 20
+        self.assertEqual('undone', self.run_to_end())
+        events = self.database.read(sagas.events, self.uuid)
+        failed = next(event for event in events if event.what == 'failed')
+        undone = next(event for event in events if event.what == 'undone')
+        self.assertGreater(undone.epoch, failed.epoch)
+
+    def test_undo_waits(self):
+        self.world.errors['leave', 'do'] = [NO] * 3
+        self.world.errors['take', 'undo'] = [saga.Pending(1.0)]
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual(2, self.world.log.count('undo take'))
+
+    def test_failed_undo_is_remembered(self):
+        self.world.errors['leave', 'do'] = [NO] * 3
+        self.world.errors['take', 'undo'] = [exception.Conflict(reason='stuck')]
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual('Conflict: stuck', self.row().data['_not_undone']['take']['message'])
+        self.assertEqual('undo choose', self.world.log[-1])
