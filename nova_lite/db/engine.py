@@ -18,6 +18,16 @@ from nova_lite import runtime
 LOG = log.getLogger(__name__)
 
 ATTEMPTS = 10
+# A deadlock comes out of it only when all attempts met one.
+UNAVAILABLE = (
+    db_exception.DBConnectionError,
+    db_exception.DBNonExistentDatabase,
+    db_exception.DBDeadlock,
+)
+MARIADB_OPTIONS = {
+    'charset': 'utf8mb4',
+    'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+}
 
 
 class Database:
@@ -45,7 +55,7 @@ class Database:
             return _sqlite_engine(self.url, self._threads)
         facade = enginefacade.transaction_context()
         facade.configure(
-            connection=_with_charset(self.url),
+            connection=_with_options(self.url),
             max_retries=0,
             max_pool_size=self._threads,
             max_overflow=self._threads,
@@ -77,14 +87,17 @@ class Database:
 
         try:
             return transaction()
-        except (db_exception.DBConnectionError, db_exception.DBNonExistentDatabase) as error:
+        except UNAVAILABLE as error:
             raise exception.Unavailable(service='The database', reason=error) from error
 
     def _open(self):
-        """A connection; raises Unavailable. oslo.db does not know psycopg's words for it."""
+        """A connection; raises Unavailable, also when all are taken for too long.
+
+        oslo.db does not know psycopg's words for it.
+        """
         try:
             return self.engine.connect()
-        except sqlalchemy.exc.OperationalError as error:
+        except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
             raise exception.Unavailable(service='The database', reason=error) from error
 
     def dispose(self):
@@ -93,14 +106,16 @@ class Database:
             self._engine.dispose()
 
 
-def _with_charset(url):
-    """The URL, for MariaDB with its charset for all of Unicode unless it names one.
+def _with_options(url):
+    """The URL, for MariaDB with what else it lacks, unless it names it.
 
-    oslo.db takes one that lacks the characters beyond 65535 otherwise.
+    Its charset for all of Unicode: oslo.db takes one without the characters beyond
+    65535 otherwise. And PostgreSQL's isolation: who waited for a lock would read
+    what was there before it waited, and count a use that has grown.
     """
     found = sqlalchemy.make_url(url)
-    if found.get_backend_name() in ('mysql', 'mariadb') and 'charset' not in found.query:
-        found = found.update_query_dict({'charset': 'utf8mb4'})
+    if found.get_backend_name() in ('mysql', 'mariadb'):
+        found = found.set(query={**MARIADB_OPTIONS, **found.query})
     return found.render_as_string(hide_password=False)
 
 

@@ -61,7 +61,9 @@ def destroy(connection, uuid):
 
 
 def take_over(connection, lease_s, limit=20):
-    """Own the oldest requests whose lease ran out, whole batches at a time.
+    """Own the oldest requests whose lease ran out, those of a batch together.
+
+    Locked before they are changed: another that looks at the same time gets none of them.
 
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
@@ -78,19 +80,21 @@ def take_over(connection, lease_s, limit=20):
     )
     batches = {}
     for reservation_id in dict.fromkeys(due):
-        mine = sa.and_(TABLE.c.reservation_id == reservation_id, TABLE.c.lease_until < now)
+        mine = (
+            connection.execute(
+                sa.select(TABLE.c.id)
+                .where(TABLE.c.reservation_id == reservation_id, TABLE.c.lease_until < now)
+                .with_for_update()
+            )
+            .scalars()
+            .all()
+        )
         connection.execute(
             TABLE.update()
-            .where(mine)
+            .where(TABLE.c.id.in_(mine))
             .values(epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s))
         )
-        found = rows.every(
-            connection,
-            TABLE,
-            TABLE.c.lease_until > now,
-            order_by=TABLE.c.id,
-            reservation_id=reservation_id,
-        )
+        found = rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
         if found:
             batches[reservation_id] = found
     return batches

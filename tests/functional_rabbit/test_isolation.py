@@ -1,0 +1,104 @@
+"""Two transactions at once on MariaDB and PostgreSQL: who waits sees what was done."""
+
+import datetime
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import quota_locks
+from nova_lite.db.api import quotas
+from tests.fixtures import database
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
+from tests.fixtures import servers
+
+WAIT_S = 20
+
+
+class Isolation:
+    """The cases; a class for each kind of server follows."""
+
+    server_class = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        servers.require(cls.server_class)
+        cls.server = cls.server_class()
+        cls.server.setUp()
+        cls.server.idle = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.cleanUp()
+        super().tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        database.server = self.server
+        self.addCleanup(setattr, database, 'server', None)
+        self.db = self.useFixture(database.ApiDatabase())
+        self.pool = runtime.executor(2)
+        self.addCleanup(self.pool.shutdown)
+
+    def request(self, reservation_id, lease_until):
+        uuid = runtime.new_uuid()
+        values = {
+            'instance_uuid': uuid,
+            'project_id': 'alpha',
+            'reservation_id': reservation_id,
+            'request_id': 'req-1',
+            'instance': {},
+            'block_devices': [],
+            'tags': [],
+            'arguments': {},
+            'lease_until': lease_until,
+        }
+        self.db.write(build_requests.create, [values])
+        return uuid
+
+    def test_use_is_counted_anew_under_the_lock(self):
+        self.db.write(quota_locks.create, 'alpha')
+        looked = runtime.Event()
+
+        def second(connection):
+            quotas.of_project(connection, 'alpha')
+            looked.set()
+            quota_locks.hold(connection, 'alpha')
+            return instance_mappings.usage(connection, 'alpha')
+
+        def first(connection):
+            quota_locks.hold(connection, 'alpha')
+            found = self.pool.submit(self.db.write, second)
+            self.assertTrue(runtime.wait(looked, WAIT_S))
+            mapping = {'project_id': 'alpha', 'user_id': 'a', 'vcpus': 2, 'memory_mb': 3}
+            instance_mappings.create(connection, [{'instance_uuid': runtime.new_uuid(), **mapping}])
+            return found
+
+        found = self.db.write(first)
+        self.assertEqual((1, 2, 3), found.result(WAIT_S))
+
+    def test_one_takes_over_what_is_due(self):
+        past = runtime.naive_now() - datetime.timedelta(seconds=5)
+        uuid = self.request('r-1', past)
+        taking = []
+
+        def first(connection):
+            mine = build_requests.take_over(connection, 60)
+            taking.append(self.pool.submit(self.db.write, build_requests.take_over, 60))
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the lock
+            return mine
+
+        mine = self.db.write(first)
+        self.assertEqual([uuid], [row.instance_uuid for row in mine['r-1']])
+        self.assertEqual({}, taking[0].result(WAIT_S))
+
+
+class TestMariaDBIsolation(Isolation, testtools.TestCase):
+    server_class = mariadb.MariaDB
+
+
+class TestPostgreSQLIsolation(Isolation, testtools.TestCase):
+    server_class = postgresql.PostgreSQL
