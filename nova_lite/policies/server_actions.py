@@ -15,6 +15,8 @@ RESTORE = 'os_compute_api:os-deferred-delete:restore'
 FORCE_DELETE = 'os_compute_api:os-deferred-delete:force'
 CREATE_BACKUP = 'os_compute_api:os-create-backup'
 CONSOLE_OUTPUT = 'os_compute_api:os-console-output'
+RESCUE = 'os_compute_api:os-rescue'
+UNRESCUE = 'os_compute_api:os-unrescue'
 REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
 
 
@@ -44,6 +46,8 @@ def list_rules():
             f'{_ACTION} (forceDelete)',
         ),
         base.rule(CREATE_BACKUP, base.MEMBER, 'Back up a server.', f'{_ACTION} (createBackup)'),
+        base.rule(RESCUE, base.MEMBER, 'Rescue a server.', f'{_ACTION} (rescue)'),
+        base.rule(UNRESCUE, base.MEMBER, 'End a rescue.', f'{_ACTION} (unrescue)'),
         base.rule(
             CONSOLE_OUTPUT,
             base.MEMBER,

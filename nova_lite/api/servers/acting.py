@@ -117,3 +117,8 @@ def devices(server):
     """The server's block devices as objects for a message."""
     found = server.cell.db.read(children.block_devices, [server.uuid])
     return [block_device.BlockDevice.of(row) for row in found.get(server.uuid, [])]
+
+
+def boots_from_volume(found):
+    """Whether the root disk among these block devices is a volume."""
+    return any(d.boot_index == 0 and d.destination_type == 'volume' for d in found)

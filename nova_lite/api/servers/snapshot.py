@@ -51,7 +51,7 @@ def create_image(req, server):
     """Make an image; below 2.45 its address is in a header, then its id in the body."""
     _check_metadata(req)
     devices = acting.devices(server)
-    if _boots_from_volume(devices):
+    if acting.boots_from_volume(devices):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
         image = _of_volumes(req, server, devices)
     else:
@@ -72,7 +72,7 @@ def create_image(req, server):
 def create_backup(req, server):
     """Make an image, and delete the oldest ones of its kind beyond `rotation`."""
     _check_metadata(req)
-    if _boots_from_volume(acting.devices(server)):
+    if acting.boots_from_volume(acting.devices(server)):
         raise exception.Invalid('Backup is not supported for volume-backed instances.')
     kept = int(req.content['rotation'])
     kind = req.content['backup_type']
@@ -96,10 +96,6 @@ def _check_metadata(req):
     metadata = req.content.get('metadata') or {}
     limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
     quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
-
-
-def _boots_from_volume(devices):
-    return any(d.boot_index == 0 and d.destination_type == 'volume' for d in devices)
 
 
 def _of_disk(req, server, guard, action, wanted):

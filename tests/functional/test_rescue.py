@@ -1,0 +1,80 @@
+"""Rescue in a whole cloud: booted from another image, and back from the own disk."""
+
+import testtools
+
+from tests.fixtures import cli as cli_fixture
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import moving
+
+
+class RescueTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
+        self.moving = moving.Moving(self.cloud)
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def boot_from_volume(self):
+        image = self.cloud.admin.image.find_image('cirros')
+        return self.cloud.boot(
+            block_device_mapping=[
+                {
+                    'boot_index': 0,
+                    'source_type': 'image',
+                    'destination_type': 'volume',
+                    'uuid': image.id,
+                    'volume_size': 1,
+                    'delete_on_termination': True,
+                }
+            ]
+        )
+
+    def test_with_the_client(self):
+        server = self.cloud.boot('mine')
+        cli = self.useFixture(cli_fixture.Cli(self.cloud))
+        cli.openstack('server', 'rescue', '--image', 'debian', '--password', 'secret', 'mine')
+        self.cloud.wait(server, 'RESCUE')
+        console = self.cloud.admin.compute.get_server_console_output(server)['output']
+        self.assertIn('Rescue mode', console)
+        cli.openstack('server', 'unrescue', 'mine')
+        self.cloud.wait(server, 'ACTIVE')
+        for action in ('rescue', 'unrescue'):
+            self.assertEqual(
+                [(f'compute_{action}_instance', 'Success')], self.moving.events(server, action)
+            )
+
+    def test_answers(self):
+        server = self.cloud.boot()
+        self.moving.act(server, 'unrescue', status=409)
+        self.moving.act(server, 'rescue', {'unknown': 1}, status=400)
+        missing = {'rescue_image_ref': server.id}
+        self.moving.act(server, 'rescue', missing, status=400)
+        answer = self.moving.act(server, 'rescue', {'adminPass': 'secret'}, status=200)
+        self.assertEqual({'adminPass': 'secret'}, answer.json())
+        self.cloud.wait(server, 'RESCUE')
+        self.moving.act(server, 'rescue', status=409)
+        self.moving.act(server, 'unrescue')
+        self.cloud.wait(server, 'ACTIVE')
+
+    def test_booted_from_volume(self):
+        server = self.boot_from_volume()
+        self.moving.act(server, 'rescue', status=400, version='2.86')
+        self.moving.act(server, 'rescue', status=200, version='2.87')
+        self.cloud.wait(server, 'RESCUE')
+        self.moving.act(server, 'unrescue')
+        self.cloud.wait(server, 'ACTIVE')
+
+    def test_a_rescue_that_fails(self):
+        server = self.cloud.boot()
+        self.cloud.behave('extends: instant\nfailures: [{verb: rescue, when: before, first: 1}]\n')
+        self.moving.act(server, 'rescue', status=200)
+        self.cloud.wait_for(
+            lambda: self.moving.events(server, 'rescue') == [('compute_rescue_instance', 'Error')],
+            'the rescue to fail',
+        )
+        self.cloud.wait(server, 'ERROR')
+        self.moving.act(server, 'rescue', status=200)
+        self.cloud.wait(server, 'RESCUE')
