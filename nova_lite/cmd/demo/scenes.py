@@ -3,6 +3,7 @@
 import collections
 
 from nova_lite.cmd.demo import booting
+from nova_lite.cmd.demo import crossing
 from nova_lite.cmd.demo import moving
 from nova_lite.cmd.demo import placing
 
@@ -14,6 +15,7 @@ SCENES = collections.OrderedDict(
         ('multi-create', booting.multi_create),
         ('resize', moving.resize),
         ('named-host', moving.named_host),
+        ('cross-cell', crossing.cross_cell),
         ('requested-host', placing.requested_host),
         ('licensed-aggregate', placing.licensed_aggregate),
     )
