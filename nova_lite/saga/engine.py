@@ -106,6 +106,15 @@ class Engine:
             self.journal.renew(held, self.owner, self.lease_s)
         except exception.Unavailable as error:
             LOG.warning('Leases could not be renewed: %s', error)
+        except Exception:
+            # Nothing may end the clock: no lease would be renewed and no saga woken.
+            LOG.exception('Leases could not be renewed')
+
+    def _let_go(self, record):
+        """Renew a lease no longer, unless it is a later one."""
+        with self._lock:
+            if self._held.get(record.uuid) == record.epoch:
+                del self._held[record.uuid]
 
     def _alarm(self, uuid, seconds):
         with self._lock:
@@ -137,8 +146,7 @@ class Engine:
             LOG.warning('Saga %s is run by someone else; epoch %s stops here', uuid, record.epoch)
             return None
         finally:
-            with self._lock:
-                self._held.pop(uuid, None)
+            self._let_go(record)
 
 
 class _Run:
@@ -297,6 +305,8 @@ class _Run:
             attempts=self.attempts,
             data=self.saga.data,
         )
+        # Before it is woken: who holds it would not take it up.
+        self.engine._let_go(self.record)
         self.engine._alarm(self.saga.uuid, seconds)
 
 

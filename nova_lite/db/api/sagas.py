@@ -19,12 +19,13 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
 
     wake_in_s: when the sweep may take it up if the nudge is lost
     """
+    conflict = exception.Conflict(reason='another operation moves the server already')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
-        raise exception.Conflict(reason='another operation moves the server already')
+        raise conflict
     now = runtime.naive_now()
     values = ctxt.to_wire()
     values.pop('auth_token')
-    rows.insert(
+    rows.insert_new(
         connection,
         TABLE,
         {
@@ -39,6 +40,7 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
             'direction': journal.FORWARD,
             'wake_at': now + datetime.timedelta(seconds=wake_in_s),
         },
+        conflict,
     )
     _event(connection, uuid, 'api', 0, journal.Note('accepted'))
 

@@ -117,6 +117,11 @@ class EngineTest(testtools.TestCase):
         self.assertEqual([(name, 'do') for name in STEPS], self.world.log)
         self.assertIsNone(self.record().active_for)
 
+    def test_a_second_intent_that_was_not_seen_is_refused(self):
+        """Neither of two requests sees the other's saga; the unique key tells the later."""
+        self.patch(sagas.rows, 'find', lambda *_args, **_where: None)
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+
     def test_waits_without_a_thread(self):
         self.world.wait = 2
         self.assertEqual('parked', self.engine().run(self.uuid))
@@ -149,6 +154,28 @@ class EngineTest(testtools.TestCase):
         self.assertEqual({'first', 'second', 'third'}, self.world.on)
         self.world.fail.clear()
         self.assertEqual('done', self.run_to_end())
+
+    def test_lets_go_before_it_is_woken(self):
+        """Else an alarm that rings at once finds the saga taken, and is lost."""
+        self.world.wait = 1
+        made, later = self.engine(), 99
+
+        def ring(uuid, seconds):
+            self.assertNotIn(uuid, made._held)
+            made._held[uuid] = later
+
+        self.patch(made, '_alarm', ring)
+        self.assertEqual('parked', made.run(self.uuid))
+        self.assertEqual({self.uuid: later}, made._held, 'the next run lost its lease')
+
+    def test_the_clock_outlives_any_error_of_the_journal(self):
+        made = self.engine()
+
+        def fail(*_args):
+            raise ValueError('no such column')
+
+        self.patch(self.journal, 'renew', fail)
+        made._renew({self.uuid: 1})
 
     def test_repeats_a_step_whose_reply_was_lost(self):
         lost = exception.MessagingTimeout(service='c', reason='r', method='m', topic='t')
