@@ -1,0 +1,205 @@
+"""Both ends of cold moves on one cell's hosts, call by call."""
+
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.objects import flavor as flavor_objects
+from nova_lite.virt.sim import profile
+from tests.fixtures import cell as cell_fixture
+
+BIG = {**cell_fixture.FLAVOR, 'id': 2, 'flavorid': '2', 'name': 'big', 'memory_mb': 2048}
+VOLUME = {'source_type': 'volume', 'destination_type': 'volume', 'boot_index': -1}
+SOURCE, DEST = 'host-1', 'host-2'
+SLOW = """
+extends: instant
+hosts:
+  - match: '*'
+    delays: {migrate_out: 30}
+"""
+ISOLATED = """
+extends: instant
+hosts:
+  - match: host-2
+    volume_types: [rbd]
+"""
+
+
+class ColdTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell_fixture.Cell())
+        self.ctxt = context.admin().for_saga(runtime.new_uuid(), 1)
+        self.move = runtime.new_uuid()
+
+    def boot(self, **options):
+        self.uuid = self.cell.boot(**options)
+        self.before = self.cell.leftovers()
+
+    def call(self, method, **arguments):
+        return getattr(self.cell.compute, method)(self.ctxt, **arguments)
+
+    def at(self, host, key='key'):
+        return {
+            'host': host,
+            'instance_uuid': self.uuid,
+            'node': host,
+            'move': self.move,
+            'key': key,
+        }
+
+    def instance(self):
+        found = self.cell.instance(self.uuid)
+        found.flavor = flavor_objects.Flavor(**BIG)
+        return found
+
+    def prepare(self, devices=()):
+        return self.call(
+            'prep_resize',
+            host=DEST,
+            instance=self.instance(),
+            node=DEST,
+            block_devices=list(devices),
+        )
+
+    def arrive(self, handover, devices=(), power_on=True):
+        return self.call(
+            'finish_resize',
+            host=DEST,
+            instance=self.instance(),
+            block_devices=list(devices),
+            arrival={'node': DEST, 'handover': handover, 'power_on': power_on, 'key': 'key'},
+        )
+
+    def move_it(self):
+        self.prepare()
+        handover = self.call('resize_instance', **self.at(SOURCE))['handover']
+        return self.arrive(handover)
+
+    def where(self):
+        return {(node, role): power for node, role, power in self.cell.guests().get(self.uuid, ())}
+
+    def memory(self, node):
+        return self.cell.compute.site.claims.used(node)['MEMORY_MB']
+
+    def test_there(self):
+        self.boot()
+        self.assertEqual({'done': True}, self.prepare())
+        self.assertEqual(2048, self.memory(DEST))
+        left = self.call('resize_instance', **self.at(SOURCE))
+        self.assertEqual({(SOURCE, 'departed'): 4}, self.where())
+        arrived = self.arrive(left['handover'])
+        self.assertEqual(1, arrived['power_state'])
+        self.assertEqual({(SOURCE, 'departed'): 4, (DEST, 'resident'): 1}, self.where())
+
+    def test_every_call_may_be_repeated(self):
+        self.boot()
+        for _time in range(2):
+            self.prepare()
+        left = [self.call('resize_instance', **self.at(SOURCE)) for _time in range(2)]
+        arrived = [self.arrive(left[0]['handover']) for _time in range(2)]
+        self.assertEqual(left[0], left[1])
+        self.assertEqual(arrived[0], arrived[1])
+        for _time in range(2):
+            self.call('confirm_resize', **self.at(SOURCE))
+        self.assertEqual({(DEST, 'resident'): 1}, self.where())
+        self.assertEqual((0, 2048), (self.memory(SOURCE), self.memory(DEST)))
+
+    def test_and_back(self):
+        self.boot()
+        self.move_it()
+        self.call('revert_resize', **self.at(DEST))
+        answer = self.call('finish_revert_resize', **self.at(SOURCE), power_on=True)
+        self.assertEqual(1, answer['power_state'])
+        self.assertEqual(self.before, self.cell.leftovers())
+
+    def test_stays_off(self):
+        self.boot()
+        self.prepare()
+        left = self.call('resize_instance', **self.at(SOURCE))
+        self.assertEqual(4, self.arrive(left['handover'], power_on=False)['power_state'])
+        self.call('revert_resize', **self.at(DEST))
+        answer = self.call('finish_revert_resize', **self.at(SOURCE), power_on=False)
+        self.assertEqual(4, answer['power_state'])
+
+    def test_no_room(self):
+        self.boot()
+        limits = self.cell.compute.site.inventory.limits(DEST)['MEMORY_MB']
+        self.cell.compute.site.claims.claim(
+            DEST, 'other', {'VCPU': 0, 'MEMORY_MB': limits, 'DISK_GB': 0}, {'MEMORY_MB': limits}
+        )
+        self.assertRaises(exception.NoCapacity, self.prepare)
+        self.assertEqual({(SOURCE, 'resident'): 1}, self.where())
+
+    def test_forgone(self):
+        self.boot()
+        self.prepare()
+        self.call('forgo_resize', host=DEST, instance_uuid=self.uuid, node=DEST)
+        self.assertEqual(self.before, self.cell.leftovers())
+
+    def test_volume_is_connected_and_completed(self):
+        self.boot_with_volume()
+        device = self.device_for_destination()
+        self.prepare([device])
+        made = self.cell.volume.attachments[device.attachment_id]
+        self.assertEqual((DEST, False), (made['host'], made['complete']))
+        left = self.call('resize_instance', **self.at(SOURCE))
+        arrived = self.arrive(left['handover'], [self.device_for_destination(device)])
+        self.assertTrue(made['complete'])
+        self.assertEqual(device.uuid, arrived['block_devices'][0]['uuid'])
+
+    def test_no_path_to_the_volume(self):
+        self.boot_with_volume()
+        device = self.device_for_destination()
+        self.cell.driver.reload(profile.parse(ISOLATED))
+        refused = self.assertRaises(exception.MoveRefused, self.prepare, [device])
+        self.assertTrue(refused.reschedule)
+        self.assertEqual(0, self.memory(DEST))
+
+    def boot_with_volume(self):
+        self.cell.volume.add_volume('v')
+        self.boot(devices=[{**VOLUME, 'volume_id': 'v'}])
+
+    def device_for_destination(self, like=None):
+        device = self.cell.devices(self.uuid)[0]
+        if like is None:
+            made = self.cell.volume.create_attachment(self.ctxt, 'v', self.uuid)
+            device.attachment_id = made['id']
+        else:
+            device.attachment_id = like.attachment_id
+        device.connection_info = None
+        return device
+
+    def test_discarded_wherever_it_is(self):
+        self.boot()
+        self.move_it()
+        self.call('discard_guest', **self.at(SOURCE))
+        self.call('discard_guest', **self.at(DEST))
+        self.assertEqual({}, self.where())
+        self.assertEqual((0, 0), (self.memory(SOURCE), self.memory(DEST)))
+
+    def test_former_owner_is_refused(self):
+        self.boot()
+        self.call('resize_instance', **self.at(SOURCE))
+        saga, self.ctxt = self.ctxt.saga, context.admin().for_saga(self.ctxt.saga, 2)
+        self.call('finish_revert_resize', **self.at(SOURCE), power_on=True)
+        self.ctxt = context.admin().for_saga(saga, 1)
+        self.assertRaises(
+            exception.StaleEpoch, self.call, 'resize_instance', **self.at(SOURCE, 'late')
+        )
+        self.assertEqual({(SOURCE, 'resident'): 1}, self.where())
+
+    def test_departure_that_comes_after_its_undo_does_nothing(self):
+        self.boot()
+        self.call('finish_revert_resize', **self.at(SOURCE), power_on=True)
+        self.assertRaises(exception.DriverError, self.call, 'resize_instance', **self.at(SOURCE))
+        self.assertEqual(self.before, self.cell.leftovers())
+
+    def test_hypervisors_that_take_their_time(self):
+        self.boot()
+        self.cell.driver.reload(profile.parse(SLOW))
+        self.prepare()
+        answer = self.call('resize_instance', **self.at(SOURCE))
+        self.assertEqual(['pending'], list(answer))
+        self.assertTrue(29 < answer['pending'] <= 30, answer)

@@ -1,0 +1,163 @@
+"""Intents: a saga's row and one transaction, whatever happens between them."""
+
+import types
+
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import moves
+from tests.fixtures import clock
+from tests.fixtures import database
+
+SERVER = {
+    'project_id': 'p',
+    'user_id': 'u',
+    'display_name': 's',
+    'host': 'host-1',
+    'vm_state': 'active',
+    'vcpus': 1,
+    'memory_mb': 512,
+    'root_gb': 1,
+    'ephemeral_gb': 0,
+    'flavor': {},
+}
+
+
+class Passing(clock.ManualRuntime):
+    """Who sleeps lets time pass; `meanwhile` is called then."""
+
+    def __init__(self, meanwhile=None):
+        super().__init__()
+        self.meanwhile = meanwhile
+
+    def sleep(self, seconds):
+        self.advance(seconds)
+        if self.meanwhile:
+            self.meanwhile()
+
+
+class IntentsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.api_db = self.useFixture(database.ApiDatabase()).database
+        self.db = self.useFixture(database.CellDatabase()).database
+        self.cell = types.SimpleNamespace(db=self.db, uuid=runtime.new_uuid())
+        self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
+        self.server = runtime.new_uuid()
+        self.db.write(instances.create, [{**SERVER, 'uuid': self.server}])
+
+    def intent(self, **options):
+        return intents.Intent(
+            kind='resize',
+            uuid=runtime.new_uuid(),
+            instance_uuid=self.server,
+            order=intents.order(states.RESIZE, 'resize', **options),
+        )
+
+    def begin(self, intent):
+        intents.begin(self.api_db, self.cell, self.ctxt, intent)
+
+    def row(self):
+        return self.db.read(instances.find, self.server)
+
+    def test_begins(self):
+        intent = self.intent(changes={'progress': 0})
+        self.begin(intent)
+        self.assertEqual('resize_prep', self.row().task_state)
+        row = self.api_db.read(sagas.get, intent.uuid)
+        self.assertEqual(self.cell.uuid, row.arguments['cell'])
+        self.assertEqual(intent.order, row.arguments['order'])
+        found = self.db.read(actions.find, self.server, self.ctxt.request_id, 'resize')
+        self.assertEqual('u', found.user_id)
+
+    def test_states_that_forbid_it_leave_nothing(self):
+        self.db.write(instances.update, self.server, {'vm_state': 'suspended'})
+        intent = self.intent()
+        self.assertRaises(exception.StateChanged, self.begin, intent)
+        self.assertRaises(exception.SagaNotFound, self.api_db.read, sagas.get, intent.uuid)
+        self.assertIsNone(self.db.read(actions.find_newest, self.server))
+
+    def test_second_intent_is_refused_at_once(self):
+        self.begin(self.intent())
+        self.assertRaises(exception.StateChanged, self.begin, self.intent())
+        self.assertEqual(1, len(self.api_db.read(sagas.every)))
+
+    def test_waits_for_a_saga_that_has_all_but_ended(self):
+        first = self.intent()
+        self.begin(first)
+        self.db.write(instances.update, self.server, {'task_state': None})
+        second = self.intent()
+        self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
+        with runtime.install(Passing(lambda: self.api_db.write(_end, first.uuid))):
+            self.begin(second)
+        self.assertEqual('resize_prep', self.row().task_state)
+
+    def test_does_not_wait_for_ever(self):
+        self.begin(self.intent())
+        self.db.write(instances.update, self.server, {'task_state': None})
+        with runtime.install(Passing()):
+            self.assertRaises(exception.Conflict, self.begin, self.intent())
+
+    def test_claims_a_migration(self):
+        migration = runtime.new_uuid()
+        values = {
+            'uuid': migration,
+            'instance_uuid': self.server,
+            'migration_type': 'resize',
+            'status': 'finished',
+        }
+        self.db.write(migrations.create, values)
+        claims = {'uuid': migration, 'from': ['finished'], 'to': 'confirming'}
+        self.begin(self.intent(claims=claims))
+        self.assertEqual('confirming', self.db.read(migrations.get, migration).status)
+
+    def test_claim_that_comes_too_late_changes_nothing(self):
+        claims = {'uuid': runtime.new_uuid(), 'from': ['finished'], 'to': 'confirming'}
+        self.assertRaises(exception.StateChanged, self.begin, self.intent(claims=claims))
+        self.assertIsNone(self.row().task_state)
+        self.assertEqual([], self.api_db.read(sagas.every))
+
+    def test_transaction_is_made_once(self):
+        intent = self.intent()
+        first = self.db.write(moves.begin, self.ctxt, self.server, intent.order)
+        again = self.db.write(moves.begin, self.ctxt, self.server, intent.order)
+        self.assertEqual((True, False), (first, again))
+
+    def test_who_took_it_up_keeps_it(self):
+        intent = self.intent()
+        self.db.write(instances.update, self.server, {'vm_state': 'suspended'})
+        journal = sagas.Journal(self.api_db)
+        write = self.cell.db.write
+
+        def taken_up(function, *args, **kwargs):
+            journal.acquire(intent.uuid, 'someone', 15)
+            return write(function, *args, **kwargs)
+
+        self.cell.db = types.SimpleNamespace(write=taken_up, read=self.db.read)
+        self.assertRaises(exception.StateChanged, self.begin, intent)
+        self.assertEqual('someone', self.api_db.read(sagas.get, intent.uuid).owner)
+
+    def test_without_an_answer_the_saga_finds_out(self):
+        intent = self.intent()
+
+        def lost(function, *args, **kwargs):
+            self.db.write(function, *args, **kwargs)
+            raise exception.Unavailable(service='The database', reason='gone')
+
+        self.cell.db = types.SimpleNamespace(write=lost, read=self.db.read)
+        self.assertRaises(exception.Unavailable, self.begin, intent)
+        self.assertEqual(intent.uuid, self.api_db.read(sagas.get, intent.uuid).uuid)
+
+
+def _end(connection, uuid):
+    connection.execute(
+        sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(active_for=None)
+    )
