@@ -1,9 +1,9 @@
 """An oslo.messaging driver whose one listener can serve many hosts.
 
-oslo.messaging gives every RPC server a connection and threads. A compute
-process that stands for thousands of hosts needs one connection that consumes
-all their queues, so a target's `server` may be a `Servers` list here. All else
-is the rabbit driver's.
+oslo.messaging gives every RPC server a connection, threads and three queues. A
+compute process that stands for thousands of hosts needs one connection that
+consumes all their queues and no others, so a target's `server` names the queues
+here. All else is the rabbit driver's.
 """
 
 from oslo_messaging._drivers import amqpdriver
@@ -12,15 +12,18 @@ from oslo_messaging._drivers import common
 from oslo_messaging._drivers import impl_rabbit
 
 PREFIX = 'nova-lite+'
+# How long a thread that reads from the broker may take to see that it must end.
+POLL_S = 0.25
+# A broker that is away is tried this often before a call fails.
+TRIES = 2
 
 
-class Servers(str):
-    """Names of the servers that one listener answers for, as one `server` string."""
+class Queues(str):
+    """The name of a server, with the queues that it consumes as `names`."""
 
-    def __new__(cls, names):
-        names = tuple(names)
-        self = super().__new__(cls, names[0])
-        self.names = names
+    def __new__(cls, server, names):
+        self = super().__new__(cls, server)
+        self.names = tuple(names)
         return self
 
 
@@ -35,14 +38,23 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
         super().__init__(conf, url, *args, **kwargs)
 
     def listen(self, target, batch_size, batch_timeout):
-        names = getattr(target.server, 'names', (target.server,))
-        if len(names) == 1:
-            return super().listen(target, batch_size, batch_timeout)
         connection = self._get_connection(common.PURPOSE_LISTEN)
         listener = amqpdriver.RpcAMQPListener(self, connection)
         exchange = self._get_exchange(target)
-        for name in names:
-            connection.declare_topic_consumer(
-                exchange_name=exchange, topic=f'{target.topic}.{name}', callback=listener
-            )
+        for name in target.server.names:
+            connection.declare_topic_consumer(exchange_name=exchange, topic=name, callback=listener)
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
+
+    def _get_connection(self, purpose=common.PURPOSE_SEND, retry=None):
+        connection = super()._get_connection(purpose, retry)
+        if purpose == common.PURPOSE_LISTEN:
+            connection.connection._poll_timeout = POLL_S
+        return connection
+
+    def _get_reply_q(self):
+        if self._reply_q is None:
+            # The connection for replies is tried for ever, under a lock. Whether the
+            # broker is there is asked first, in a way that comes to an end.
+            with self._get_connection(common.PURPOSE_SEND, TRIES):
+                pass
+        return super()._get_reply_q()

@@ -9,10 +9,13 @@ idle cloud costs nothing and a call a fraction of a millisecond.
 import collections
 import queue
 
+import kombu.exceptions
 import kombu.transport
 from kombu.transport import virtual
 
 from nova_lite import runtime
+
+NO_ROUTE = 'no queue takes the message'
 
 
 class Broker:
@@ -149,10 +152,15 @@ class Channel(virtual.Channel):
         with self.broker.lock:
             return list(self.broker.routes.get((exchange, routing_key or ''), ()))
 
-    def basic_publish(self, message, exchange, routing_key, **kwargs):
+    def basic_publish(self, message, exchange, routing_key, mandatory=False, **kwargs):
         self._inplace_augment_message(message, exchange, routing_key)
         fanout = self.state.exchanges.get(exchange, {}).get('type') == 'fanout'
         names = self._fanout_queues(exchange) if fanout else self._lookup(exchange, routing_key)
+        if mandatory and not names:
+            for give_back in self.events['basic_return']:
+                give_back(
+                    kombu.exceptions.InconsistencyError(NO_ROUTE), exchange, routing_key, message
+                )
         for name in names:
             self._put(name, message)
 

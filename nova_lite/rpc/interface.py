@@ -20,10 +20,10 @@ from nova_lite.rpc import serializer
 
 LOG = log.getLogger(__name__)
 
-SHORT = 60
 LONG = 1800
-HEARTBEAT = 60
 TRIES = 2
+# The broker gives back a call that no queue takes, so nobody waits for the reply.
+ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 
 def _declare(kind, since, timeout):
@@ -34,11 +34,11 @@ def _declare(kind, since, timeout):
     return decorate
 
 
-def call(since, timeout=SHORT):
+def call(since, timeout=None):
     """A method whose caller waits, at most `timeout` seconds, for its result.
 
-    With a timeout above HEARTBEAT the far side sends signs of life, and the
-    call fails early when these stop.
+    None: [DEFAULT]rpc_response_timeout. With a timeout above that the far side sends
+    signs of life, and the call fails when there was none for that time.
     """
     return _declare('call', since, timeout)
 
@@ -98,10 +98,12 @@ class Interface:
             options['server'] = server
         if timeout:
             options['timeout'] = timeout
-            if timeout > HEARTBEAT:
-                options['call_monitor_timeout'] = HEARTBEAT
-        client = self._client.prepare(**options)
-        send = client.cast if declared.rpc_kind == 'cast' else client.call
+            patience = self._client.conf.rpc_response_timeout
+            if timeout > patience:
+                options['call_monitor_timeout'] = patience
+        is_call = declared.rpc_kind == 'call'
+        client = self._client.prepare(transport_options=ROUTED if is_call else None, **options)
+        send = client.call if is_call else client.cast
         try:
             return send(ctxt, name, **arguments)
         except exception.NovaLiteError as error:
@@ -112,6 +114,8 @@ class Interface:
             raise exception.MessagingTimeout(
                 service=self.topic, reason='no reply', method=name, topic=self.topic
             ) from error
+        except oslo_messaging.MessageUndeliverable as error:
+            raise exception.Unavailable(service=self.topic, reason='nobody listens') from error
         except oslo_messaging.MessageDeliveryFailure as error:
             raise exception.Unavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
@@ -127,7 +131,8 @@ class Interface:
         """
         names = [servers] if isinstance(servers, str) else list(servers)
         endpoint = _endpoint(cls, manager)
-        target = oslo_messaging.Target(topic=cls.topic, server=driver.Servers(names))
+        queues = [f'{cls.topic}.{name}' for name in names] if cls.server_argument else [cls.topic]
+        target = oslo_messaging.Target(topic=cls.topic, server=driver.Queues(names[0], queues))
         dispatcher = oslo_messaging.RPCDispatcher(
             [endpoint],
             serializer.ObjectSerializer(),

@@ -125,6 +125,19 @@ class InterfaceTest(testtools.TestCase):
         self.assertEqual(3, capped.add(self.ctxt, 'host-1', 1))
         self.assertRaises(oslo_messaging.RPCVersionCapError, capped.nudge, self.ctxt, 'host-1', 1)
 
+    def test_a_call_that_nobody_listens_for_fails_at_once(self):
+        error = self.assertRaises(exception.Unavailable, self.client.add, self.ctxt, 'stranger', 1)
+        self.assertIn('nobody listens', str(error))
+        self.assertIsNone(self.client.nudge(self.ctxt, 'stranger', None))
+
+    def test_a_lost_call_ends_with_the_response_timeout(self):
+        self.conf.set_override('rpc_response_timeout', 1)
+        deaf = ToyAPI.server(self.open(), 'deaf', self.manager)
+        deaf.start(override_pool_size=1)
+        deaf.stop()
+        deaf.wait()
+        self.assertRaises(exception.MessagingTimeout, self.client.add, self.ctxt, 'deaf', 1)
+
     def test_buses_do_not_see_each_other(self):
         other = transport.open_bus(self.conf, f'{transport.EMBEDDED}{self.name}-other')
         self.addCleanup(other.cleanup)
