@@ -6,6 +6,7 @@ beside others in one. systemd is told when it is ready and that it is alive.
 
 import functools
 import os
+import select
 import signal
 import socket
 
@@ -18,6 +19,8 @@ from nova_lite import runtime
 LOG = log.getLogger(__name__)
 
 WATCH_S = 5
+# A daemon whose database or bus is away looks for it again after so many seconds.
+WAIT_S = 1
 
 
 class Daemon:
@@ -37,8 +40,17 @@ class Daemon:
         self._worker = None
 
     def start(self):
-        """Start the manager, then answer calls, then do what is due again and again."""
-        self._tell('start')
+        """Start the manager, then answer calls, then do what is due again and again.
+
+        Waits for what the daemon needs, such as its database, and says so in the log.
+        """
+        while True:
+            try:
+                self._tell('start')
+                break
+            except exception.Unavailable as error:
+                LOG.warning('%s waits: %s', self.name, error)
+                runtime.sleep(WAIT_S)
         for server in self._servers:
             server.start(override_pool_size=self._threads)
         tasks = [_periodic(*task) for task in (self._tell('periodics') or ())]
@@ -90,23 +102,64 @@ def _periodic(seconds, method):
 
 def _log_failure(task, *how, traceback=None):
     """A periodic that failed is tried again at its next turn."""
-    LOG.error('Periodic %s failed', task.__qualname__, exc_info=how[-1])
+    exc_info = how[-1]
+    if isinstance(exc_info[1], exception.Unavailable):
+        LOG.warning('Periodic %s waits for its next turn: %s', task.__qualname__, exc_info[1])
+        return
+    LOG.error('Periodic %s failed', task.__qualname__, exc_info=exc_info)
+
+
+class Stopped(BaseException):
+    """A signal asked for the end while the daemon still waited for its start."""
+
+
+class Signals:
+    """SIGTERM, SIGINT and SIGHUP of this process, waited for by its main thread.
+
+    `starting`: a signal that asks for the end raises Stopped where the main thread is
+    """
+
+    def __init__(self):
+        self.starting = True
+        self._asked = set()
+        # An Event set by a handler could hang: the thread it interrupts may hold its lock.
+        self._wakeup, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._note)
+
+    def _note(self, number, _frame):
+        self._asked.add(number)
+        if self.starting and number != signal.SIGHUP:
+            raise Stopped()
+
+    def wait(self, seconds):
+        """Wait for the next signal, at most so long; whether it asks for the end."""
+        if select.select([self._wakeup], [], [], seconds)[0]:
+            os.read(self._wakeup, 512)
+        return bool(self._asked - {signal.SIGHUP})
+
+    def reload(self):
+        """Whether SIGHUP has come since this was last asked."""
+        found = signal.SIGHUP in self._asked
+        self._asked.discard(signal.SIGHUP)
+        return found
 
 
 def run(daemon, reload=None):
     """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`."""
-    stop, hup = runtime.Event(), runtime.Event()
-    signal.signal(signal.SIGTERM, lambda *_args: stop.set())
-    signal.signal(signal.SIGINT, lambda *_args: stop.set())
-    signal.signal(signal.SIGHUP, lambda *_args: hup.set())
-    daemon.start()
+    signals = Signals()
+    try:
+        daemon.start()
+        signals.starting = False
+    except Stopped:
+        LOG.info('%s was stopped before it was ready', daemon.name)
+        return
     tell_systemd('READY=1')
-    while not runtime.wait(stop, WATCH_S):
+    while not signals.wait(WATCH_S):
         tell_systemd('WATCHDOG=1')
-        if hup.is_set():
-            hup.clear()
-            if reload is not None:
-                reload()
+        if signals.reload() and reload is not None:
+            reload()
     tell_systemd('STOPPING=1')
     daemon.stop()
 
