@@ -1,13 +1,13 @@
 """nova-lite up: a whole cloud, in this process or with a process per daemon."""
 
 import logging
-import signal
 import sys
 
 from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
+from nova_lite import service
 from nova_lite.cmd import daemon
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.cloud import layout
@@ -150,9 +150,7 @@ def run(args):
     """Start, say how to use it, wait for Ctrl-C, stop."""
     settings = settings_of(args)
     cloud = make_cloud(settings)
-    stop = runtime.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_args: stop.set())
+    signals = service.Signals()
     began = runtime.monotonic()
     cloud.places.prepare(fresh=args.fresh)
     log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
@@ -160,7 +158,18 @@ def run(args):
         f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}',
         flush=True,
     )
-    cloud.start(progress=lambda text: print(f'  {text}', flush=True))
+    try:
+        cloud.start(fresh=args.fresh, progress=lambda text: print(f'  {text}', flush=True))
+        signals.starting = False
+    except service.Stopped:
+        signals.starting = False
+        print('Stopping', flush=True)
+        cloud.stop()
+        return 0
+    except BaseException:
+        signals.starting = False
+        cloud.stop()
+        raise
     seconds = runtime.monotonic() - began
     print(
         f"""
@@ -174,7 +183,7 @@ Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
 Ctrl-C stops it; started again, servers are as before.""",
         flush=True,
     )
-    while not runtime.wait(stop, 1):
+    while not signals.wait(None):
         pass
     print('Stopping', flush=True)
     cloud.stop()

@@ -5,20 +5,21 @@ A compute gets the bus of its cell and the neighbours, and no database.
 
 from nova_lite.cmd.cloud import layout
 
+# All is on one machine: a call that takes longer was lost with a process that died.
+RPC_TIMEOUT_S = 20
+
 
 def everyone(places, urls):
     """Sections that every daemon needs: neighbours and who we are to them."""
     noauth = places.settings.auth == 'noauth'
-    sections = {
-        'DEFAULT': {'state_path': places.root},
+    return {
+        'DEFAULT': {'state_path': places.root, 'rpc_response_timeout': RPC_TIMEOUT_S},
         'placement': {'endpoint_override': urls['placement'] + '/placement'},
         'glance': {'endpoint_override': urls['simcloud'] + '/image'},
         'neutron': {'endpoint_override': urls['simcloud'] + '/network'},
         'cinder': {'endpoint_override': urls['simcloud'] + '/volume/v3'},
         'service_user': {'auth_type': 'none'} if noauth else credentials(places, urls, 'nova'),
-        'oslo_messaging_rabbit': {'rpc_conn_pool_size': 30, 'heartbeat_in_pthread': False},
     }
-    return sections
 
 
 def credentials(places, urls, user):
@@ -78,3 +79,32 @@ def compute(places, urls, cell):
         'speed': places.settings.speed,
     }
     return sections
+
+
+def simcloud(places, urls, port):
+    """The stand-ins for Keystone, Glance, Neutron and Cinder."""
+    return {
+        'simcloud': {
+            **places.secrets,
+            'port': port,
+            'auth_strategy': places.settings.auth,
+            'connection': places.database_url(layout.SIMCLOUD),
+            'public_url': places.public_url,
+            'internal_url': urls['simcloud'],
+        }
+    }
+
+
+def placement(places, urls, port):
+    """Placement, with its own database and its own service user."""
+    return {
+        'placement_server': {
+            'port': port,
+            'auth_strategy': places.settings.auth,
+            'connection': places.database_url(layout.PLACEMENT),
+        },
+        'keystone_authtoken': {
+            **credentials(places, urls, 'placement'),
+            'www_authenticate_uri': f'{places.public_url}/identity',
+        },
+    }

@@ -48,7 +48,7 @@ class EmbeddedCloud:
         """Start everything, in the order in which one needs the other."""
         self.places.prepare(fresh=fresh)
         progress('databases')
-        setup.databases(self.places)
+        setup.databases(self.places, fresh=fresh)
         progress('identity, image, network and volume services')
         self._start_neighbours()
         self._configure()
@@ -94,6 +94,7 @@ class EmbeddedCloud:
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
+        self.places.release()
 
     # ---- parts ----
 

@@ -4,6 +4,7 @@ The embedded mode and the one with a process per daemon read the same files.
 """
 
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -11,11 +12,13 @@ import shutil
 
 import yaml
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.rpc import transport
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume')
 TOP = 'top'
+LOCK = 'lock'
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
 # Nova's default lets nobody move servers between cells; a cloud to try things out does.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
@@ -67,6 +70,7 @@ class Layout:
         self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets = {}
+        self._lock = None
 
     # ---- places ----
 
@@ -106,10 +110,16 @@ class Layout:
     # ---- files ----
 
     def prepare(self, *, fresh=False):
-        """Make the state directory, and secrets when there are none."""
-        if fresh and os.path.isdir(self.root):
-            shutil.rmtree(self.root)
-        os.makedirs(self.root, mode=0o700, exist_ok=True)
+        """Make the state directory ours, and secrets when there are none.
+
+        fresh: forget what was there. Raises Conflict while another process has it.
+        """
+        first = self._lock is None
+        self._hold()
+        if fresh and first:
+            for name in set(os.listdir(self.root)) - {LOCK}:
+                path = os.path.join(self.root, name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         self._write_policy()
         path = self.path('secrets.json')
         if os.path.exists(path):
@@ -129,6 +139,23 @@ class Layout:
     def _write_policy(self):
         if not os.path.exists(self.policy_path):
             _write(self.policy_path, yaml.safe_dump(POLICY))
+
+    def _hold(self):
+        if self._lock is not None:
+            return
+        lock = open(self.path(LOCK), 'a')  # noqa: SIM115 - held until `release`
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise exception.Conflict(reason=f'another cloud runs in {self.root}') from None
+        self._lock = lock
+
+    def release(self):
+        """Let another process have the state directory."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def write_clouds(self):
         """Write clouds.yaml for the real clients; returns its path."""

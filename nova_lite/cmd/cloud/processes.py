@@ -14,6 +14,9 @@ from nova_lite.wsgi import server
 ANSWER_S = 60
 LOOK_S = 0.05
 
+# Who hands work on stops before who does it, and that before those whom all need.
+STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
+
 
 class ProcessCloud:
     """As EmbeddedCloud, with every daemon a process of its own, supervised.
@@ -36,98 +39,83 @@ class ProcessCloud:
         return {child.name: child for child in self.supervisor.children}
 
     def start(self, *, fresh=False, progress=lambda text: None):
-        """Start everything, in the order in which one needs the other."""
+        """Start everything; what needs another waits for it by itself.
+
+        progress: called with a line of text for each part
+        """
         places = self.places
         places.prepare(fresh=fresh)
         progress('databases')
-        setup.databases(places)
-        progress('identity, image, network and volume services')
+        self._create_databases(fresh, progress)
         self._start_neighbours()
+        setup.databases(places)
+        progress('identity, image, network and volume services, placement')
         control = self._write('control', daemon_config.control(places, self.urls))
         self.confs['control'] = conf_module.make_conf(files=[control])
         setup.mappings(places, self.confs['control'])
+        self._wait_for(f'{self.urls["simcloud"]}/identity/v3', 'simcloud.top')
+        self._wait_for(f'{self.urls["placement"]}/placement/', 'placement.top')
         progress('cells')
         for cell in places.cell_names:
-            self._child(
-                'conductor',
-                cell,
-                'conductor',
-                self._write(
-                    f'conductor-{cell}', daemon_config.cell_conductor(places, self.urls, cell)
-                ),
-            )
-            self._child(
-                'compute',
-                cell,
-                'compute',
-                self._write(f'compute-{cell}', daemon_config.compute(places, self.urls, cell)),
-            )
+            self._start_cell(cell)
         progress('scheduler, super-conductor and compute API')
         self._child('scheduler', 'top', 'scheduler', control)
         self._child('super-conductor', 'top', 'conductor', control)
         self._child('api', 'top', 'api', self._write('api', self._api_sections()))
-        self._wait_for(f'{self.url}/compute/')
+        self._wait_for(f'{self.url}/compute/', 'api.top')
         setup.hosts(places, self.confs['control'])
         places.write_clouds()
 
     def stop(self):
         """Stop everything; what is under way goes on at the next start."""
         self.supervisor.stop()
+        self.places.release()
 
     # ---- parts ----
+
+    def _create_databases(self, fresh, progress):
+        deadline = runtime.monotonic() + ANSWER_S
+        said = False
+        while True:
+            try:
+                setup.create_databases(self.places, fresh=fresh)
+                return
+            except exception.Unavailable as error:
+                if runtime.monotonic() > deadline:
+                    raise
+                if not said:
+                    progress(f'waiting: {error}')
+                said = True
+            runtime.sleep(1)
 
     def _write(self, name, sections):
         return self.places.write_config(name, sections)
 
     def _child(self, kind, name, module, config):
+        stage = STAGES.index(kind) if kind in STAGES else 0
         return self.supervisor.add(
-            supervisor.Child(f'{kind}.{name}', f'nova_lite.cmd.{module}', config, self.places)
+            supervisor.Child(
+                f'{kind}.{name}',
+                f'nova_lite.cmd.{module}',
+                config,
+                places=self.places,
+                stage=stage,
+            )
         )
+
+    def _start_cell(self, cell):
+        config = daemon_config.cell_conductor(self.places, self.urls, cell)
+        self._child('conductor', cell, 'conductor', self._write(f'conductor-{cell}', config))
+        config = daemon_config.compute(self.places, self.urls, cell)
+        self._child('compute', cell, 'compute', self._write(f'compute-{cell}', config))
 
     def _start_neighbours(self):
         places = self.places
-        auth = places.settings.auth
         ports = {name: server.free_port() for name in ('simcloud', 'placement')}
         self.urls |= {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
-        self._child(
-            'simcloud',
-            'top',
-            'simcloud',
-            self._write(
-                'simcloud',
-                {
-                    'simcloud': {
-                        'port': ports['simcloud'],
-                        'auth_strategy': auth,
-                        **places.secrets,
-                        'connection': places.database_url(layout.SIMCLOUD),
-                        'public_url': places.public_url,
-                        'internal_url': self.urls['simcloud'],
-                    }
-                },
-            ),
-        )
-        self._wait_for(f'{self.urls["simcloud"]}/identity/v3')
-        self._child(
-            'placement',
-            'top',
-            'placement',
-            self._write(
-                'placement',
-                {
-                    'placement_server': {
-                        'port': ports['placement'],
-                        'auth_strategy': auth,
-                        'connection': places.database_url(layout.PLACEMENT),
-                    },
-                    'keystone_authtoken': {
-                        **daemon_config.credentials(places, self.urls, 'placement'),
-                        'www_authenticate_uri': f'{places.public_url}/identity',
-                    },
-                },
-            ),
-        )
-        self._wait_for(f'{self.urls["placement"]}/placement/')
+        for name in ports:
+            sections = getattr(daemon_config, name)(places, self.urls, ports[name])
+            self._child(name, 'top', name, self._write(name, sections))
 
     def _api_sections(self):
         sections = daemon_config.control(self.places, self.urls)
@@ -138,17 +126,17 @@ class ProcessCloud:
         sections['api']['proxies'] = [f'{prefix}:{url}' for prefix, url in proxies.items()]
         return sections
 
-    def _wait_for(self, url):
+    def _wait_for(self, url, name):
         deadline = runtime.monotonic() + ANSWER_S
         while True:
             try:
                 if requests.get(url, timeout=5).status_code < 500:
                     return
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
                 pass
             if runtime.monotonic() > deadline:
                 raise exception.Unavailable(
                     service=url,
-                    reason=f'no answer in {ANSWER_S} s; see {self.places.path("log", "")}',
+                    reason=f'no answer in {ANSWER_S} s; see {self.children[name].log_path}',
                 )
             runtime.sleep(LOOK_S)

@@ -20,55 +20,65 @@ WAIT_S = 60
 LOOK_S = 0.1
 
 
-def databases(places):
+def databases(places, *, fresh=False):
     """Create what is missing and bring every schema up to date."""
-    if places.settings.database is not None:
-        _create_databases(places)
+    create_databases(places, fresh=fresh)
     migrate.upgrade(places.database_url(layout.API), 'api')
     for name in (layout.CELL0, *places.cell_names):
         migrate.upgrade(places.database_url(name), 'cell')
 
 
-def _create_databases(places):
+def create_databases(places, *, fresh=False):
+    """Create the databases that a server does not have yet; SQLite makes its own.
+
+    fresh: drop those of this cloud first. Raises Unavailable when the server is.
+    """
+    if places.settings.database is None:
+        return
     url = sa.make_url(places.settings.database)
     if url.get_backend_name() == 'postgresql':
         url = url.set(database='postgres')
     server = sa.create_engine(url, isolation_level='AUTOCOMMIT')
-    names = (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names)
-    with server.connect() as connection:
-        known = (
-            set(sa.inspect(connection).get_schema_names())
-            if url.get_backend_name() != 'postgresql'
-            else set(connection.scalars(sa.text('SELECT datname FROM pg_database')))
-        )
-        for name in names:
-            database = sa.make_url(places.database_url(name)).database
-            if database not in known:
-                quoted = server.dialect.identifier_preparer.quote(database)
-                connection.execute(sa.text(f'CREATE DATABASE {quoted}'))
-    server.dispose()
+    try:
+        with server.connect() as connection:
+            _create_missing(places, connection, fresh)
+    except sa.exc.OperationalError as error:
+        raise exception.Unavailable(service='The database server', reason=error.orig) from error
+    finally:
+        server.dispose()
+
+
+def _create_missing(places, connection, fresh):
+    dialect = connection.engine.dialect
+    known = (
+        set(sa.inspect(connection).get_schema_names())
+        if dialect.name != 'postgresql'
+        else set(connection.scalars(sa.text('SELECT datname FROM pg_database')))
+    )
+    for name in (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names):
+        database = sa.make_url(places.database_url(name)).database
+        quoted = dialect.identifier_preparer.quote(database)
+        if fresh and database in known:
+            connection.execute(sa.text(f'DROP DATABASE {quoted}'))
+        if fresh or database not in known:
+            connection.execute(sa.text(f'CREATE DATABASE {quoted}'))
 
 
 def mappings(places, conf):
-    """Map cell0 and the cells; add the default flavors to an empty cloud."""
+    """Map cell0 and the cells, where they are now; add the default flavors to an empty cloud."""
     database = engine.Database(conf.api_database.connection)
 
     def write(connection):
-        known = {row.name for row in cell_mappings.every(connection)}
+        known = {row.name: row for row in cell_mappings.every(connection)}
         wanted = {layout.CELL0: (cells_module.CELL0_UUID, cells_module.NO_BUS)}
         wanted |= {name: (runtime.new_uuid(), places.bus_url(name)) for name in places.cell_names}
         for name, (uuid, bus) in wanted.items():
-            if name not in known:
-                cell_mappings.create(
-                    connection,
-                    {
-                        'uuid': uuid,
-                        'name': name,
-                        'transport_url': bus,
-                        'disabled': False,
-                        'database_connection': places.database_url(name),
-                    },
-                )
+            urls = {'transport_url': bus, 'database_connection': places.database_url(name)}
+            if name in known:
+                cell_mappings.update(connection, known[name].uuid, urls)
+            else:
+                values = {'uuid': uuid, 'name': name, 'disabled': False, **urls}
+                cell_mappings.create(connection, values)
         seed.create_flavors(connection)
 
     database.write(write)

@@ -1,4 +1,8 @@
-"""Child processes with pid files and logs; one that dies is started again."""
+"""Child processes with pid files and logs; one that dies is started again.
+
+A child ends in good order when its supervisor is gone, however that came about
+(`leash`).
+"""
 
 import os
 import signal
@@ -12,26 +16,49 @@ from nova_lite import runtime
 LOG = log.getLogger(__name__)
 
 WATCH_S = 0.2
-STOP_S = 30
+STOP_S = 40
+LEAST_S = 2.0
 # A process that dies at once is started again more and more slowly.
 SHORTEST_LIFE_S = 5
 LONGEST_PAUSE_S = 20
+LEASH = 'NOVA_LITE_LEASH'
+
+
+def leash():
+    """In a child: end as by SIGTERM when the supervisor is gone."""
+    end = os.environ.pop(LEASH, None)
+    if end is not None:
+        runtime.spawn(_follow, int(end), name='leash')
+
+
+def _follow(end):
+    # The supervisor holds the only other end and writes nothing.
+    os.read(end, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 class Child:
-    """One daemon's process. name: KIND.NAME, as in its pid file."""
+    """One daemon's process.
 
-    def __init__(self, name, module, config, places):
-        self.name, self.module, self.config = name, module, config
+    name: KIND.NAME, as in its pid file; stage: children of the highest stop first,
+    those of 0 without waiting for clients
+    starts: how often it was started
+    """
+
+    def __init__(self, name, module, config, *, places, stage):
+        self.name, self.module, self.config, self.stage = name, module, config, stage
+        # gunicorn keeps connections for a while after SIGTERM, and after SIGINT not.
+        self._stop_signal = signal.SIGTERM if stage else signal.SIGINT
         self.pid_path = places.path('run', f'{name}.pid')
         self.log_path = places.path('log', f'{name}.log')
         self.process = None
+        self.starts = 0
         self._started = 0.0
         self._pause_s = 0.0
-        self._not_before = 0.0
+        self._not_before = None
 
-    def start(self):
-        """Start the process and write its pid file."""
+    def start(self, end):
+        """Start the process and write its pid file. end: of the leash."""
         with open(self.log_path, 'ab') as output:
             self.process = subprocess.Popen(
                 [sys.executable, '-m', self.module, '--config-file', self.config],
@@ -39,58 +66,66 @@ class Child:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                pass_fds=(end,),
+                env={**os.environ, LEASH: str(end)},
             )
+        self.starts += 1
         self._started = runtime.monotonic()
         with open(f'{self.pid_path}.new', 'w') as file:
             file.write(f'{self.process.pid}\n')
         os.replace(f'{self.pid_path}.new', self.pid_path)
 
-    def watch(self):
+    def watch(self, end):
         """Start it again when it died, though not too often."""
         if self.process.poll() is None:
             return
         now = runtime.monotonic()
-        if not self._not_before:
+        if self._not_before is None:
+            LOG.warning('%s ended with status %s', self.name, self.process.returncode)
+            self._end_workers()
             short = now - self._started < SHORTEST_LIFE_S
             self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2 + 1) if short else 0.0
             self._not_before = now + self._pause_s
-            LOG.warning('%s ended with status %s', self.name, self.process.returncode)
         if now >= self._not_before:
-            self._not_before = 0.0
-            self.start()
+            self._not_before = None
+            self.start(end)
 
-    def signal(self, number):
-        """Send a signal to the process if it runs."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(number)
-
-    def wait(self, seconds):
-        """Wait for its end; kill it when it takes longer than `seconds`."""
-        if self.process is None:
+    def _end_workers(self):
+        """Workers that the process has left behind hold its port."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
             return
+
+    def stop(self, seconds):
+        """Ask the process to end; kill it when that takes longer than `seconds`."""
+        if self.process.poll() is None:
+            self.process.send_signal(self._stop_signal)
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            LOG.warning('%s did not stop in %s s and is killed', self.name, seconds)
+            LOG.warning('%s did not stop in %s s and is killed', self.name, round(seconds))
             self.process.kill()
             self.process.wait()
+        self._end_workers()
         if os.path.exists(self.pid_path):
             os.unlink(self.pid_path)
 
 
 class Supervisor:
-    """Starts children, keeps them running, stops them in the opposite order."""
+    """Starts children, keeps them running, stops them stage by stage."""
 
     def __init__(self):
         self.children = []
         self._stop = runtime.Event()
         self._thread = None
         self._lock = runtime.Lock()
+        self._ends = os.pipe()
 
     def add(self, child):
         """Start a child and keep it running."""
-        child.start()
         with self._lock:
+            child.start(self._ends[0])
             self.children.append(child)
         if self._thread is None:
             self._thread = runtime.spawn(self._watch, name='supervisor')
@@ -100,7 +135,7 @@ class Supervisor:
         while not runtime.wait(self._stop, WATCH_S):
             with self._lock:
                 for child in self.children:
-                    child.watch()
+                    child.watch(self._ends[0])
 
     def stop(self):
         """Stop all children, those that others depend on last."""
@@ -108,6 +143,14 @@ class Supervisor:
         if self._thread is not None:
             self._thread.join()
         deadline = runtime.monotonic() + STOP_S
-        for child in reversed(self.children):
-            child.signal(signal.SIGTERM)
-            child.wait(max(1.0, deadline - runtime.monotonic()))
+        for stage in sorted({child.stage for child in self.children}, reverse=True):
+            left = max(LEAST_S, deadline - runtime.monotonic())
+            stopping = [
+                runtime.spawn(child.stop, left) for child in self.children if child.stage == stage
+            ]
+            for thread in stopping:
+                thread.join()
+        self.children.clear()
+        ends, self._ends = self._ends, ()
+        for end in ends:
+            os.close(end)
