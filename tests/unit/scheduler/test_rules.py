@@ -10,15 +10,19 @@ from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
 SETTINGS = hypothesis.settings(
-    max_examples=30, deadline=None, database=None, phases=[hypothesis.Phase.generate]
+    max_examples=25,
+    deadline=None,
+    database=None,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
 )
 HOSTS = ('a', 'b', 'c', 'd')
 CELLS = (base.CELL1, base.CELL1, base.CELL2, base.CELL2)
-TRAITS = ('CUSTOM_V', 'CUSTOM_W', 'CUSTOM_X')
-ZONES = (None, None, 'az1', 'az2', 'nova')
+TRAITS = ('CUSTOM_V', 'CUSTOM_W')
+ZONES = (None, 'az1', 'az1', 'az2', 'nova')
 
 some_hosts = strategies.sets(strategies.sampled_from(HOSTS))
-some_traits = strategies.sets(strategies.sampled_from(TRAITS))
+# Most hosts have them all, so that aggregates decide.
+some_traits = strategies.sets(strategies.sampled_from(TRAITS)) | strategies.just(set(TRAITS))
 
 
 def values(*choices):
@@ -31,7 +35,7 @@ def values(*choices):
 def made_aggregates(draw):
     """[(metadata, hosts), ...]: one may be a zone, each may be isolated."""
     found = []
-    for zone in draw(strategies.lists(strategies.sampled_from(ZONES), max_size=3)):
+    for zone in draw(strategies.lists(strategies.sampled_from(ZONES), min_size=1, max_size=3)):
         metadata = draw(values('required', 'required', 'optional', 'forbidden'))
         if zone in ('az1', 'az2'):
             metadata[rules.ZONE] = zone
@@ -41,8 +45,8 @@ def made_aggregates(draw):
 
 @strategies.composite
 def made_wishes(draw):
-    """(Wish, host asked for or None)"""
-    flavor = draw(values('required', 'required', 'forbidden'))
+    """What a server asks for, in one group or two."""
+    flavor = draw(values('required', 'required', 'required', 'forbidden'))
     suffix = draw(strategies.sampled_from(('', '', '_1')))
     extra_specs = {
         key.replace('trait', 'trait' + suffix, 1) if value == 'required' else key: value
@@ -50,12 +54,11 @@ def made_wishes(draw):
     }
     if any(key.startswith('trait_1') for key in extra_specs):
         extra_specs['resources_1:VCPU'] = '1'  # placement wants resources in every group
-    wish = rules.Wish(
+    return rules.Wish(
         extra_specs,
         draw(values('required', 'required', 'forbidden', 'optional')),
         draw(strategies.sampled_from(ZONES)),
     )
-    return wish, draw(strategies.sampled_from((None, None, *HOSTS)))
 
 
 class RulesTest(cloud.ManagerTestCase):
@@ -82,14 +85,13 @@ class RulesTest(cloud.ManagerTestCase):
             for index, (metadata, hosts) in enumerate(found)
         ]
 
-    def permitted(self, traits, found, wish, host, *, isolation):
+    def permitted(self, traits, found, wish, *, isolation):
         """Names of the hosts that the model allows."""
         zones = {metadata.get(rules.ZONE) for metadata, _hosts in found} - {None}
         return {
             name
             for name in HOSTS
-            if host in (None, name)
-            and rules.may_enter(
+            if rules.may_enter(
                 rules.Place(
                     name, [metadata for metadata, hosts in found if name in hosts], traits[name]
                 ),
@@ -99,7 +101,7 @@ class RulesTest(cloud.ManagerTestCase):
             )
         }
 
-    def outcome(self, wish, host):
+    def outcome(self, wish, host=None):
         """The host chosen, or None; what was claimed is given back."""
         spec = base.make_spec(wish.extra_specs, wish.properties, availability_zone=wish.zone)
         if host:
@@ -115,18 +117,32 @@ class RulesTest(cloud.ManagerTestCase):
         self.set('scheduler', enable_isolated_aggregate_filtering=isolation)
         self.make_world(traits, found)
         self.scheduler.invalidate()
-        for wish, host in wishes:
-            allowed = self.permitted(traits, found, wish, host, isolation=isolation)
-            chosen = self.outcome(wish, host)
-            self.assertIn(chosen, allowed or {None}, (wish, host, traits, found))
+        for wish in wishes:
+            allowed = self.permitted(traits, found, wish, isolation=isolation)
+            entered = {host for host in HOSTS if self.outcome(wish, host) == host}
+            self.assertEqual(allowed, entered, (wish, traits, found))
+            self.assertIn(self.outcome(wish), allowed or {None})
 
     def test_boots(self):
         @SETTINGS
         @hypothesis.given(
-            isolation=strategies.sampled_from((True, True, True, False)),
+            isolation=strategies.sampled_from((*[True] * 5, False)),
             traits=strategies.fixed_dictionaries(dict.fromkeys(HOSTS, some_traits)),
             found=made_aggregates(),
-            wishes=strategies.lists(made_wishes(), min_size=1, max_size=4),
+            wishes=strategies.lists(made_wishes(), min_size=1, max_size=2),
+        )
+        @hypothesis.example(
+            isolation=True,
+            traits=dict.fromkeys(HOSTS, set(TRAITS)),
+            found=[
+                ({f'trait:{name}': 'required' for name in TRAITS}, ['a', 'c']),
+                ({rules.ZONE: 'az1'}, ['a', 'b']),
+            ],
+            wishes=[
+                rules.Wish({}, {}, None),
+                rules.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
+                rules.Wish({'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None),
+            ],
         )
         def run(isolation, traits, found, wishes):
             self.check(isolation, traits, found, wishes)
