@@ -16,7 +16,6 @@ from nova_lite.api import paging
 from nova_lite.api import times
 from nova_lite.api import types
 from nova_lite.db.cell import migration_lists
-from nova_lite.db.cell import migrations
 from nova_lite.policies import cold_moves as rules
 
 FILTERS = (
@@ -112,7 +111,7 @@ def _page(req, where, limit):
         found = _gather(
             req, migration_lists.page, where, limit=wanted, marker=marker, cells=_cells(req), **span
         )
-        rows = _once_each(found)
+        rows = _newest(req, found)
         if len(rows) >= limit or len(found) < wanted:
             return rows[:limit]
         wanted *= 2
@@ -123,24 +122,23 @@ def _marker(req):
     uuid = req.param('marker')
     if uuid is None:
         return None
-    found = [
-        row
-        for row in req.app.cells.scatter(migrations.find, uuid, cells=_cells(req)).values()
-        if row is not None and not isinstance(row, cells.Unreachable)
-    ]
+    found = _gather(req, migration_lists.records, [uuid], cells=_cells(req))
     if not found:
         raise exception.MarkerNotFound(marker=uuid)
     return max(found, key=_changed)
 
 
-def _once_each(rows):
-    """Newest first, and of several records of one move the newest."""
+def _newest(req, rows):
+    """In order, without those of which another cell has a newer record."""
+    crossing = {row.uuid for row in rows if row.cross_cell_move}
     newest = {}
-    for row in rows:
-        known = newest.get(row.uuid)
-        if known is None or _changed(row) > _changed(known):
-            newest[row.uuid] = row
-    return sorted(newest.values(), key=lambda row: (row.created_at, row.id), reverse=True)
+    if crossing:
+        for row in _gather(req, migration_lists.records, crossing, cells=_cells(req)):
+            known = newest.get(row.uuid)
+            if known is None or _changed(row) > _changed(known):
+                newest[row.uuid] = row
+    kept = [row for row in rows if newest.get(row.uuid, row) == row]
+    return sorted(kept, key=lambda row: (row.created_at, row.id), reverse=True)
 
 
 def _changed(row):

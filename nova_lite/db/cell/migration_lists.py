@@ -30,6 +30,11 @@ def page(connection, where, *, limit, since=None, before=None, marker=None):
     return connection.execute(query.limit(limit)).all()
 
 
+def records(connection, uuids):
+    """The migrations with these uuids."""
+    return connection.execute(sa.select(TABLE).where(TABLE.c.uuid.in_(list(uuids)))).all()
+
+
 def _conditions(where):
     # Hidden ones are never shown, whatever a filter asks for.
     yield TABLE.c.hidden.is_(False)
