@@ -7,6 +7,7 @@ Source: reference/create-server 7.
 
 from oslo_log import log
 
+from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
@@ -144,10 +145,23 @@ def _delete_request(req, server):
     """Take a build request back; False when it has become a record meanwhile."""
     if not req.app.api_db.write(_forget, server.uuid):
         return False
+    _purge(req, server.uuid)
     devices = server.build_request.block_devices
     _release(req, server.uuid, devices, ports=())
     LOG.info('Server %s was deleted before it was built', server.uuid)
     return True
+
+
+def _purge(req, uuid):
+    """Remove records of a builder that died before it mapped them; no other will map them now.
+
+    Their host would find them and build a server that nobody has.
+    """
+    for cell, found in req.app.cells.scatter(instances.find, uuid).items():
+        if isinstance(found, cells.Unreachable):
+            LOG.warning('Whether cell %s knows server %s is not known', cell.name, uuid)
+        elif found is not None:
+            cell.db.write(instances.purge, uuid)
 
 
 def _forget(connection, uuid):

@@ -4,6 +4,7 @@ from nova_lite import runtime
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instances
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import create_base
 
@@ -124,3 +125,12 @@ class TestDeleteBeforeBuild(create_base.Case):
     def test_actions_have_to_wait(self):
         (request,) = self.create()
         self.refused_act(request.instance_uuid, 'os-stop', code=409, text='building')
+
+    def test_delete_of_what_a_dead_builder_left(self):
+        """Records without a mapping: the host would find them and build a ghost."""
+        (request,) = self.create()
+        values = self.api.record(uuid=request.instance_uuid, vm_state='building')
+        self.api.cell('cell1').db.write(instances.create, [values])
+        self.ok('DELETE', f'/servers/{request.instance_uuid}', code=204)
+        found = self.api.cell('cell1').db.read(instances.find, request.instance_uuid)
+        self.assertIsNone(found)
