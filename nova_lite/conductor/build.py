@@ -37,7 +37,12 @@ class Build:
         if not self.requests:
             return
         if any(request.epoch for request in self.requests.values()):
-            self._clear_former_attempt()
+            try:
+                self._clear_former_attempt()
+            except exception.Unavailable as error:
+                # The lease goes on: others are taken up before it is tried again.
+                LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+                return
         try:
             selections = self._select()
         except exception.AllocationConflict as error:

@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import discovery
+from nova_lite import exception
 from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import build
 from nova_lite.conductor import kinds
@@ -84,7 +85,10 @@ class SuperConductor:
                 reservation_id,
                 found[0].epoch,
             )
-            build.Build(self.world, requests.context_of(found[0]), found).run()
+            try:
+                build.Build(self.world, requests.context_of(found[0]), found).run()
+            except exception.NovaLiteError as error:
+                LOG.error('Build %s is tried again later: %s', reservation_id, error)
 
     def sweep_sagas(self):
         """Take up sagas that are due and that no one holds."""

@@ -143,7 +143,7 @@ class BuildTest(testtools.TestCase):
         self.addCleanup(found.dispose)
         return found
 
-    def accept(self):
+    def accept(self, reservation_id='r-1'):
         uuid, now = runtime.new_uuid(), runtime.naive_now()
         spec = request_spec.RequestSpec(
             instance_uuid=uuid, project_id='p', user_id='u', flavor=flavor.Flavor(**FLAVOR)
@@ -180,7 +180,7 @@ class BuildTest(testtools.TestCase):
                 {
                     'instance_uuid': uuid,
                     'project_id': 'p',
-                    'reservation_id': 'r-1',
+                    'reservation_id': reservation_id,
                     'request_id': 'req-1',
                     'instance': record,
                     'block_devices': [],
@@ -246,6 +246,26 @@ class BuildTest(testtools.TestCase):
         self.attempt().run()
         self.assertEqual((['cell0'], 'cell0', False), self.where())
         self.assertEqual([self.uuid], self.placement.freed)
+
+    def test_a_cell_that_is_down_holds_up_no_other_build(self):
+        """What a former attempt left there is not known; the next batch goes on."""
+        waits = self.uuid
+        self.uuid = self.accept('r-2')
+        self.api_db.write(build_requests.expire, [waits, self.uuid])
+        placement = self.world.placement
+
+        class Down(Placement):
+            def delete_allocations(self, ctxt, consumer, *, force=False):
+                if consumer == waits:
+                    raise exception.Unavailable(service='The database', reason='down')
+                return placement.delete_allocations(ctxt, consumer, force=force)
+
+        self.world.placement = Down()
+        boss = super_module.SuperConductor(self.cells.conf, self.world, name='one')
+        self.addCleanup(boss.stop)
+        boss.sweep_builds()
+        self.assertEqual([('host-1', self.uuid)], self.compute.built)
+        self.assertIsNotNone(self.api_db.read(build_requests.find, waits))
 
     def test_the_scheduler_does_not_answer(self):
         self.scheduler.error = exception.MessagingTimeout(
