@@ -1,0 +1,120 @@
+"""The unmodified clients' commands for live migration and evacuation, as processes."""
+
+import json
+
+import testtools
+
+from tests.fixtures import cli as cli_fixture
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import live_moving
+
+
+class LiveClientTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3))
+        self.moving = live_moving.LiveMoving(self.cloud)
+        self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def openstack(self, version, *words):
+        return self.cli.openstack('--os-compute-api-version', version, *words)
+
+    def nova(self, version, *words):
+        return self.cli.nova('--os-compute-api-version', version, *words)
+
+    def assertMoved(self, server, host=None):
+        """The server has left its host, for `host` if one is given; returns it as it is."""
+        self.moving.ended(server)
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertNotEqual(server.compute_host, moved.compute_host)
+        if host:
+            self.assertEqual(host, moved.compute_host)
+        return moved
+
+
+class LiveMigrationTest(LiveClientTestCase):
+    def test_openstack(self):
+        server = self.cloud.boot()
+        self.openstack('2.96', 'server', 'migrate', '--live-migration', '--wait', server.id)
+        server = self.assertMoved(server)
+        dest = self.moving.others(server.compute_host)[0]
+        migrate = ('server', 'migrate', '--live-migration', '--wait')
+        self.openstack('2.30', *migrate, '--host', dest, '--block-migration', server.id)
+        self.assertMoved(server, dest)
+        listed = json.loads(
+            self.openstack(
+                '2.80', 'server', 'migration', 'list', '--server', server.id, '-f', 'json'
+            )
+        )
+        self.assertEqual(['completed'] * 2, [each['Status'] for each in listed])
+
+    def test_openstack_ends_it_early(self):
+        server = self.cloud.boot()
+        self.moving.behave(live_moving.ENDLESS)
+        migration = ('server', 'migration')
+        self.openstack('2.96', 'server', 'migrate', '--live-migration', server.id)
+        running = self.moving.watched(server, 'running')
+        # By its number this command asks for the wrong server.
+        shown = json.loads(
+            self.openstack('2.80', *migration, 'show', server.id, running['uuid'], '-f', 'json')
+        )
+        number = str(running['id'])
+        self.assertEqual(('running', 512 * 2**20), (shown['Status'], shown['Memory Total Bytes']))
+        self.openstack('2.80', *migration, 'abort', server.id, number)
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.openstack('2.96', 'server', 'migrate', '--live-migration', server.id)
+        number = str(self.moving.watched(server, 'running')['id'])
+        self.openstack('2.80', *migration, 'force', 'complete', server.id, number)
+        self.assertMoved(server)
+
+    def test_nova(self):
+        server = self.cloud.boot()
+        self.nova('2.96', 'live-migration', server.id)
+        server = self.assertMoved(server)
+        dest = self.moving.others(server.compute_host)[0]
+        self.moving.change_service(dest, status='disabled')
+        self.nova('2.67', 'live-migration', '--force', server.id, dest)
+        server = self.assertMoved(server, dest)
+        self.nova('2.24', 'live-migration', '--block-migrate', server.id)
+        server = self.assertMoved(server)
+        self.moving.behave(live_moving.ENDLESS)
+        self.nova('2.67', 'live-migration', server.id)
+        number = self.moving.watched(server, 'running')['id']
+        listed = self.nova('2.80', 'server-migration-list', server.id)
+        self.assertIn('running', listed)
+        shown = self.nova('2.80', 'server-migration-show', server.id, str(number))
+        self.assertIn(str(512 * 2**20), shown)
+        self.nova('2.80', 'live-migration-abort', server.id, str(number))
+        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        self.nova('2.67', 'live-migration', server.id)
+        number = self.moving.watched(server, 'running')['id']
+        self.nova('2.80', 'live-migration-force-complete', server.id, str(number))
+        self.assertMoved(server)
+
+
+class EvacuationTest(LiveClientTestCase):
+    def test_openstack(self):
+        server = self.cloud.boot()
+        source = server.compute_host
+        self.moving.fail(source)
+        self.openstack('2.94', 'server', 'evacuate', server.id)
+        server = self.assertMoved(server)
+        self.moving.come_back(source)
+        self.moving.fail(server.compute_host)
+        self.openstack('2.94', 'server', 'evacuate', '--host', source, server.id)
+        self.assertMoved(server, source)
+        self.moving.come_back(server.compute_host)
+
+    def test_nova(self):
+        server = self.cloud.boot()
+        dest = self.moving.others(server.compute_host)[0]
+        self.moving.change_service(dest, status='disabled')
+        self.moving.fail(server.compute_host)
+        self.nova('2.67', 'evacuate', '--force', server.id, dest)
+        self.assertMoved(server, dest)
+        self.moving.come_back(server.compute_host)
+        self.assertIn('completed', self.nova('2.80', 'migration-list'))
