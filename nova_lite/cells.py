@@ -8,6 +8,7 @@ Source: reference/cells-and-rpc 1 and 2.
 import concurrent.futures
 import urllib.parse
 
+from oslo_db import exception as db_exception
 from oslo_log import log
 
 from nova_lite import exception
@@ -70,6 +71,10 @@ class Cell:
             return self.db.read(function, *args, **kwargs)
         except exception.Unavailable as error:
             LOG.warning('Cell %s cannot be reached: %s', self.name, error)
+            return Unreachable(error)
+        except db_exception.DBError as error:
+            # Its database is there and of no use: without its schema, for example.
+            LOG.exception('Cell %s cannot answer', self.name)
             return Unreachable(error)
 
     def give_up(self, future):

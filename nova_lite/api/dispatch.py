@@ -35,8 +35,6 @@ class Endpoint:
         )
         if any('\x00' in value for value in args.values()):
             raise faults.NoSuchUrl()  # no database takes it in a text
-        if any('\x00' in part for part in args.values()):
-            raise faults.NoSuchUrl()
         project_id = args.pop('project_id', None)
         req.args = args
         candidates = self._by_method[http.method]

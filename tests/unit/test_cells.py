@@ -1,6 +1,7 @@
 """Reads from all cells: one that hangs holds up nobody for longer than the timeout."""
 
 import fixtures
+from oslo_db import exception as db_exception
 import testtools
 
 from nova_lite import cells
@@ -63,3 +64,17 @@ class TestScatter(testtools.TestCase):
         while down._hanging:
             runtime.sleep(0.001)
         self.assertEqual('here', self.ask()['cell2'])
+
+    def test_one_fails_in_its_own_way(self):
+        """A cell whose schema is not there, say, costs the others nothing."""
+
+        def fail(_connection):
+            raise db_exception.DBNonExistentTable('instances')
+
+        cell = self.api.cell('cell2')
+        read = cell.db.read
+        cell.db.read = lambda *_args, **_kwargs: read(fail)
+        self.cells.timeout_s = 30
+        found = self.ask()
+        self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
+        self.assertIsInstance(found['cell2'], cells.Unreachable)
