@@ -22,6 +22,7 @@ LOG = log.getLogger(__name__)
 
 LONG = 1800
 TRIES = 2
+REQUIRED = inspect.Parameter.empty
 # The broker gives back a call that no queue takes, so nobody waits for the reply.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
@@ -131,8 +132,9 @@ class Interface:
         """
         names = [servers] if isinstance(servers, str) else list(servers)
         endpoint = _endpoint(cls, manager)
-        queues = [f'{cls.topic}.{name}' for name in names] if cls.server_argument else [cls.topic]
-        target = oslo_messaging.Target(topic=cls.topic, server=driver.Queues(names[0], queues))
+        target = oslo_messaging.Target(
+            topic=cls.topic, server=driver.Queues(names[0], _queues(cls, names))
+        )
         dispatcher = oslo_messaging.RPCDispatcher(
             [endpoint],
             serializer.ObjectSerializer(),
@@ -147,6 +149,15 @@ class _Server(rpc_server.RPCServer):
     def __init__(self, *args):
         super().__init__(*args)
         self._executor_cls = runtime.executor
+
+
+def _queues(interface, names):
+    """The queues that servers of these names consume: those that callers may send to."""
+    argument = interface.server_argument
+    own = [f'{interface.topic}.{name}' for name in names] if argument else []
+    named = [inspect.signature(method).parameters for method in interface.methods.values()]
+    always = all(argument in found and found[argument].default is REQUIRED for found in named)
+    return own if always else [interface.topic, *own]
 
 
 def _endpoint(interface, manager):

@@ -44,6 +44,20 @@ class Toy:
         self.nudged.set()
 
 
+class AnyToyAPI(rpc.Interface):
+    topic, version = 'any-toy', '1.0'
+    server_argument = 'server'
+
+    @rpc.call(since='1.0')
+    def name(self, ctxt, server=None):
+        """Who answers."""
+
+
+class AnyToy:
+    def name(self, ctxt, server=None):
+        return server or 'whoever'
+
+
 class OlderToy:
     def add(self, ctxt, host, first):
         return first
@@ -124,6 +138,16 @@ class InterfaceTest(testtools.TestCase):
         capped = ToyAPI(self.open(), cap='1.0')
         self.assertEqual(3, capped.add(self.ctxt, 'host-1', 1))
         self.assertRaises(oslo_messaging.RPCVersionCapError, capped.nudge, self.ctxt, 'host-1', 1)
+
+    def test_a_server_may_be_named_or_not(self):
+        server = AnyToyAPI.server(self.open(), 'one', AnyToy())
+        server.start(override_pool_size=1)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        client = AnyToyAPI(self.open())
+        self.assertEqual('whoever', client.name(self.ctxt))
+        self.assertEqual('one', client.name(self.ctxt, server='one'))
+        self.assertRaises(exception.Unavailable, client.name, self.ctxt, server='two')
 
     def test_a_call_that_nobody_listens_for_fails_at_once(self):
         error = self.assertRaises(exception.Unavailable, self.client.add, self.ctxt, 'stranger', 1)
