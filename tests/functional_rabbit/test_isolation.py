@@ -4,7 +4,9 @@ import datetime
 
 import testtools
 
+from nova_lite import context
 from nova_lite import runtime
+from nova_lite.conductor import fence
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -15,6 +17,7 @@ from tests.fixtures import postgresql
 from tests.fixtures import servers
 
 WAIT_S = 20
+SAGA = '88888888-8888-4888-8888-888888888888'
 
 
 class Isolation:
@@ -94,6 +97,34 @@ class Isolation:
         mine = self.db.write(first)
         self.assertEqual([uuid], [row.instance_uuid for row in mine['r-1']])
         self.assertEqual({}, taking[0].result(WAIT_S))
+
+    def test_an_older_epoch_does_not_end_behind_a_newer(self):
+        """Who passed the fence is done before a newer epoch passes it."""
+        cell = self.useFixture(database.CellDatabase())
+        older, newer = (context.admin().for_saga(SAGA, epoch) for epoch in (1, 2))
+        cell.write(fence.check, older)
+
+        def late(connection):
+            fence.check(connection, older)
+            passing = self.pool.submit(cell.write, fence.check, newer)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the fence
+            return passing, passing.done()
+
+        passing, passed = cell.write(late)
+        passing.result(WAIT_S)
+        self.assertFalse(passed)
+
+    def test_first_calls_at_once_pass_both(self):
+        cell = self.useFixture(database.CellDatabase())
+        ctxt = context.admin().for_saga(SAGA, 1)
+
+        def first(connection):
+            fence.check(connection, ctxt)
+            other = self.pool.submit(cell.write, fence.check, ctxt)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the fence
+            return other
+
+        cell.write(first).result(WAIT_S)
 
 
 class TestMariaDBIsolation(Isolation, testtools.TestCase):
