@@ -74,7 +74,7 @@ def _ask_all(conf, cells, uuid, host):
     rows = cells.cell0.db.read(services.every, binary=BINARY)
     names = [row.host for row in rows if services.is_up(row, conf.service_down_time)]
     bus = transport.open_bus(conf, conf.transport_url)
-    answers = []
+    answers, silent = [], []
     try:
         caller = scheduler.SchedulerAPI(bus)
         for name in names:
@@ -82,8 +82,12 @@ def _ask_all(conf, cells, uuid, host):
                 answers.append(caller.why(context.admin(), uuid, host, scheduler=name))
             except exception.DecisionNotFound:
                 continue  # another one's
+            except exception.Unavailable:
+                silent.append(name)
     finally:
         bus.cleanup()
+    if not answers and silent:
+        raise exception.Unavailable(service=f'Scheduler {", ".join(silent)}', reason='no answer')
     if not answers:
         raise exception.DecisionNotFound(uuid=uuid)
     return max(answers, key=lambda answer: answer['at'])

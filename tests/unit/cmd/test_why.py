@@ -49,6 +49,17 @@ class SchedulersTest(cloud.ManagerTestCase):
         spec = cloud.base.make_spec()
         scheduler.select_destinations(self.ctxt, spec, [uuid])
 
+    def test_one_that_died(self):
+        self.conf.set_override('host', 'gone')
+        manager.SchedulerManager(self.conf, self.cells, self.placement).beat()
+        ((uuid, _selections),) = self.decide_with(self.first).items()
+        self.assertEqual('a', self.ask(uuid)['chosen'])
+        self.assertRaises(exception.Unavailable, self.ask, runtime.new_uuid())
+
+    def decide_with(self, scheduler):
+        self.scheduler = scheduler
+        return self.decide()
+
     def test_none_remembers(self):
         self.assertRaises(exception.DecisionNotFound, self.ask, runtime.new_uuid())
 
