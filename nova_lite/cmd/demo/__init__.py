@@ -12,6 +12,7 @@ from nova_lite import runtime
 from nova_lite.cmd import up
 from nova_lite.cmd import verify
 from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.demo import live
 from nova_lite.cmd.demo import scenes
 from nova_lite.cmd.demo import stage as stage_module
 
@@ -45,8 +46,9 @@ def run(args):
                 cells=2,
                 hosts=3,
                 port=free_port(),
+                profile=live.write_profile(directory),
                 options={
-                    'DEFAULT': {'resize_confirm_window': 0},
+                    'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
                     'scheduler': {'enable_isolated_aggregate_filtering': True},
                 },
             )

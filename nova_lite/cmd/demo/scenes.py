@@ -4,6 +4,7 @@ import collections
 
 from nova_lite.cmd.demo import booting
 from nova_lite.cmd.demo import crossing
+from nova_lite.cmd.demo import live
 from nova_lite.cmd.demo import moving
 from nova_lite.cmd.demo import placing
 
@@ -15,6 +16,10 @@ SCENES = collections.OrderedDict(
         ('multi-create', booting.multi_create),
         ('resize', moving.resize),
         ('named-host', moving.named_host),
+        ('live-migration', live.watched),
+        ('live-migration-ended-early', live.ended_early),
+        ('live-migration-checked', live.checked),
+        ('evacuation', live.evacuation),
         ('cross-cell', crossing.cross_cell),
         ('requested-host', placing.requested_host),
         ('licensed-aggregate', placing.licensed_aggregate),

@@ -1,0 +1,177 @@
+"""Scenes: guests move while they run, are held back, forced on, and rescued.
+
+How long a copy takes is the guest's doing: the profile says it by the server's name.
+"""
+
+import os
+
+from nova_lite import runtime
+from nova_lite.virt.sim import hostpower
+
+PROFILE = """
+guests:
+  - match: {server: 'steady-*'}
+    live_migration: {bandwidth_mb_s: 200, dirty_rate_mb_s: 60}
+  - match: {server: 'busy-*'}
+    live_migration: {bandwidth_mb_s: 200, converges: false}
+"""
+ENDED = ('completed', 'cancelled', 'failed', 'error', 'done')
+LATEST = '2.96'
+MIB = 2**20
+LOOK_S = 1.0
+
+
+def write_profile(directory):
+    """Write the profile for these scenes; its path."""
+    path = os.path.join(directory, 'demo-profile.yaml')
+    with open(path, 'w') as file:
+        file.write(PROFILE)
+    return path
+
+
+def watched(stage):
+    """A live migration whose counters move."""
+    stage.title('A live migration, watched: memory goes in rounds while the guest runs')
+    server = stage.wait(stage.boot('steady-1'))
+    _migrate(stage, server)
+    first, last = None, None
+    while (migration := _running(stage, server)) or _status(stage, server) not in ENDED:
+        if migration and migration['memory_total_bytes']:
+            first, last = first or migration, migration
+            stage.say(
+                '{status}: {memory_processed_bytes:>4} MiB sent, {memory_remaining_bytes:>3} of '
+                '{memory_total_bytes} to go in this round'.format(**_in_mib(migration))
+            )
+        runtime.sleep(LOOK_S)
+    moved = stage.wait(server)
+    stage.say(f'{_status(stage, server)}: now on {stage.where(moved)}')
+    stage.check(moved.compute_host != server.compute_host, 'it runs on another host')
+    stage.check(
+        last and last['memory_processed_bytes'] > first['memory_processed_bytes'],
+        'the counters moved',
+    )
+    stage.delete([server])
+
+
+def ended_early(stage):
+    """One that would never end: aborted, then forced to its end."""
+    stage.title('A guest writes faster than it can be copied: abort, then force complete')
+    server = stage.wait(stage.boot('busy-1'))
+    path = f'/servers/{server.id}/migrations'
+    _migrate(stage, server)
+    number = stage.wait_for(lambda: _running(stage, server, 'running'))['id']
+    stage.admin.compute.delete(f'{path}/{number}', microversion=LATEST)
+    stage.check(_ended(stage, server) == 'cancelled', 'aborted: the migration is cancelled')
+    after = stage.wait(server)
+    stage.check(after.compute_host == server.compute_host, 'the guest has not moved')
+    _migrate(stage, server)
+    number = stage.wait_for(lambda: _running(stage, server, 'running'))['id']
+    body = {'force_complete': None}
+    stage.admin.compute.post(f'{path}/{number}/action', json=body, microversion=LATEST)
+    stage.check(_ended(stage, server) == 'completed', 'forced: paused until all was copied')
+    stage.delete([server])
+
+
+def checked(stage):
+    """A named host goes through the scheduler unless it is forced."""
+    stage.title('The scheduler checks the host an operator names, unless it is forced')
+    compute = stage.admin.compute
+    server = stage.wait(stage.boot('visitor'))
+    cell = server.compute_host.split('-')[0]
+    closed = next(
+        node.name
+        for node in compute.hypervisors()
+        if node.name.startswith(f'{cell}-') and node.name != server.compute_host
+    )
+    service = next(each for each in compute.services(binary='nova-compute') if each.host == closed)
+    compute.disable_service(service)
+    _migrate(stage, server, closed)
+    stage.check(_ended(stage, server) == 'error', f'{closed} is disabled: refused')
+    after = stage.wait(server)
+    stage.check(after.compute_host == server.compute_host, 'the server is untouched')
+    content = {'block_migration': 'auto', 'host': closed, 'force': True}
+    _act(stage, server, 'os-migrateLive', content, version='2.67')
+    stage.check(_ended(stage, server) == 'completed', 'forced there all the same')
+    action = next(iter(compute.server_actions(server)))
+    stage.say(f'its record of actions says: {action.message}')
+    compute.enable_service(service)
+    stage.delete([server])
+
+
+def evacuation(stage):
+    """A host fails; its server is rebuilt elsewhere; the host returns and cleans up."""
+    stage.title('A host fails: its server is evacuated, and the host cleans up when it returns')
+    compute = stage.admin.compute
+    server = stage.wait(stage.boot('survivor'))
+    source = server.compute_host
+    guests = _guests_of(stage, source)
+    hostpower.power_off(guests, source)
+    service = next(each for each in compute.services(binary='nova-compute') if each.host == source)
+    _force_down(stage, service, True)
+    stage.say(f'{source} has lost its power and is forced down')
+    _act(stage, server, 'evacuate', {}, version='2.94')
+    stage.check(_ended(stage, server) == 'done', 'the evacuation is done')
+    rebuilt = stage.wait(server)
+    stage.say(f'{server.name}: {rebuilt.status} on {stage.where(rebuilt)}')
+    stage.check(rebuilt.compute_host != source, 'it runs on another host')
+    stage.check(
+        _force_down(stage, service, False) == 400,
+        f'{source} may not be up before it has removed what is left there',
+    )
+    hostpower.power_on(guests, source)
+    stage.wait_for(lambda: _status(stage, server) == 'completed')
+    stage.check(_force_down(stage, service, False) == 200, f'{source} is back, and clear')
+    stage.delete([server])
+
+
+# ---- asking and looking -------------------------------------------------------
+
+
+def _act(stage, server, action, content, *, version=LATEST):
+    path = f'/servers/{server.id}/action'
+    stage.admin.compute.post(path, json={action: content}, microversion=version)
+
+
+def _migrate(stage, server, host=None):
+    _act(stage, server, 'os-migrateLive', {'block_migration': 'auto', 'host': host})
+
+
+def _running(stage, server, status=None):
+    """The live migration of a server that is in progress, or None."""
+    path = f'/servers/{server.id}/migrations'
+    for found in stage.admin.compute.get(path, microversion=LATEST).json()['migrations']:
+        if status in (None, found['status']):
+            return found
+    return None
+
+
+def _in_mib(migration):
+    return {
+        name: value // MIB if name.startswith('memory') else value
+        for name, value in migration.items()
+    }
+
+
+def _status(stage, server):
+    """The status of the newest migration of a server."""
+    found = stage.admin.compute.migrations(instance_uuid=server.id)
+    return next(iter(found)).status
+
+
+def _ended(stage, server):
+    """Wait until the newest migration has ended; its status."""
+    stage.wait_for(lambda: _status(stage, server) in ENDED)
+    return _status(stage, server)
+
+
+def _guests_of(stage, host):
+    """The file in which the guests of a host live."""
+    cell = host.split('-')[0]
+    return os.path.join(stage.cloud.confs[f'compute-{cell}'].state_path, 'guests.sqlite')
+
+
+def _force_down(stage, service, down):
+    """Force a service down or let it be up; the answer's code."""
+    body = {'forced_down': down}
+    path = f'/os-services/{service.id}'
+    return stage.admin.compute.put(path, json=body, microversion=LATEST).status_code
