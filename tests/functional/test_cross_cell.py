@@ -197,3 +197,23 @@ class ListerTest(testtools.TestCase):
         self.assertGreater(lister.rounds, self.ROUNDS)
         self.assertEqual([], lister.wrong)
         self.assertEqual([], self.cloud.findings())
+
+
+class AutomaticConfirmTest(testtools.TestCase):
+    def test_unconfirmed_move_is_confirmed(self):
+        options = {
+            'DEFAULT': {'resize_confirm_window': 1},
+            'conductor': {'sweep_interval_s': 0.2},
+        }
+        cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1, options=options))
+        stage, looking = moving.Moving(cloud), crossing.Crossing(cloud)
+        server = stage.boot_full(availability_zone='nova:cell1-host1')
+        stage.act(server, 'migrate', {'host': 'cell2-host1'})
+        cloud.wait_for(
+            lambda: [each['status'] for each in stage.migrations(server)] == ['confirmed'],
+            'the confirmation',
+        )
+        looking.idle(server)
+        self.assertEqual('cell2-host1', cloud.wait(server, 'ACTIVE').compute_host)
+        self.assertEqual({'cell2': False}, looking.records(server))
+        self.assertEqual([], cloud.findings())

@@ -11,10 +11,16 @@ from tests.fixtures import scenarios
 Mode = saga_faults.Mode
 
 
-class DeletedMovingTest(testtools.TestCase):
+class DeletedBase(testtools.TestCase):
+    """cells, hosts, options: of the cloud."""
+
+    cells, hosts, options = 1, 4, None
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=4))
+        self.cloud = self.useFixture(
+            cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
+        )
         self.stage = moving.Moving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
@@ -46,6 +52,17 @@ class DeletedMovingTest(testtools.TestCase):
         return self.cloud.findings()
 
 
+class DeletedMovingTest(DeletedBase):
+    """Within a cell."""
+
+
+class DeletedCrossingTest(DeletedBase):
+    """Servers rather leave their cell than stay."""
+
+    cells, hosts = 2, 2
+    options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
+
+
 def _test_of(kind):
     def test(self):
         self.run_kind(kind)
@@ -54,4 +71,5 @@ def _test_of(kind):
 
 
 for each in kinds.KINDS:
-    setattr(DeletedMovingTest, f'test_{each.replace("-", "_")}', _test_of(each))
+    case = DeletedCrossingTest if each.startswith('cross-cell') else DeletedMovingTest
+    setattr(case, f'test_{each.replace("-", "_")}', _test_of(each))
