@@ -11,6 +11,7 @@ from oslo_db import exception as db_exception
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import states
 from nova_lite.conductor import bury
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
@@ -42,6 +43,8 @@ class Build:
             except exception.Unavailable as error:
                 # The lease goes on: others are taken up before it is tried again.
                 LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+                return
+            if not self.requests:
                 return
         try:
             selections = self._select()
@@ -179,9 +182,41 @@ class Build:
         )
 
     def _clear_former_attempt(self):
-        """Take back what an earlier owner of these builds may have left."""
-        for uuid in self.requests:
-            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
-            for cell in self.world.cells.every():
-                if cell.db.read(instances.find, uuid) is not None:
+        """Take back what an earlier owner of these builds may have left.
+
+        A record that its host works at already stays: the server is mapped to it.
+        """
+        for uuid in list(self.requests):
+            cell = self._find_begun(uuid)
+            if cell is None:
+                self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+                continue
+            LOG.info('Server %s is being built in cell %s already', uuid, cell.name)
+            try:
+                self.world.api_db.write(self._map, uuid, cell.id)
+            except exception.StateChanged as error:
+                self._lost(uuid, cell, error)
+            del self.requests[uuid]
+
+    def _find_begun(self, uuid):
+        """The cell in which a host works at the server, or None; other records are removed."""
+        for cell in self.world.cells.every():
+            if cell.db.read(instances.find, uuid) is not None:
+                if cell.is_cell0:
                     cell.db.write(instances.purge, uuid)
+                elif not cell.db.write(_purge_unbegun, uuid):
+                    return cell
+        return None
+
+
+def _purge_unbegun(connection, uuid):
+    """Remove a record of which no host knows; False when one does or did."""
+    try:
+        row = instances.lock(connection, uuid)
+    except exception.InstanceNotFound:
+        LOG.debug('Server %s is deleted in its cell', uuid)
+    else:
+        if row.host is None or row.task_state != states.TaskState.SCHEDULING:
+            return False
+    instances.purge(connection, uuid)
+    return True

@@ -302,6 +302,18 @@ class BuildTest(testtools.TestCase):
         self.assertEqual((['cell2'], 'cell2', False), self.where())
         self.assertEqual([('host-2', self.uuid)], self.compute.built)
 
+    def test_what_a_host_has_begun_is_kept(self):
+        """The builder died before it mapped the server; its host found the record."""
+        dead = self.attempt()
+        chosen = {self.uuid: self.scheduler.select_destinations(None, None, [self.uuid])[0]}
+        self.cell('cell1').db.write(dead._create_records, chosen)
+        self.cell('cell1').db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        self.scheduler.host = 'host-2'
+        self.take_over().run()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+        self.assertEqual([], self.compute.built)
+        self.assertEqual([], self.placement.freed)
+
     def test_a_zombie_in_another_cell_removes_only_its_own_record(self):
         zombie = self.attempt()
 
