@@ -9,6 +9,7 @@ import datetime
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import crossings
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
@@ -137,8 +138,11 @@ def _servers(req, period, project_id=None):
     paged = req.minor >= 40
     limit = paging.limit_of(req) if paged else None
     after = _marker(req) if paged and 'marker' in req.params else None
-    answers = req.app.cells.scatter(
-        usage.active, *period, project_id=project_id, after=after, limit=limit
+    answers = crossings.steadily(
+        req,
+        lambda: req.app.cells.scatter(
+            usage.active, *period, project_id=project_id, after=after, limit=limit
+        ),
     )
     found = {
         row.uuid: row
