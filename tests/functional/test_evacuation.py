@@ -10,9 +10,7 @@ from tests.fixtures import moving
 class EvacuationTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=3)
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):
