@@ -16,8 +16,9 @@ VERSIONS = ('2.73', '2.74')
 CLOUDS = ('nova-lite', 'nova-lite-demo')
 
 
-def expected(host, node, zone, version, cloud):
+def expected(case):
     """The status code that the specification and policies name for a case."""
+    host, node, zone, version, cloud = case
     asked = bool(host or node)
     if asked and version == '2.73':
         return 400  # unknown properties, whoever asks
@@ -84,7 +85,7 @@ class TableTest(RequestedHostTestCase):
                 version=version,
                 cloud=cloud,
             )
-            if answer.status_code != expected(*case):
+            if answer.status_code != expected(case):
                 wrong.append((case, answer.status_code, answer.text))
             elif answer.status_code == 202:
                 self.check_place(case, answer.json()['server']['id'])
