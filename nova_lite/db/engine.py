@@ -88,7 +88,7 @@ class Database:
         try:
             return transaction()
         except UNAVAILABLE as error:
-            raise exception.Unavailable(service='The database', reason=error) from error
+            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
 
     def _open(self):
         """A connection; raises Unavailable, also when all are taken for too long.
@@ -98,12 +98,17 @@ class Database:
         try:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
-            raise exception.Unavailable(service='The database', reason=error) from error
+            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
 
     def dispose(self):
         """Close the connections; the next transaction opens new ones."""
         if self._engine is not None:
             self._engine.dispose()
+
+
+def _reason(error):
+    """What an error says; users see it, so without the statement and its values."""
+    return str(error).split('\n[SQL:', 1)[0]
 
 
 def _with_options(url):

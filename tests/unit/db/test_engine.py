@@ -1,0 +1,23 @@
+"""Errors of the database as users may see them."""
+
+import fixtures
+from oslo_db import exception as db_exception
+import testtools
+
+from nova_lite import exception
+from nova_lite.db import engine
+
+
+class TestDatabase(testtools.TestCase):
+    def test_no_statement_reaches_who_asked(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        database = engine.Database(f'sqlite:///{directory}/a.sqlite')
+        self.addCleanup(database.dispose)
+
+        def lose(_connection):
+            raise db_exception.DBConnectionError(
+                ValueError("server gone\n[SQL: SELECT 1]\n[parameters: ('s3cret',)]")
+            )
+
+        error = self.assertRaises(exception.Unavailable, database.read, lose)
+        self.assertEqual('The database is not available: server gone', error.message)
