@@ -80,6 +80,18 @@ class CrossCellRevert(revert.RevertResize):
 
     # ---- while the destination has the server ----
 
+    def give_up(self):
+        """Also for a server that is deleted: nobody else knows of what the source keeps."""
+        super().give_up()
+        if not self.is_gone() or revert.BEGIN not in self.data:
+            return None
+        waits = self.ask(
+            self.source_side.compute.discard_guest, self.end('source', f'{revert.BEGIN}/discard')
+        )
+        if not isinstance(waits, saga.Pending):
+            self.source_side.purge(self.instance_uuid)
+        return waits
+
     def show(self):
         """The source's record becomes what the server was, with what its user did since."""
         crossing.require_free(
