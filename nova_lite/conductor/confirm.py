@@ -53,9 +53,11 @@ class ConfirmResize(resized.Resized):
 
     def unbind(self):
         row = self.read(instances.find, self.instance_uuid)
-        if not self.began['stays'] and not cell_builds.is_gone(row):
-            host = self.began['source']['host']
-            neighbours.unbind(self.world, self.ctxt, row.network_info, host)
+        if self.began['stays'] or cell_builds.is_gone(row) or not row.network_info:
+            return saga.Skipped()
+        host = self.began['source']['host']
+        neighbours.unbind(self.world, self.ctxt, row.network_info, host)
+        return None
 
     def drop_source(self):
         self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)

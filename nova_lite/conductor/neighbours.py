@@ -7,6 +7,11 @@ Source: reference/moves 3.1, reference/neighbour-calls.
 """
 
 
+def has_volumes(devices):
+    """Whether any of the block devices is attached."""
+    return any(device.get('attachment_id') for device in devices)
+
+
 def reserve(world, ctxt, instance_uuid, devices, *, repeated):
     """Make an attachment to come for each volume.
 

@@ -192,9 +192,11 @@ class Resize(move.Move):
     # ---- ports and volumes ----
 
     def bind(self):
-        if not self.stays:
-            info = self.row().network_info
-            neighbours.bind(self.world, self.ctxt, info, self.destination.service_host)
+        info = self.row().network_info
+        if self.stays or not info:
+            return saga.Skipped()
+        neighbours.bind(self.world, self.ctxt, info, self.destination.service_host)
+        return None
 
     def unbind(self):
         row = self.read(instances.find, self.instance_uuid)
@@ -204,29 +206,27 @@ class Resize(move.Move):
             )
 
     def reserve(self):
-        if self.stays:
-            return None
+        devices = self.devices()
+        if self.stays or not neighbours.has_volumes(devices):
+            return saga.Skipped()
         return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, self.devices(), repeated=self.repeated
+            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
         )
 
     def unreserve(self):
         if self.stays:
             return
         devices = self.devices()
-        if any(device.get('attachment_id') for device in devices) or self.is_gone():
+        if neighbours.has_volumes(devices) or self.is_gone():
             neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
 
     def activate(self):
         """Plug the ports on the destination; keeps network_info as it is there."""
-        if self.stays:
-            return None
+        info = self.row().network_info
+        if self.stays or not info:
+            return saga.Skipped()
         return neighbours.activate(
-            self.world,
-            self.ctxt,
-            self.instance_uuid,
-            self.row().network_info,
-            self.destination.service_host,
+            self.world, self.ctxt, self.instance_uuid, info, self.destination.service_host
         )
 
     def activate_source(self):
@@ -377,8 +377,11 @@ class Resize(move.Move):
         self.world.api_db.write(move_records.save_flavor, self.instance_uuid, self.new_flavor)
 
     def drop_attachments(self):
-        for former, _new in (self.data.get(RESERVE) or {}).values():
+        if not self.data.get(RESERVE):
+            return saga.Skipped()
+        for former, _new in self.data[RESERVE].values():
             self.world.volume.delete_attachment(self.ctxt, former)
+        return None
 
 
 class Migrate(Resize):

@@ -81,15 +81,16 @@ class RevertResize(resized.Resized):
             placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
 
     def reserve(self):
-        if self.began['stays'] or self.is_gone():
-            return None
+        devices = self.devices()
+        if self.began['stays'] or self.is_gone() or not neighbours.has_volumes(devices):
+            return saga.Skipped()
         return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, self.devices(), repeated=self.repeated
+            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
         )
 
     def unreserve(self):
         devices = self.devices()
-        if any(device.get('attachment_id') for device in devices) or self.is_gone():
+        if neighbours.has_volumes(devices) or self.is_gone():
             neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
 
     def activate(self):
@@ -100,8 +101,8 @@ class RevertResize(resized.Resized):
 
     def _activate(self, which):
         row = self.read(instances.find, self.instance_uuid)
-        if self.began['stays'] or cell_builds.is_gone(row):
-            return None
+        if self.began['stays'] or cell_builds.is_gone(row) or not row.network_info:
+            return saga.Skipped()
         return neighbours.activate(
             self.world, self.ctxt, row.uuid, row.network_info, self.began[which]['host']
         )

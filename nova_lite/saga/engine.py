@@ -156,6 +156,7 @@ class _Run:
         self.engine, self.journal = engine, engine.journal
         self.saga, self.record = saga, record
         self.attempts = record.attempts
+        self.position = record.position
         self._plan()
 
     def _plan(self):
@@ -168,6 +169,7 @@ class _Run:
         """Run until the saga ends or waits; its state then."""
         index, direction = self.record.position, self.record.direction
         while True:
+            self.position = max(index, 0)
             if direction == FORWARD and index >= len(self.steps):
                 self.journal.finish(self.record, state=journal_module.DONE)
                 return journal_module.DONE
@@ -193,6 +195,9 @@ class _Run:
             return self._failed(index, step, error)
         if isinstance(result, step_module.Pending):
             return self._park(result.wake_in, 'waits', step.name, result.detail)
+        if isinstance(result, step_module.Skipped):
+            # The journal stands where it stood: who takes over a dead one's saga skips it again.
+            return index + 1, FORWARD
         if result is not None:
             self.saga.data[step.name] = result
         return self._reach(index + 1, FORWARD, step, what='done')
@@ -301,6 +306,7 @@ class _Run:
         self.journal.park(
             self.record,
             journal_module.Note(what, step, detail),
+            position=self.position,
             wake_in_s=seconds,
             attempts=self.attempts,
             data=self.saga.data,

@@ -36,7 +36,7 @@ class Journal(typing.Protocol):
     def advance(self, record, note, *, position, direction, data, error=None):
         """Remember where the saga stands now, before its next step."""
 
-    def park(self, record, note, *, wake_in_s, attempts, data=None):
+    def park(self, record, note, *, position, wake_in_s, attempts, data):
         """Give the lease back and look at the saga again after `wake_in_s`."""
 
     def finish(self, record, *, state):

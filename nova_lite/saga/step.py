@@ -18,6 +18,10 @@ class Pending:
     detail: str | None = None
 
 
+class Skipped:
+    """What a step returns that had nothing to do: that is not worth a note in the journal."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Step:
     """One effect with its undo; both may run twice, and undo when nothing was done.

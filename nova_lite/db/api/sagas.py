@@ -125,16 +125,16 @@ class Journal:
             values['error'] = error
         self.database.write(_change, record, values, note)
 
-    def park(self, record, note, *, wake_in_s, attempts, data=None):
+    def park(self, record, note, *, position, wake_in_s, attempts, data):
         values = {
             'state': journal.PARKED,
+            'position': position,
             'attempts': attempts,
+            'data': data,
             'owner': None,
             'lease_until': None,
             'wake_at': _later(wake_in_s),
         }
-        if data is not None:
-            values['data'] = data
         if note.what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
             values['waits_on'] = note.step

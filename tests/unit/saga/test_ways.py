@@ -167,6 +167,14 @@ class WaysTest(testtools.TestCase):
         undone = next(event for event in events if event.what == 'undone')
         self.assertGreater(undone.epoch, failed.epoch)
 
+    def test_what_had_nothing_to_do_is_not_noted(self):
+        self.world.errors['choose', 'do'] = [saga.Skipped()]
+        self.world.errors['take', 'do'] = [saga.Skipped(), saga.Skipped()]
+        self.world.errors['leave', 'do'] = [LOST, LOST]
+        self.assertEqual('done', self.run_to_end())
+        noted = [event.step for event in self.database.read(sagas.events, self.uuid)]
+        self.assertEqual((1, 3), (self.world.log.count('do choose'), noted.count('leave')))
+
     def test_undo_waits(self):
         self.world.errors['leave', 'do'] = [NO] * 3
         self.world.errors['take', 'undo'] = [saga.Pending(1.0)]
