@@ -1,0 +1,40 @@
+"""The API contract as requests and answers, against an embedded cloud.
+
+Each file in `cases` is played in order on a cloud of its own. `$ENVIRON` names
+where it is and who calls: COMPUTE, ADMIN_TOKEN, DEMO_TOKEN, IMAGE.
+"""
+
+import os
+
+from gabbi import driver
+from gabbi import fixture
+
+from tests.fixtures import cloud
+
+CASES = os.path.join(os.path.dirname(__file__), 'cases')
+
+
+class CloudFixture(fixture.GabbiFixture):
+    """A cloud of one cell and one host."""
+
+    def start_fixture(self):
+        self.cloud = cloud.Cloud(cells=1, hosts=1)
+        self.cloud.setUp()
+        os.environ['COMPUTE'] = f'{self.cloud.cloud.url}/compute'
+        os.environ['ADMIN_TOKEN'] = self.cloud.admin.auth_token
+        os.environ['DEMO_TOKEN'] = self.cloud.demo.auth_token
+        os.environ['IMAGE'] = self.cloud.admin.image.find_image('cirros').id
+
+    def stop_fixture(self):
+        self.cloud.cleanUp()
+
+
+def load_tests(loader, tests, pattern):
+    """What stestr and unittest collect."""
+    return driver.build_tests(
+        CASES,
+        loader,
+        host='localhost',
+        fixture_module=__import__(__name__, fromlist=['x']),
+        test_loader_name=__name__,
+    )
