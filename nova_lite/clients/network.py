@@ -227,6 +227,17 @@ class Network:
         for port_id in port_ids:
             bindings.require_bound(self._update(ctxt, port_id, {'binding:host_id': host}), host)
 
+    def unbind(self, ctxt, port_ids):
+        """Bind ports to no host; they stay their server's. Ports that are gone are no error."""
+        for port_id in port_ids:
+            self.service.call(
+                ctxt,
+                'PUT',
+                f'/ports/{port_id}',
+                json={'port': {'binding:host_id': ''}},
+                errors={404: None},
+            )
+
     # ---- giving back --------------------------------------------------------
 
     def deallocate(self, ctxt, server_uuid, network_info=()):

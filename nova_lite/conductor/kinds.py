@@ -8,6 +8,8 @@ from nova_lite.conductor import evacuate
 from nova_lite.conductor import live_migrate
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
+from nova_lite.conductor import shelve
+from nova_lite.conductor import unshelve
 
 SAGAS = (
     resize.Resize,
@@ -20,5 +22,8 @@ SAGAS = (
     cross_cell_revert.CrossCellRevert,
     live_migrate.LiveMigration,
     evacuate.Evacuation,
+    shelve.Shelve,
+    shelve.ShelveOffload,
+    unshelve.Unshelve,
 )
 KINDS = {saga.kind: saga for saga in SAGAS}

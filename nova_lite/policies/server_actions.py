@@ -17,6 +17,10 @@ CREATE_BACKUP = 'os_compute_api:os-create-backup'
 CONSOLE_OUTPUT = 'os_compute_api:os-console-output'
 RESCUE = 'os_compute_api:os-rescue'
 UNRESCUE = 'os_compute_api:os-unrescue'
+SHELVE = 'os_compute_api:os-shelve:shelve'
+SHELVE_OFFLOAD = 'os_compute_api:os-shelve:shelve_offload'
+UNSHELVE = 'os_compute_api:os-shelve:unshelve'
+UNSHELVE_TO_HOST = 'os_compute_api:os-shelve:unshelve_to_host'
 REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
 
 
@@ -48,6 +52,7 @@ def list_rules():
         base.rule(CREATE_BACKUP, base.MEMBER, 'Back up a server.', f'{_ACTION} (createBackup)'),
         base.rule(RESCUE, base.MEMBER, 'Rescue a server.', f'{_ACTION} (rescue)'),
         base.rule(UNRESCUE, base.MEMBER, 'End a rescue.', f'{_ACTION} (unrescue)'),
+        *_shelving(),
         base.rule(
             CONSOLE_OUTPUT,
             base.MEMBER,
@@ -62,5 +67,24 @@ def list_rules():
             f'{_ACTION} (os-getVNCConsole)',
             f'{_ACTION} (os-getSPICEConsole)',
             f'{_ACTION} (os-getSerialConsole)',
+        ),
+    ]
+
+
+def _shelving():
+    return [
+        base.rule(SHELVE, base.MEMBER, 'Shelve a server.', f'{_ACTION} (shelve)'),
+        base.rule(
+            SHELVE_OFFLOAD,
+            base.ADMIN,
+            'Take a shelved server off its host.',
+            f'{_ACTION} (shelveOffload)',
+        ),
+        base.rule(UNSHELVE, base.MEMBER, 'Unshelve a server.', f'{_ACTION} (unshelve)'),
+        base.rule(
+            UNSHELVE_TO_HOST,
+            base.ADMIN,
+            'Unshelve a server to a named host.',
+            f'{_ACTION} (unshelve)',
         ),
     ]

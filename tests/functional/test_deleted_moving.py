@@ -53,7 +53,9 @@ class DeletedBase(testtools.TestCase):
 
 
 class DeletedMovingTest(DeletedBase):
-    """Within a cell."""
+    """Within a cell. Shelved servers stay on their hosts until they are asked to leave."""
+
+    options = {'compute': {'shelved_offload_time': -1}}
 
 
 class DeletedCrossingTest(DeletedBase):

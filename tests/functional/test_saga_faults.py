@@ -97,6 +97,10 @@ class FaultsBase(testtools.TestCase):
 
 
 class SagaFaultsTest(FaultsBase):
+    """Shelved servers stay on their hosts until they are asked to leave."""
+
+    options = {'compute': {'shelved_offload_time': -1}}
+
     def test_scenarios(self):
         self.assertEqual(set(kinds.KINDS), set(scenarios.SCENARIOS))
 

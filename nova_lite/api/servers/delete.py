@@ -122,9 +122,21 @@ def delete_from_cell(req, server, *, keep_s=None):
                 _cast(req, server)
         else:
             _delete_here(req, server)
+        _drop_shelved_image(req, server)
     except exception.NovaLiteError:
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
         raise
+
+
+def _drop_shelved_image(req, server):
+    """Of a server that is deleted no shelved image stays, unless it is refused."""
+    image_id = server.row.system_metadata.get('shelved_image_id')
+    if not image_id:
+        return
+    try:
+        req.app.image.delete(req.ctxt, image_id, missing_ok=True)
+    except exception.NovaLiteError as error:
+        LOG.warning('Image %s of server %s is left over: %s', image_id, server.uuid, error)
 
 
 def _confirm_first(req, server, *, delete):

@@ -23,9 +23,13 @@ def begin(req, server, *, kind, guard, action, **options):
         migration: columns of a migration record to be made
         claims: {'uuid', 'from', 'to'}: a migration whose status must change
         message: noted with the action
+        hostless: True for a server that may be on no host
     Raises InstanceNotReady, and InstanceInvalidState on a lost race.
     """
-    acting.require_host(server)
+    if options.get('hostless'):
+        acting.require_cell(server)
+    else:
+        acting.require_host(server)
     intent = intents.Intent(
         kind=kind,
         uuid=options.get('uuid') or runtime.new_uuid(),

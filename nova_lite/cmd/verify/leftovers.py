@@ -41,7 +41,7 @@ def bindings(picture):
         if uuid not in hosts or uuid in busy:
             continue
         for host in picture.bindings.get(port['id'], ()):
-            if host not in hosts[uuid]:
+            if host and host not in hosts[uuid]:
                 yield findings.Finding(
                     'I5', f'port {port["id"]}', f'of server {uuid} is bound to {host}'
                 )

@@ -1,0 +1,139 @@
+"""The actions shelve, shelveOffload and unshelve.
+
+What follows is the sagas' of these kinds (conductor.shelve, conductor.unshelve).
+Source: reference/api-surface 2.4.
+"""
+
+import dataclasses
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api import zones
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import destination
+from nova_lite.api.servers import moves
+from nova_lite.policies import server_actions as rules
+
+PATH = '/servers/{server_id}/action'
+FAULTS = (400, 403, 404, 409)
+UNSHELVE = 'unshelve'
+BODY = {
+    '2.1': types.body(UNSHELVE, types.ANY),
+    '2.77': types.body(
+        UNSHELVE,
+        types.null_or(
+            types.whole({'availability_zone': types.NAME}, required=['availability_zone'])
+        ),
+    ),
+    '2.91': types.body(
+        UNSHELVE,
+        types.null_or(
+            types.whole({'availability_zone': types.null_or(types.NAME), 'host': types.HOST})
+        ),
+    ),
+}
+# From here on the body says where to.
+PLACES = 77
+
+
+class UnknownZone(exception.Invalid):
+    msg = 'The requested availability zone %(zone)s is not available'
+
+
+class NotOffloaded(exception.Conflict):
+    msg = (
+        'Instance %(instance_id)s is %(state)s: a zone or a host can be asked for only '
+        'when it is shelved_offloaded.'
+    )
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='shelve',
+    policy=rules.SHELVE,
+    guard=states.SHELVE,
+    body={'2.1': types.body('shelve', types.ANY)},
+    success=202,
+    faults=FAULTS,
+)
+def shelve(req, server):
+    """Make the server an image, and take it off its host if that is due at once."""
+    acting.require_host(server)
+    volume_backed = acting.boots_from_volume(acting.devices(server))
+    at_once = req.conf.compute.shelved_offload_time == 0
+    moves.begin(
+        req,
+        server,
+        kind='shelve',
+        guard=states.SHELVE,
+        action='shelve',
+        arguments={'offload': volume_backed or at_once, 'image': not volume_backed},
+    )
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='shelveOffload',
+    policy=rules.SHELVE_OFFLOAD,
+    guard=states.SHELVE_OFFLOAD,
+    body={'2.1': types.body('shelveOffload', types.ANY)},
+    success=202,
+    faults=FAULTS,
+)
+def shelve_offload(req, server):
+    """Take a shelved server off its host."""
+    moves.begin(
+        req, server, kind='shelve-offload', guard=states.SHELVE_OFFLOAD, action='shelveOffload'
+    )
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action=UNSHELVE,
+    policy=rules.UNSHELVE,
+    guard=states.UNSHELVE,
+    body=BODY,
+    success=202,
+    faults=FAULTS,
+)
+def unshelve(req, server):
+    """Let a shelved server run again; a zone of null gives up the one it asked for."""
+    acting.require_cell(server)
+    asked = (req.content if req.minor >= PLACES else None) or {}
+    arguments = {'offloaded': server.row.vm_state == states.VmState.SHELVED_OFFLOADED}
+    if asked and not arguments['offloaded']:
+        raise NotOffloaded(instance_id=server.uuid, state=server.row.vm_state)
+    if 'availability_zone' in asked:
+        arguments['zone'] = _zone(req, asked['availability_zone'])
+    if 'host' in asked:
+        req.authorize(rules.UNSHELVE_TO_HOST, server.target)
+        arguments.update(_host(req, server, asked['host']))
+    # Which steps there are depends on the state the server is in now.
+    guard = dataclasses.replace(states.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),))
+    moves.begin(
+        req,
+        server,
+        kind=UNSHELVE,
+        guard=guard,
+        action=UNSHELVE,
+        arguments=arguments,
+        hostless=True,
+    )
+
+
+def _zone(req, zone):
+    if zone is not None and not zones.exists(req, zone):
+        raise UnknownZone(zone=zone)
+    return zone
+
+
+def _host(req, server, host):
+    try:
+        return destination.anywhere(req, server, host)
+    except destination.UnknownHost as error:
+        raise exception.ComputeHostNotFound(host=host) from error

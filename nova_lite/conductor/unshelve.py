@@ -1,0 +1,243 @@
+"""Unshelve: a shelved server runs again, where it is or on a host of its cell.
+
+One that was offloaded is made anew from its image where the scheduler says; until the
+record is switched it is shelved and offloaded, and all that was begun is taken back.
+"""
+
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import cell_builds
+from nova_lite.conductor import move
+from nova_lite.conductor import move_records
+from nova_lite.conductor import neighbours
+from nova_lite.conductor import shelving
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instances
+
+Task = states.TaskState
+Vm = states.VmState
+
+RECORD = 'admit the destination'
+BIND = 'bind ports to destination'
+SPAWN = 'spawn on destination'
+START = 'start where it is'
+CONDUCTOR_EVENT = 'conductor_unshelve_instance'
+EVENT = 'compute_unshelve_instance'
+START_EVENT = 'compute_start_instance'
+
+
+class Unshelve(shelving.Shelving):
+    """arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None
+    to give it up, where there is such a key."""
+
+    kind = 'unshelve'
+    tasks = (Task.UNSHELVING,)
+    first_event = CONDUCTOR_EVENT
+    may_retry = False
+
+    def steps(self):
+        begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)
+        drop = saga.Step('delete shelved image', self.drop_image, attempts=move.PATIENCE, left=True)
+        done = saga.Step('tell that it is done', self.complete)
+        if not self.arguments['offloaded']:
+            return (
+                begin,
+                saga.Step(START, self.start, undo=self.stop),
+                saga.Step('record that it runs', self.record_running, pivot=True),
+                drop,
+                done,
+            )
+        return (
+            begin,
+            saga.Step('look for the image', self.find_image),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(RECORD, self.admit),
+            saga.Step(BIND, self.bind, undo=self.unbind),
+            saga.Step(shelving.RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(SPAWN, self.spawn, undo=self.destroy),
+            saga.Step('switch host in record', self.switch, pivot=True),
+            saga.Step('save request spec', self.save_spec),
+            drop,
+            saga.Step(
+                'drop former attachments',
+                self.drop_attachments,
+                attempts=move.PATIENCE,
+                left=True,
+            ),
+            done,
+        )
+
+    # ---- where it is ----
+
+    def start(self):
+        """finish_revert_resize: the host starts the guest."""
+        self.require_up()
+        host = self.began['host']
+        self.progress(ended=(CONDUCTOR_EVENT, host), started=(START_EVENT, host))
+        return self.ask(
+            self.compute.finish_revert_resize, self.at_host(START), move=self.uuid, power_on=True
+        )
+
+    def stop(self):
+        """Undo of `start`."""
+        if self.is_gone():
+            return None
+        return self.ask(
+            self.compute.prep_snapshot_based_resize_at_source,
+            self.at_host(f'undo {START}'),
+            image_id=None,
+        )
+
+    def record_running(self):
+        """From here on the server runs."""
+        self.write(self._record_running)
+
+    def _record_running(self, connection):
+        row = instances.get(connection, self.instance_uuid)
+        self._arrive(connection, row, self.data[START], {})
+
+    def _arrive(self, connection, row, reply, changes):
+        instances.update(
+            connection,
+            row.uuid,
+            {
+                'vm_state': str(Vm.ACTIVE),
+                'power_state': reply['power_state'],
+                'system_metadata': shelving.without_shelf(row.system_metadata),
+                **changes,
+            },
+            expect_task=self.tasks,
+        )
+
+    # ---- on another host ----
+
+    def find_image(self):
+        """Raise ImageNotFound while nothing has been done yet."""
+        if self.began['image_id']:
+            self.world.image.get(self.ctxt, self.began['image_id'])
+
+    def spec(self):
+        spec = super().spec()
+        spec.current_host = spec.current_cell = None
+        if 'zone' in self.arguments:
+            spec.availability_zone = self.arguments['zone']
+        self.data['group'] = spec.group_uuid
+        return spec
+
+    def admit(self):
+        """Refuse a destination that the server's group forbids by now."""
+        uuid, group = self.data.get('group'), None
+        if uuid is not None:
+            row, members = self.world.api_db.read(move_records.group, uuid)
+            group = {'uuid': uuid, 'policy': row.policy, 'rules': row.rules, 'members': members}
+        self.write(self._admit, group)
+
+    def _admit(self, connection, group):
+        host = self.destination.service_host
+        row = instances.get(connection, self.instance_uuid)
+        if group:
+            cell_builds.check_group(connection, row, host, group)
+        self._progress(
+            connection,
+            {},
+            self.tasks,
+            status=None,
+            ended=(CONDUCTOR_EVENT, None),
+            started=(EVENT, host),
+        )
+
+    def bind(self):
+        """Plug the ports on the destination; returns network_info as it is then."""
+        row = self.row()
+        if not row.network_info:
+            return None
+        ids = neighbours.port_ids(row.network_info)
+        self.world.network.move(self.ctxt, ids, self.destination.service_host)
+        return self.world.network.info(self.ctxt, row.uuid, row.network_info)
+
+    def unbind(self):
+        row = self.read(instances.find, self.instance_uuid)
+        if not cell_builds.is_gone(row):
+            self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
+
+    def unreserve(self):
+        neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, self.devices())
+
+    def spawn(self):
+        """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
+        chosen, row = self.destination, self.row()
+        return self.ask(
+            self.compute.finish_snapshot_based_resize_at_dest,
+            {
+                'host': chosen.service_host,
+                'instance': self.instance(
+                    row, network_info=self.data.get(BIND) or row.network_info
+                ),
+                'block_devices': neighbours.with_attachments(
+                    self.devices(), self.data.get(shelving.RESERVE) or {}
+                ),
+                'arrival': {
+                    'node': chosen.nodename,
+                    'image_id': self.began['image_id'],
+                    'power_on': True,
+                    'key': self.key(SPAWN),
+                },
+            },
+        )
+
+    def destroy(self):
+        """Undo of `spawn`."""
+        return self.ask(
+            self.compute.revert_resize,
+            {
+                'host': self.destination.service_host,
+                'instance_uuid': self.instance_uuid,
+                'node': self.destination.nodename,
+                'move': self.uuid,
+                'key': self.key(f'undo {SPAWN}'),
+            },
+        )
+
+    def switch(self):
+        """From here on the server is the destination's."""
+        self.write(self._switch)
+
+    def _switch(self, connection):
+        chosen, row = self.destination, instances.get(connection, self.instance_uuid)
+        if row.host == chosen.service_host:
+            return
+        changes = {
+            'host': chosen.service_host,
+            'node': chosen.nodename,
+            'availability_zone': chosen.availability_zone,
+            'launched_at': runtime.naive_now(),
+            'network_info': self.data.get(BIND) or row.network_info,
+        }
+        self._arrive(connection, row, self.data[SPAWN], changes)
+        move_records.change_devices(
+            connection, self.data.get(shelving.RESERVE), self.data[SPAWN].get('block_devices')
+        )
+
+    # ---- what follows ----
+
+    def save_spec(self):
+        """Keep the zone that was asked for, or that there is none any more."""
+        if 'zone' in self.arguments:
+            self.world.api_db.write(_save_zone, self.instance_uuid, self.arguments['zone'])
+
+    def drop_image(self):
+        """The shelved image has served its purpose."""
+        if self.began['image_id']:
+            self.world.image.delete(self.ctxt, self.began['image_id'], missing_ok=True)
+
+    def complete(self):
+        """The last of it: the server is its user's again."""
+        self.settle({})
+
+
+def _save_zone(connection, uuid, zone):
+    if request_specs.stored(connection, [uuid]):
+        spec = request_specs.get(connection, uuid)
+        spec.availability_zone = zone
+        request_specs.save(connection, spec)
