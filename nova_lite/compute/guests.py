@@ -63,6 +63,7 @@ def spec_of(conf, instance, *, block_devices=(), network_info=None, image_id=Non
             *(interface_of(vif) for vif in network_info),
         ),
         config_drive=strutils.bool_from_string(instance.get('config_drive')),
+        title=instance.display_name,
     )
 
 

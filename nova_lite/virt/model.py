@@ -105,8 +105,9 @@ class Device:
 class GuestSpec:
     """The definition from which a guest is made, or made again by a hard reboot.
 
-    flavor: its name. disk_gb: root, ephemeral and swap disks together, volumes
-    aside. image_id: None for a guest that boots from a volume.
+    name: the hypervisor's; title: what its user calls the server. flavor: its name.
+    disk_gb: root, ephemeral and swap disks together, volumes aside. image_id: None
+    for a guest that boots from a volume.
     """
 
     uuid: str
@@ -119,6 +120,7 @@ class GuestSpec:
     metadata: dict = dataclasses.field(default_factory=dict)
     devices: tuple[Device, ...] = ()
     config_drive: bool = False
+    title: str = ''
 
     def to_dict(self):
         return {
@@ -132,6 +134,7 @@ class GuestSpec:
             'metadata': dict(self.metadata),
             'devices': [device.to_dict() for device in self.devices],
             'config_drive': self.config_drive,
+            'title': self.title,
         }
 
     @classmethod

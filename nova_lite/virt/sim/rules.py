@@ -34,7 +34,7 @@ class Match:
             return False
         return (
             fnmatch.fnmatchcase(spec.flavor, self.flavor)
-            and fnmatch.fnmatchcase(spec.name, self.server)
+            and fnmatch.fnmatchcase(spec.title, self.server)
             and all(
                 fnmatch.fnmatchcase(str(spec.metadata.get(key, '')), pattern)
                 and key in spec.metadata

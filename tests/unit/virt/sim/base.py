@@ -23,7 +23,8 @@ def guest_spec(uuid=GUEST, **values):
     return model.GuestSpec(
         **{
             'uuid': uuid,
-            'name': 'web-1',
+            'name': 'instance-00000001',
+            'title': 'web-1',
             'flavor': 'm1.small',
             'vcpus': 1,
             'memory_mb': 2048,

@@ -171,7 +171,7 @@ class FailureTests(base.SimTestCase):
     def test_a_rule_is_for_some_guests(self):
         made = self.hosts("verb: power_off, match: {server: 'db*', host: n1}")
         for name in ('db1', 'web1'):
-            made.spawn('n1', base.guest_spec(name, name=name), key='k')
+            made.spawn('n1', base.guest_spec(name, title=name), key='k')
         off = model.PowerAction.OFF
         self.assertFailed('DriverError', made.change_power('n1', 'db1', off, key='k'))
         self.assertDone(made.change_power('n1', 'web1', off, key='k'))

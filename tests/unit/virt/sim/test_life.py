@@ -161,7 +161,9 @@ hosts:
         made.spawn('n1', spec, key='k')
         self.assertNotIn('login', made.get_console_output('n1', base.GUEST))
         self.clock.advance(100)
-        self.assertEqual('web-1 login: \n', made.get_console_output('n1', base.GUEST, 1))
+        self.assertEqual(
+            'instance-00000001 login: \n', made.get_console_output('n1', base.GUEST, 1)
+        )
         self.assertEqual('', made.get_console_output('n1', base.GUEST, 0))
         found = made.get_diagnostics('n1', base.GUEST)
         self.assertEqual(

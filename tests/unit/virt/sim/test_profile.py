@@ -122,7 +122,7 @@ hosts:
         self.assertFalse(match.fits('c1-h1', None))
         self.assertFalse(match.fits('c1-h1', base.guest_spec()))
         self.assertFalse(match.fits('c1-h1', base.guest_spec(metadata={'fail': 'yes'}, flavor='x')))
-        self.assertFalse(match.fits('c1-h1', base.guest_spec(metadata={'fail': 'yes'}, name='db')))
+        self.assertFalse(match.fits('c1-h1', base.guest_spec(metadata={'fail': 'yes'}, title='db')))
 
     def test_parameters_of_a_guest(self):
         made = profile.parse("""
