@@ -31,8 +31,9 @@ def page(connection, where, *, limit, since=None, before=None, marker=None):
 
 
 def records(connection, uuids):
-    """The migrations with these uuids."""
-    return connection.execute(sa.select(TABLE).where(TABLE.c.uuid.in_(list(uuids)))).all()
+    """The migrations with these uuids that are not hidden."""
+    query = sa.select(TABLE).where(TABLE.c.uuid.in_(list(uuids)), TABLE.c.hidden.is_(False))
+    return connection.execute(query).all()
 
 
 def _conditions(where):
