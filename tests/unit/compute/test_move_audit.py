@@ -1,0 +1,62 @@
+"""Guests that ended moves left half done, as their host's audit finds them."""
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.virt import model
+from tests.fixtures import cell
+
+
+class MoveAuditTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell())
+        self.uuid = self.cell.boot()
+        self.move = runtime.new_uuid()
+
+    def recorded(self, status):
+        values = {
+            'uuid': self.move,
+            'instance_uuid': self.uuid,
+            'migration_type': 'live-migration',
+            'status': status,
+            'source_compute': 'host-1',
+            'dest_compute': 'host-2',
+        }
+        self.cell.db.write(migrations.create, values)
+
+    def depart(self):
+        """The guest is handed over, and nobody takes it."""
+        driver = self.cell.driver
+        spec = driver.get_guest('host-1', self.uuid).spec
+        ticket = driver.pre_live_migration('host-2', spec, self.move, key='p').result['ticket']
+        driver.live_migrate('host-1', self.uuid, self.move, key='l', ticket=ticket)
+
+    def role(self):
+        return self.cell.driver.get_guest('host-1', self.uuid).role
+
+    def test_a_guest_that_had_left_is_back_and_off(self):
+        self.depart()
+        self.recorded('failed')
+        self.cell.compute.audit()
+        self.assertIs(model.Role.RESIDENT, self.role())
+        self.assertEqual([('host-1', 'resident', 4)], self.cell.guests()[self.uuid])
+
+    def test_a_move_under_way_is_left_alone(self):
+        self.depart()
+        self.recorded('running')
+        self.cell.compute.audit()
+        self.assertIs(model.Role.DEPARTED, self.role())
+
+    def test_a_guest_awaited_in_vain_is_dropped(self):
+        self.depart()
+        self.recorded('completed')
+        self.cell.db.write(_place, self.uuid, 'host-2')
+        self.cell.compute.audit()
+        self.assertNotIn('incoming', str(self.cell.guests().get(self.uuid)))
+
+
+def _place(connection, uuid, host):
+    instances.update(connection, uuid, {'host': host, 'node': host})
