@@ -1,6 +1,6 @@
 """Resize and cold migrate in a whole cloud: what the user sees and what is left."""
 
-from tests.functional import base
+from tests.functional import moves_base
 
 EVENTS = [
     ('conductor_migrate_server', 'Success'),
@@ -11,7 +11,7 @@ EVENTS = [
 ]
 
 
-class ResizeTest(base.CloudTest):
+class ResizeTest(moves_base.MovesTest):
     settings = {'cells': 1, 'hosts': 3, 'options': {'quota': {'cores': -1}}}
 
     def resized(self, server, flavor='m1.small'):
@@ -145,7 +145,7 @@ class ResizeTest(base.CloudTest):
         self.assertEqual(before, self.stage.used_cores())
 
 
-class ChecksTest(base.CloudTest):
+class ChecksTest(moves_base.MovesTest):
     """Codes of wrong requests, in the order of reference/moves 2.2."""
 
     def test_resize(self):
@@ -182,7 +182,6 @@ class ChecksTest(base.CloudTest):
 
     def test_locked(self):
         server = self.stage.boot_as_member()
-        self.addCleanup(self.delete, server)
         self.cloud.admin.compute.lock_server(server)
         flavor = self.stage.flavor_id('m1.small')
         for action, content in (('resize', {'flavorRef': flavor}), ('confirmResize', None)):
@@ -190,7 +189,6 @@ class ChecksTest(base.CloudTest):
 
     def test_policies(self):
         server = self.stage.boot_as_member()
-        self.addCleanup(self.delete, server)
         self.stage.act(server, 'migrate', status=403, cloud='nova-lite-demo')
 
     def test_source_is_down(self):
@@ -205,7 +203,7 @@ class ChecksTest(base.CloudTest):
         self.assertEqual('finished', self.stage.migration(server)['status'])
 
 
-class SameHostTest(base.CloudTest):
+class SameHostTest(moves_base.MovesTest):
     settings = {
         'cells': 1,
         'hosts': 1,
@@ -232,7 +230,7 @@ class SameHostTest(base.CloudTest):
         self.assertEqual('error', self.stage.migration(server)['status'])
 
 
-class AutomaticConfirmTest(base.CloudTest):
+class AutomaticConfirmTest(moves_base.MovesTest):
     settings = {
         'cells': 1,
         'hosts': 2,
@@ -252,7 +250,7 @@ class AutomaticConfirmTest(base.CloudTest):
         self.assertEqual('m1.small', self.cloud.wait(server, 'ACTIVE').flavor.name)
 
 
-class RaceTest(base.CloudTest):
+class RaceTest(moves_base.MovesTest):
     settings = {'cells': 1, 'hosts': 3, 'options': {'quota': {'ram': -1}}}
 
     def test_two_moves_of_one_server(self):

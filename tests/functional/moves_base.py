@@ -1,0 +1,23 @@
+"""What tests of moves have in common, on top of a cloud that a class shares."""
+
+from tests.fixtures import moving
+from tests.functional import base
+
+
+class MovesTest(base.CloudTest):
+    """stage: asks for moves and looks at what they leave."""
+
+    settings = {'cells': 1, 'hosts': 3}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.stage = moving.Moving(cls.cloud)
+
+    def boot(self, name='server', **options):
+        """A server without port and volume."""
+        return self.cloud.boot(name, **options)
+
+    def boot_full(self, **options):
+        """A server with a port and a volume."""
+        return self.stage.boot_full(**options)
