@@ -9,7 +9,7 @@ import testtools
 
 from nova_lite.conductor import kinds
 from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
+from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 
@@ -26,7 +26,7 @@ class DeletedBase(testtools.TestCase):
         self.cloud = self.useFixture(
             cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
         )
-        self.stage = moving.Moving(self.cloud)
+        self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
     def run_kind(self, kind):
@@ -55,13 +55,14 @@ class DeletedBase(testtools.TestCase):
         self.faults.fault = None
         self.cloud.wait_gone(server)
         self.stage.wait_idle(server)
+        scenario.recover(self.stage)
         return self.cloud.findings()
 
 
 class DeletedMovingTest(DeletedBase):
     """Within a cell. Shelved servers stay on their hosts until they are asked to leave."""
 
-    options = {'compute': {'shelved_offload_time': -1}}
+    options = {'compute': {'shelved_offload_time': -1, 'stray_grace': 0}}
 
 
 class DeletedCrossingTest(DeletedBase):

@@ -240,9 +240,13 @@ def _release(req, uuid, devices, *, ports):
     app.placement.delete_allocations(ctxt, uuid, force=True)
     if ports:
         app.network.deallocate(ctxt, uuid, ports)
+    attachments = {device['attachment_id'] for device in devices if device['attachment_id']}
+    if attachments:
+        # A move under way may have made others, which no record names yet.
+        attachments.update(each['id'] for each in app.volume.list_attachments(ctxt, uuid))
+    for attachment in sorted(attachments):
+        app.volume.delete_attachment(ctxt, attachment)
     for device in devices:
-        if device['attachment_id']:
-            app.volume.delete_attachment(ctxt, device['attachment_id'])
         if device['volume_id'] and device['delete_on_termination']:
             app.volume.delete(ctxt, device['volume_id'])
 
