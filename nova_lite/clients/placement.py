@@ -7,6 +7,7 @@ over: what is already as wanted counts as done. Source: reference/scheduling 3, 
 import dataclasses
 import enum
 import logging
+import re
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -18,6 +19,9 @@ LOG = logging.getLogger(__name__)
 MICROVERSION = 'placement 1.36'
 TRIES = 4
 PAUSE_S = 0.1
+# How long a claim of another process, which is half written, gets to be whole.
+HALF_WRITTEN_S = 1.0
+TOLD_GENERATION = re.compile(r'expected (\d+) but got')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,11 +124,15 @@ class Placement:
         body = _entry(
             consumer, held.plus(wanted), held.generation, mappings=request.get('mappings')
         )
-        outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+        path = f'/allocations/{consumer.uuid}'
+        outcome = self._write(ctxt, 'PUT', path, body)
         if outcome is Outcome.STALE:
-            self._require(ctxt, consumer.uuid, wanted)
-            return True
-        return outcome is Outcome.DONE
+            if self._has(ctxt, consumer, wanted):
+                return True
+            runtime.sleep(HALF_WRITTEN_S)
+            body['consumer_generation'] = self._left_behind(ctxt, consumer)
+            outcome = self._write(ctxt, 'PUT', path, body)
+        return self._claimed(outcome, consumer)
 
     def claim_all(self, ctxt, claims):
         """Take resources for several consumers that hold nothing yet, or for none.
@@ -141,15 +149,53 @@ class Placement:
         }
         outcome = self._write(ctxt, 'POST', '/allocations', body)
         if outcome is Outcome.STALE:
-            for consumer, request in claims:
-                self._require(ctxt, consumer.uuid, request['allocations'])
-            return True
+            empty = [
+                consumer
+                for consumer, request in claims
+                if not self._has(ctxt, consumer, request['allocations'])
+            ]
+            if not empty:
+                return True
+            runtime.sleep(HALF_WRITTEN_S)
+            for consumer in empty:
+                body[consumer.uuid]['consumer_generation'] = self._left_behind(ctxt, consumer)
+            outcome = self._write(ctxt, 'POST', '/allocations', body)
+        return self._claimed(outcome, claims[0][0])
+
+    def _claimed(self, outcome, consumer):
+        if outcome is Outcome.STALE:
+            raise exception.AllocationConflict(consumer=consumer.uuid)
         return outcome is Outcome.DONE
 
-    def _require(self, ctxt, consumer, wanted):
-        """After a stale generation: fine if an earlier try of ours had succeeded."""
-        if not self.holding(ctxt, consumer).covers(wanted):
-            raise exception.AllocationConflict(consumer=consumer)
+    def _has(self, ctxt, consumer, wanted):
+        """After a stale generation: whether an earlier try of ours had succeeded.
+
+        False when the consumer holds nothing; other holdings raise AllocationConflict.
+        """
+        held = self.holding(ctxt, consumer.uuid)
+        if held and not held.covers(wanted):
+            raise exception.AllocationConflict(consumer=consumer.uuid)
+        return bool(held)
+
+    def _left_behind(self, ctxt, consumer):
+        """The generation of a consumer without allocations.
+
+        Placement that is killed within a claim leaves one behind, and tells its
+        generation in refusals only. Raises AllocationConflict when it holds something.
+        """
+        response = self.service.call(
+            ctxt,
+            'PUT',
+            f'/allocations/{consumer.uuid}',
+            json=_entry(consumer, {}, None),
+            errors={409: None},
+        )
+        if response.status_code < 400:
+            return 0  # it was gone meanwhile, and the request has made it
+        told = TOLD_GENERATION.search(session.detail(response))
+        if told is None or self.holding(ctxt, consumer.uuid):
+            raise exception.AllocationConflict(consumer=consumer.uuid)
+        return int(told[1])
 
     def move_allocations(self, ctxt, source, target, *, new=False, once=False):
         """Give all that `source` holds to `target` (uuids), in one step.
@@ -170,6 +216,8 @@ class Placement:
                     return True
                 generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
+            if attempt and generation is None:
+                generation = self._left_behind(ctxt, owner)
             outcome = self._write(
                 ctxt,
                 'POST',

@@ -76,6 +76,28 @@ class ClaimTest(base.PlacementTestCase):
     def test_a_provider_that_is_gone(self):
         self.assertFalse(self.claim(base.request(runtime.new_uuid()), new=True))
 
+    def test_a_consumer_that_a_killed_placement_left_behind(self):
+        self.server.leave_behind(self.consumer, generation=3)
+        self.assertTrue(self.claim(base.request(self.host), new=True))
+        self.assertEqual(1, self.held().allocations[self.host]['VCPU'])
+
+    def test_one_of_several_that_a_killed_placement_left_behind(self):
+        self.server.leave_behind(self.consumer)
+        claims = [(each, base.request(self.host)) for each in (base.consumer(), self.consumer)]
+        self.assertTrue(self.placement.claim_all(self.admin, claims))
+        for consumer, _request in claims:
+            self.assertTrue(self.placement.holding(self.admin, consumer.uuid))
+
+    def test_a_move_to_one_that_a_killed_placement_left_behind(self):
+        self.claim(base.request(self.host), new=True)
+        target = base.consumer()
+        self.server.leave_behind(target)
+        moved = self.placement.move_allocations(
+            self.admin, self.consumer.uuid, target.uuid, new=True
+        )
+        self.assertTrue(moved)
+        self.assertFalse(self.held())
+
     def test_a_claim_twice_is_one_claim(self):
         for new in (True, True, False):
             self.assertTrue(self.claim(base.request(self.host), new=new))
