@@ -35,6 +35,7 @@ OURSELVES = {
 }
 REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 MAX_PAUSE_S = 3.0
+NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
 VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
@@ -140,8 +141,9 @@ class Neighbour:
         headers = {'Accept': 'application/json', 'X-OpenStack-Request-ID': ctxt.global_id}
         if self.microversion is not None:
             headers['OpenStack-API-Version'] = self.microversion
-        headers.update(self._identity(ctxt, as_user), **request.pop('headers', {}))
-        response = self._send(method, path, headers=headers, **request)
+        headers.update(request.pop('headers', {}))
+        identify = functools.partial(self._identity, ctxt, as_user)
+        response = self._send(method, path, headers=headers, identify=identify, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
         return response
@@ -167,10 +169,7 @@ class Neighbour:
             }
         headers = {'X-Auth-Token': ctxt.auth_token}
         if self.voucher is not None:
-            try:
-                headers['X-Service-Token'] = self.voucher.get_token(self.session)
-            except exceptions.ClientException as error:
-                raise self._unavailable(error) from error
+            headers['X-Service-Token'] = self.voucher.get_token(self.session)
         return headers
 
     def _url(self, path):
@@ -189,18 +188,22 @@ class Neighbour:
             self._base = VERSION.sub('', base.rstrip('/')) + self.version
         return self._base + path
 
-    def _send(self, method, path, *, headers, **request):
-        """Send, and send again while that is safe and may help."""
+    def _send(self, method, path, *, headers, identify, **request):
+        """Send, and send again while that is safe and may help.
+
+        identify: gives the headers that say who calls
+        """
         repeatable = method in REPEATABLE and not hasattr(request.get('data'), 'read')
         for attempt in range(self.options.connect_retries + 1):
             last = attempt == self.options.connect_retries
             try:
+                sent = {**identify(), **headers}
                 response = self.session.request(
                     self._url(path),
                     method,
-                    headers=dict(headers),
+                    headers=sent,
                     raise_exc=False,
-                    authenticated='X-Auth-Token' not in headers,
+                    authenticated='X-Auth-Token' not in sent,
                     **request,
                 )
             except (exceptions.ConnectFailure, exceptions.UnknownConnectionError) as error:
@@ -208,6 +211,11 @@ class Neighbour:
                     repeatable and not isinstance(error, exceptions.ConnectTimeout)
                 )
                 if last or not again:
+                    raise self._unavailable(error) from error
+                reason = error
+            except NO_IDENTITY as error:
+                # Our own token could not be had, so nothing was sent.
+                if last:
                     raise self._unavailable(error) from error
                 reason = error
             except exceptions.ClientException as error:

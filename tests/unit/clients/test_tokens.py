@@ -6,6 +6,7 @@ from keystoneauth1 import session as ksa
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.clients import identity
 from nova_lite.clients import image
 from nova_lite.clients import network
@@ -16,6 +17,7 @@ from tests.fixtures import clock
 from tests.fixtures import http
 from tests.fixtures import simcloud
 from tests.unit.clients import base
+from tests.unit.clients import test_session
 
 HOUR_S = 3600
 SERVER = '11111111-2222-4333-8444-555555555555'
@@ -99,6 +101,16 @@ class NeighbourTest(TokenTestCase):
             exception.Unavailable, image.Image(self.conf).list, context.admin()
         )
         self.assertIn('image', error.message)
+
+    def test_services_that_are_down_and_come_back(self):
+        """Identity among them, which is asked for our token before anything is sent."""
+        for ctxt in (self.demo, context.admin()):
+            images = image.Image(self.conf)
+            self.cloud.server.stop()
+            patient = test_session.Impatient(then=self.cloud.server.start)
+            with runtime.install(patient):
+                self.assertTrue(images.list(ctxt))
+            self.assertEqual(2, len(patient.pauses))
 
     def test_projects(self):
         known = identity.Identity(self.conf)
