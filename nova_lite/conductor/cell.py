@@ -19,7 +19,6 @@ from nova_lite.db.cell import services
 from nova_lite.objects import block_device
 
 BINARY, TOPIC = 'nova-conductor', 'conductor'
-AUDIT_INTERVAL_S = 30
 
 
 class CellConductor:
@@ -36,7 +35,11 @@ class CellConductor:
         )
         self._reclaim = reclaim.Reclaim(conf, db.write, db.read, compute=compute)
         self._audit = cell_audit.Audit(
-            db.write, db.read, rescheduler=self._rescheduler, placement=placement
+            db.write,
+            db.read,
+            rescheduler=self._rescheduler,
+            placement=placement,
+            idle_s=conf.conductor.audit_idle_s,
         )
 
     def _write(self, function, ctxt, *args, **kwargs):
@@ -63,7 +66,10 @@ class CellConductor:
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""
-        return [(self.conf.report_interval, self.report), (AUDIT_INTERVAL_S, self.audit)]
+        return [
+            (self.conf.report_interval, self.report),
+            (self.conf.conductor.audit_interval, self.audit),
+        ]
 
     # ---- hosts ------------------------------------------------------------
 

@@ -20,25 +20,27 @@ from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
 
-# A search for another host, or a deletion, that has not moved for so long is dead.
-IDLE_S = 60
 DELETE_EVENT = 'compute_terminate_instance'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 
 
 class Audit:
-    """The periodic repair of one cell's records."""
+    """The periodic repair of one cell's records.
 
-    def __init__(self, write, read, *, rescheduler, placement):
+    idle_s: what has not moved for so many seconds is abandoned
+    """
+
+    def __init__(self, write, read, *, rescheduler, placement, idle_s):
         self._write, self._read = write, read
         self._rescheduler, self._placement = rescheduler, placement
+        self._idle_s = idle_s
 
     def run(self):
         """Finish what lies without a host, and forget old epochs."""
-        for row in self._read(_hostless, states.TaskState.SCHEDULING):
+        for row in self._read(_hostless, states.TaskState.SCHEDULING, self._idle_s):
             LOG.warning('Build of server %s was left without a host', row.uuid)
             self._attempt(self._rescheduler.take_up, row)
-        for row in self._read(_hostless, states.TaskState.DELETING):
+        for row in self._read(_hostless, states.TaskState.DELETING, self._idle_s):
             LOG.warning('Deletion of server %s was left unfinished', row.uuid)
             self._attempt(self._delete, row)
         self._write(_forget_epochs)
@@ -55,9 +57,9 @@ class Audit:
         self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 
 
-def _hostless(connection, task_state):
+def _hostless(connection, task_state, idle_s):
     table = instances.TABLE
-    before = runtime.naive_now() - datetime.timedelta(seconds=IDLE_S)
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return rows.every(
         connection,
         table,

@@ -27,6 +27,19 @@ OPTS = [
         min=1,
         help='Seconds after which a build that nobody finished is taken up again.',
     ),
+    cfg.IntOpt(
+        'audit_interval',
+        default=30,
+        min=1,
+        help="Seconds between two audits of a cell's records by its conductor.",
+    ),
+    cfg.IntOpt(
+        'audit_idle_s',
+        default=60,
+        min=1,
+        help='Seconds without a change after which the audit takes up a build or a deletion '
+        'that is on no host.',
+    ),
     cfg.IntOpt('saga_threads', default=8, min=1, help='Sagas that run at the same time.'),
 ]
 
