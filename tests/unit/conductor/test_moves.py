@@ -1,0 +1,258 @@
+"""Steps of cold moves one by one, over a real cell and its hosts, without a bus.
+
+Every step is done twice and undone twice: both must be safe to repeat, and an undo
+must be safe when nothing was done. Steps come from the code.
+"""
+
+import types
+
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import confirm
+from nova_lite.conductor import resize
+from nova_lite.conductor import revert
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
+from nova_lite.objects import flavor as flavor_objects
+from nova_lite.objects import request_spec
+from tests.fixtures import cell as cell_fixture
+from tests.fixtures import database
+from tests.fixtures import neighbours
+
+SMALL = {**cell_fixture.FLAVOR, 'id': 2, 'flavorid': '2', 'name': 'small', 'memory_mb': 2048}
+SOURCE, DEST, OTHER = 'host-1', 'host-2', 'host-3'
+REFUSED = exception.MoveRefused(host=DEST, instance_uuid='i', reason='a test says so')
+
+
+class Placement(neighbours.Placement):
+    """Also gives what one consumer holds to another."""
+
+    @neighbours.faulty
+    def move_allocations(self, ctxt, source, target, *, new=False, once=False):
+        if source not in self.allocations or (once and target in self.allocations):
+            return target in self.allocations
+        self.allocations[target] = self.allocations.pop(source)
+        return True
+
+
+class World:
+    """What steps work with; the scheduler always chooses DEST, then OTHER."""
+
+    def __init__(self, cell, api_db, placement):
+        self._cell = cell
+        self.conf, self.api_db, self.placement = cell.conf, api_db, placement
+        self.network, self.volume = cell.network, cell.volume
+        self.cells = types.SimpleNamespace(get=lambda uuid: cell)
+        self.scheduler = types.SimpleNamespace(select_destinations=self._select)
+
+    def compute(self, cell):
+        return self._cell.compute
+
+    def _select(self, ctxt, *, spec, instance_uuids, alternates):
+        chosen = [self._cell.selection(host) for host in (DEST, OTHER)]
+        provider = chosen[0].compute_node_uuid
+        self.placement.allocations[instance_uuids[0]] = {provider: {'VCPU': 1}}
+        return [chosen]
+
+
+class MovesTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell_fixture.Cell())
+        self.cell.uuid = cell_fixture.CELL_UUID
+        self.cell.placement = Placement()
+        self.api_db = self.useFixture(database.ApiDatabase()).database
+        self.world = World(self.cell, self.api_db, self.cell.placement)
+        self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
+        self.server = self.cell.boot()
+        provider = self.cell.provider(SOURCE)
+        self.cell.placement.allocations[self.server] = {provider: {'VCPU': 1}}
+        self.api_db.write(self._record)
+
+    def _record(self, connection):
+        spec = request_spec.RequestSpec(
+            instance_uuid=self.server,
+            project_id='project',
+            user_id='user',
+            flavor=flavor_objects.Flavor(**cell_fixture.FLAVOR),
+        )
+        request_specs.create(connection, [spec])
+        mapping = {'instance_uuid': self.server, 'project_id': 'project', 'user_id': 'user'}
+        instance_mappings.create(connection, {**mapping, 'vcpus': 1, 'memory_mb': 512})
+
+    def make(self, kind, guard, action, *, migration=None, status=None, **arguments):
+        """A saga whose first transaction the API has made."""
+        claims = None
+        if migration:
+            claims = {'uuid': migration, 'from': ['finished'], 'to': status}
+            arguments['migration_uuid'] = migration
+        order = intents.order(guard, action, claims=claims)
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        record = types.SimpleNamespace(
+            uuid=runtime.new_uuid(),
+            instance_uuid=self.server,
+            epoch=1,
+            arguments={'cell': self.cell.uuid, 'order': order, **arguments},
+            data={},
+            error=None,
+        )
+        made = kind(self.world, record, ctxt)
+        self.cell.db.write(moves.begin, made.ctxt, self.server, order)
+        return made
+
+    def resize(self):
+        return self.make(
+            resize.Resize, states.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
+        )
+
+    def resized(self):
+        """The uuid of a migration that waits for its end."""
+        made = self.resize()
+        self.do(made, made.steps())
+        return made.uuid
+
+    def revert(self):
+        return self.make(
+            revert.RevertResize,
+            states.REVERT_RESIZE,
+            'revertResize',
+            migration=self.resized(),
+            status='reverting',
+        )
+
+    def do(self, made, steps, *, times=1):
+        for step in steps:
+            for _time in range(times):
+                made.repeated = times > 1
+                result = step.do()
+                if result is not None and not isinstance(result, saga.Skipped):
+                    made.data[step.name] = result
+
+    def undo(self, made, steps):
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        for step in reversed(steps):
+            for _time in range(2):
+                if step.undo is not None:
+                    step.undo()
+
+    def before_pivot(self, steps):
+        return steps[: next(i for i, step in enumerate(steps) if step.pivot)]
+
+    def status(self, uuid):
+        return self.cell.db.read(migrations.get, uuid).status
+
+    # ---- resize ----
+
+    def test_each_step_of_a_resize_is_undone(self):
+        start = self.cell.leftovers()
+        for last in range(len(self.before_pivot(self.resize_steps()))):
+            made = self.resize()
+            steps = made.steps()[: last + 1]
+            self.do(made, steps)
+            self.undo(made, steps)
+            self.assertEqual(start, self.cell.leftovers(), steps[-1].name)
+            self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
+            self.assertEqual('error', self.status(made.uuid))
+            self.assertEqual('because', self.cell.fault(self.server))
+            self.assertIsNone(self.cell.row(self.server).new_flavor)
+
+    def resize_steps(self):
+        made = self.resize()
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        return made.steps()
+
+    def test_steps_of_a_resize_may_be_repeated(self):
+        made = self.resize()
+        self.do(made, made.steps(), times=2)
+        row = self.cell.row(self.server)
+        self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
+        self.assertEqual(('small', 2048), (row.flavor['name'], row.memory_mb))
+        self.assertEqual('m1.tiny', row.old_flavor['name'])
+        self.assertEqual('finished', self.status(made.uuid))
+        held = self.cell.placement.allocations
+        self.assertEqual([self.cell.provider(SOURCE)], list(held[made.uuid]))
+        self.assertEqual([self.cell.provider(DEST)], list(held[self.server]))
+        spec = self.api_db.read(request_specs.get, self.server)
+        mapping = self.api_db.read(instance_mappings.get, self.server)
+        self.assertEqual(('small', 2048), (spec.flavor.name, mapping.memory_mb))
+
+    def test_refusal_leads_to_an_alternate(self):
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, made.steps()[:3])
+        self.assertEqual('choose destination', made.turn(steps[resize.CLAIM], REFUSED))
+        steps['choose destination'].undo()
+        self.assertEqual(OTHER, steps['choose destination'].do()['service_host'])
+        again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
+        self.assertIn(self.server, again.message)
+
+    def test_host_that_was_asked_for_has_no_alternate(self):
+        made = self.resize()
+        made.arguments['host'] = DEST
+        self.do(made, made.steps()[:3])
+        step = next(step for step in made.steps() if step.name == resize.CLAIM)
+        self.assertIsNone(made.turn(step, REFUSED))
+
+    def test_guest_that_left_stays_off_if_the_server_was_reset(self):
+        made = self.resize()
+        steps = made.steps()[:8]
+        self.do(made, steps)
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        steps[-1].undo()
+        self.assertEqual([(SOURCE, 'resident', 4)], self.cell.guests()[self.server])
+
+    # ---- confirm and revert ----
+
+    def test_confirm(self):
+        migration = self.resized()
+        made = self.make(
+            confirm.ConfirmResize,
+            states.CONFIRM_RESIZE,
+            'confirmResize',
+            migration=migration,
+            status='confirming',
+        )
+        self.do(made, made.steps(), times=2)
+        self.assertEqual(('active', None, DEST), self.cell.state(self.server))
+        self.assertEqual('confirmed', self.status(migration))
+        self.assertEqual([(DEST, 'resident', 1)], self.cell.guests()[self.server])
+        self.assertNotIn(migration, self.cell.placement.allocations)
+
+    def test_revert(self):
+        start = self.cell.leftovers()
+        made = self.revert()
+        self.do(made, made.steps(), times=2)
+        self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
+        self.assertEqual('m1.tiny', self.cell.row(self.server).flavor['name'])
+        self.assertEqual('reverted', self.status(made.migration_uuid))
+        self.assertEqual(start, self.cell.leftovers())
+
+    def test_revert_is_undone_while_the_destination_has_the_guest(self):
+        made = self.revert()
+        waiting = self.cell.leftovers()
+        steps = made.steps()[:3]
+        self.do(made, steps)
+        self.undo(made, steps)
+        self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
+        self.assertEqual('finished', self.status(made.migration_uuid))
+        self.assertEqual(waiting, self.cell.leftovers())
+
+    def test_source_that_fails_a_revert_leaves_an_error(self):
+        made = self.revert()
+        steps = made.steps()
+        self.do(made, [step for step in steps if step.name != revert.FINISH][:-1])
+        made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
+        steps[-1].do()
+        self.assertEqual(('error', None, SOURCE), self.cell.state(self.server))
+        self.assertEqual('error', self.status(made.migration_uuid))
+        self.assertEqual('broken', self.cell.fault(self.server))
