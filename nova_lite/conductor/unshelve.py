@@ -28,8 +28,11 @@ START_EVENT = 'compute_start_instance'
 
 
 class Unshelve(shelving.Shelving):
-    """arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None
-    to give it up, where there is such a key."""
+    """Bring a shelved server back.
+
+    arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None to
+        give it up, where there is such a key
+    """
 
     kind = 'unshelve'
     tasks = (Task.UNSHELVING,)
