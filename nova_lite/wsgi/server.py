@@ -7,12 +7,23 @@ from gunicorn.app import base
 
 from nova_lite import runtime
 
+PORTS = (10000, 18000)
+
 
 def free_port(host='127.0.0.1'):
-    """A port that no one listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
+    """A port that no one listens on at this moment.
+
+    Below the range from which systems take the ports of outgoing connections: one of
+    those would be gone before anyone listens on it.
+    """
+    while True:
+        port = runtime.random().randrange(*PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return port
 
 
 class InProcess:

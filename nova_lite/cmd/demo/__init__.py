@@ -5,7 +5,6 @@ directory, plays scenes through its HTTP API with openstacksdk, and ends with
 `verify`. Exits 0 only when everything that was shown held.
 """
 
-import socket
 import tempfile
 
 from nova_lite import runtime
@@ -15,6 +14,7 @@ from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.demo import live
 from nova_lite.cmd.demo import scenes
 from nova_lite.cmd.demo import stage as stage_module
+from nova_lite.wsgi import server
 
 
 def add_parser(commands):
@@ -30,13 +30,6 @@ def add_parser(commands):
     parser.set_defaults(run=run)
 
 
-def free_port():
-    """A port of the loopback interface that no one listens on."""
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
 def run(args):
     """Play the scenes; returns the exit code."""
     with tempfile.TemporaryDirectory(prefix='nova-lite-demo-') as directory:
@@ -45,7 +38,7 @@ def run(args):
                 state_dir=directory,
                 cells=2,
                 hosts=3,
-                port=free_port(),
+                port=server.free_port(),
                 profile=live.write_profile(directory),
                 options={
                     'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
