@@ -135,10 +135,14 @@ class LiveMigrationTest(LiveMigrationTestCase):
         ]
         for server in servers:
             self.moving.go(server)
-        self.moving.watched(servers[0], 'running', 'queued')
-        states = sorted(self.moving.watched(s, 'running', 'queued')['status'] for s in servers)
-        self.assertEqual(['queued', 'running'], states)
-        for server in servers:
+
+        def status(server):
+            return self.moving.watched(server, 'running', 'queued')['status']
+
+        self.cloud.wait_for(
+            lambda: sorted(map(status, servers)) == ['queued', 'running'], 'one to go first'
+        )
+        for server in sorted(servers, key=status, reverse=True):
             migration = self.moving.watched(server, 'running')
             self.assertEqual(202, self.moving.force_complete(server, migration))
             self.assertEqual('completed', self.moving.ended(server)['status'])
