@@ -144,12 +144,26 @@ class Volumes:
         """End the attachments, and delete the volumes that end with the server."""
         if not self.devices:
             return
-        attachments = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
-        for attachment in attachments:
-            self._site.volume.delete_attachment(self._ctxt, attachment['id'])
+        self._end_attachments()
         for device in self.devices:
             if device.get('volume_id') and device.delete_on_termination:
-                self._site.volume.delete(self._ctxt, device.volume_id)
+                self._delete(device.volume_id)
+
+    def _end_attachments(self):
+        """End all attachments of the server; how many there were."""
+        found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
+        for attachment in found:
+            self._site.volume.delete_attachment(self._ctxt, attachment['id'])
+        return len(found)
+
+    def _delete(self, volume_id):
+        """Delete a volume. A move under way may have attached it once more meanwhile."""
+        try:
+            self._site.volume.delete(self._ctxt, volume_id)
+        except exception.Conflict:
+            if not self._end_attachments():
+                raise
+            self._site.volume.delete(self._ctxt, volume_id)
 
     def _record(self, changed):
         yield from jobs.insist(
