@@ -87,14 +87,7 @@ class Build:
         order = self._order
         self._claim()
         if order.requested_networks != NO_NETWORKS:
-            self._network_info = self._site.network.allocate(
-                self._ctxt,
-                self._instance,
-                order.requested_networks,
-                host=self._host,
-                groups=self._instance.security_groups,
-                again=order.again,
-            )
+            self._network_info = yield from jobs.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
         yield from self._volumes.provide()
         job = yield from self._spawn()
@@ -126,6 +119,18 @@ class Build:
             if not site.inventory.reread_ratios(node):
                 raise
             site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
+
+    def _allocate_ports(self):
+        """Repeated after an error, it meets the ports of the former try."""
+        again, self._order.again = self._order.again, True
+        return self._site.network.allocate(
+            self._ctxt,
+            self._instance,
+            self._order.requested_networks,
+            host=self._host,
+            groups=self._instance.security_groups,
+            again=again,
+        )
 
     def _spawn(self):
         self._spawned = True

@@ -47,9 +47,10 @@ def delete(site, ctxt, host, instance):
     try:
         yield from _destroy(site, ctxt, node, uuid)
         kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
-        site.network.deallocate(ctxt, uuid, kept)
-        volumes.Volumes(site, ctxt, host, instance, found['block_devices']).give_back()
-        site.placement.delete_allocations(ctxt, uuid, force=True)
+        yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
+        held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
+        yield from jobs.persist(held.give_back)
+        yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
     except exception.NovaLiteError as error:
         LOG.warning('Server %s cannot be deleted: %s', uuid, error)
         changes = {'vm_state': states.VmState.ERROR}

@@ -21,6 +21,7 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 IDLE_S = 60.0
+PERSIST_PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 
@@ -69,6 +70,20 @@ def insist(call, *args, **kwargs):
             LOG.warning('%s is repeated in %s s: %s', call.__name__, pause_s, error)
         yield Pause(pause_s)
         pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+
+def persist(call, *args, **kwargs):
+    """Make a call, again while its service is away; raises when it stays away.
+
+    For calls to neighbours that may be repeated.
+    """
+    for pause_s in PERSIST_PAUSES_S:
+        try:
+            return call(*args, **kwargs)
+        except exception.Unavailable as error:
+            LOG.warning('%s is repeated in %s s: %s', call.__name__, pause_s, error)
+        yield Pause(pause_s)
+    return call(*args, **kwargs)
 
 
 # ---- the runner -------------------------------------------------------------

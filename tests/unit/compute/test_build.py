@@ -4,11 +4,13 @@ import testscenarios
 import testtools
 
 from nova_lite import exception
+from nova_lite.compute import jobs
 from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 
+TRIES = len(jobs.PERSIST_PAUSES_S) + 1
 EVENT = 'compute__do_build_and_run_instance'
 VOLUME = '33333333-3333-4333-8333-333333333333'
 PORT = '44444444-4444-4444-8444-444444444444'
@@ -103,18 +105,19 @@ class TestBuild(testtools.TestCase):
                 ctxt, uuid = self.cell.accept()
                 self.cell.lossy.lose(method, times=2, after=after)
                 self.cell.send(ctxt, uuid)
-                self._run_dry()
+                self.cell.run_dry()
                 self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
                 self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
 
-    def _run_dry(self):
-        jobs = self.cell.compute.site.jobs
-        while jobs.keys():
-            for alarm in list(jobs._alarms):
-                jobs._alarms.remove(alarm)
-                jobs._alarms.append((0, *alarm[1:]))
-            jobs.wake_due()
-            self.assertTrue(jobs.wait_quiet(10))
+    def test_network_service_is_away_for_a_moment(self):
+        for after in (False, True):
+            error = exception.Unavailable(service='network', reason='test')
+            self.cell.network.fail('allocate', error, times=2, after=after)
+            uuid = self.cell.boot(['host-1'], networks=[{'network_id': 'net'}])
+            self.cell.run_dry()
+            self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+            own = [port for port in self.cell.network.ports.values() if port['server'] == uuid]
+            self.assertEqual(1, len(own))
 
     def test_deleted_before(self):
         ctxt, uuid = self.cell.accept()
@@ -194,10 +197,10 @@ class TestFailedStages(testscenarios.WithScenarios, testtools.TestCase):
 
     scenarios = testscenarios.multiply_scenarios(
         [
-            ('networks', {'at': ('network', 'allocate')}),
-            ('volume create', {'at': ('volume', 'create')}),
-            ('attach new', {'at': ('volume', 'create_attachment')}),
-            ('complete', {'at': ('volume', 'complete_attachment')}),
+            ('networks', {'at': ('network', 'allocate'), 'times': TRIES}),
+            ('volume create', {'at': ('volume', 'create'), 'times': 1}),
+            ('attach new', {'at': ('volume', 'create_attachment'), 'times': 1}),
+            ('complete', {'at': ('volume', 'complete_attachment'), 'times': 1}),
         ],
         [('before', {'after': False}), ('after', {'after': True})],
     )
@@ -213,12 +216,13 @@ class TestFailedStages(testscenarios.WithScenarios, testtools.TestCase):
         neighbour, method = self.at
         before = self.cell.leftovers()
         error = exception.Unavailable(service=neighbour, reason='test')
-        getattr(self.cell, neighbour).fail(method, error, times=1, after=self.after)
+        getattr(self.cell, neighbour).fail(method, error, times=self.times, after=self.after)
         uuid = self.cell.boot(
             ['host-1', 'host-2'],
             networks=[{'network_id': 'net'}],
             devices=[IMAGE_DISK, EXISTING, NEW],
         )
+        self.cell.run_dry()
         self.assertEqual(('error', None, None), self.cell.state(uuid))
         self.assertIn('aborted', self.cell.fault(uuid))
         self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))

@@ -5,10 +5,12 @@ import testtools
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.compute import jobs
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
 
+TRIES = len(jobs.PERSIST_PAUSES_S) + 1
 EVENT = 'compute_terminate_instance'
 VOLUME = '33333333-3333-4333-8333-333333333333'
 PORT = '44444444-4444-4444-8444-444444444444'
@@ -112,15 +114,27 @@ class TestFailures(testscenarios.WithScenarios, Base):
     )
 
     def test_error_then_again(self):
+        if self.after and self.at == ('volume', 'delete_attachment'):
+            return  # its effect took place: asked again, it has nothing left to fail at
+        uuid = self.boot()
+        neighbour, method = self.at
+        error = exception.Unavailable(service=neighbour, reason='test')
+        getattr(self.cell, neighbour).fail(method, error, times=TRIES, after=self.after)
+        self.cell.delete(uuid)
+        self.cell.run_dry()
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual((EVENT, 'host-1', 'Error'), self.cell.events(uuid)[-1])
+        self.assertIn('is not available', self.cell.fault(uuid))
+        self.cell.delete(uuid)
+        self.check_gone(uuid)
+
+    def test_away_for_a_moment(self):
         uuid = self.boot()
         neighbour, method = self.at
         error = exception.Unavailable(service=neighbour, reason='test')
         getattr(self.cell, neighbour).fail(method, error, times=1, after=self.after)
         self.cell.delete(uuid)
-        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
-        self.assertEqual((EVENT, 'host-1', 'Error'), self.cell.events(uuid)[-1])
-        self.assertIn('is not available', self.cell.fault(uuid))
-        self.cell.delete(uuid)
+        self.cell.run_dry()
         self.check_gone(uuid)
 
 
