@@ -6,10 +6,15 @@ consumes all their queues and no others, so a target's `server` names the queues
 here. All else is the rabbit driver's.
 """
 
+from kombu import exceptions as kombu_exceptions
+from oslo_log import log
+import oslo_messaging
 from oslo_messaging._drivers import amqpdriver
 from oslo_messaging._drivers import base
 from oslo_messaging._drivers import common
 from oslo_messaging._drivers import impl_rabbit
+
+LOG = log.getLogger(__name__)
 
 PREFIX = 'nova-lite+'
 # How long a thread that reads from the broker may take to see that it must end.
@@ -38,6 +43,8 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
         super().__init__(conf, url, *args, **kwargs)
 
     def listen(self, target, batch_size, batch_timeout):
+        where = ', '.join(f'{host.hostname}:{host.port}' for host in self._url.hosts)
+        LOG.info('Listening for %s on the bus at %s', target.topic, where or 'this process')
         connection = self._get_connection(common.PURPOSE_LISTEN)
         listener = amqpdriver.RpcAMQPListener(self, connection)
         exchange = self._get_exchange(target)
@@ -46,7 +53,11 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def _get_connection(self, purpose=common.PURPOSE_SEND, retry=None):
-        connection = super()._get_connection(purpose, retry)
+        try:
+            connection = super()._get_connection(purpose, retry)
+        except kombu_exceptions.OperationalError as error:
+            # Only of a connection that exists already does oslo.messaging say it so.
+            raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
         if purpose == common.PURPOSE_LISTEN:
             connection.connection._poll_timeout = POLL_S
         return connection
