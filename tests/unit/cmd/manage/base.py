@@ -33,6 +33,20 @@ FLAVOR = {
 SIZES = {name: FLAVOR[name] for name in ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb')}
 
 
+def node_of(host, uuid, name=None):
+    """What a host reports of a node of its own."""
+    return {
+        'uuid': uuid,
+        'host': host,
+        'hypervisor_hostname': name or host,
+        'hypervisor_type': 'sim',
+        'hypervisor_version': 1,
+        'vcpus': 8,
+        'memory_mb': 8192,
+        'local_gb': 100,
+    }
+
+
 class ManageTest(testtools.TestCase):
     """`run` runs a verb. The configuration names an API database and one cell's."""
 
@@ -79,17 +93,7 @@ class ManageTest(testtools.TestCase):
         database = database or self.local
         uuid = runtime.new_uuid()
         database.write(services.beat, [name], services.COMPUTE, 'compute')
-        values = {
-            'uuid': uuid,
-            'host': name,
-            'hypervisor_hostname': name,
-            'hypervisor_type': 'sim',
-            'hypervisor_version': 1,
-            'vcpus': 8,
-            'memory_mb': 8192,
-            'local_gb': 100,
-        }
-        database.write(compute_nodes.report, [values])
+        database.write(compute_nodes.report, [node_of(name, uuid)])
         return uuid
 
     def add_server(self, database=None, **more):

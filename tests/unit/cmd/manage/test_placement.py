@@ -1,12 +1,16 @@
 """placement: with the real placement service."""
 
+import itertools
+
 from nova_lite import conf as configuration
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import build_requests
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import migrations
+from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
 from tests.unit.clients import base as clients_base
 from tests.unit.cmd.manage import base
@@ -15,8 +19,11 @@ from tests.unit.cmd.manage import base
 class PlacementTest(base.ManageTest):
     def setUp(self):
         super().setUp()
-        url = self.useFixture(placement_fixture.Placement()).url
-        self.options['placement'] = {'auth_type': 'none', 'endpoint_override': url}
+        self.service = self.useFixture(placement_fixture.Placement())
+        self.options['placement'] = {
+            'auth_type': 'none',
+            'endpoint_override': self.service.url,
+        }
         conf = configuration.make_conf([], files=[])
         for name, value in self.options['placement'].items():
             conf.set_override(name, value, group='placement')
@@ -69,6 +76,47 @@ class AggregatesTest(PlacementTest):
         self.options['placement']['endpoint_override'] = 'http://127.0.0.1:1'
         self.options['placement']['connect_retries'] = 0
         self.place('sync_aggregates', code=2)
+
+    def test_a_host_with_two_nodes(self):
+        self.aggregate('h1')
+        self.local.write(
+            compute_nodes.report, [base.node_of('h1', runtime.new_uuid(), name='another')]
+        )
+        self.assertIn('h1', self.place('sync_aggregates', code=1))
+
+    def test_a_provider_that_others_keep_changing(self):
+        self.add_provider()
+        found = self.aggregate('h1')
+        traits = itertools.cycle([{'HW_CPU_X86_AVX'}, set()])
+
+        def rival(environ, start_response):
+            if environ['REQUEST_METHOD'] == 'PUT':
+                self.client.providers.set_traits(self.ctxt, self.node, next(traits))
+            return self.service.app(environ, start_response)
+
+        server = self.useFixture(http.Http({'/placement': rival}))
+        self.options['placement']['endpoint_override'] = f'{server.url}/placement'
+        self.assertIn('h1', self.place('sync_aggregates', code=3))
+        self.assertEqual(set(), self.client.providers.aggregates(self.ctxt, self.node)[0])
+        self.options['placement']['endpoint_override'] = self.service.url
+        self.place('sync_aggregates')
+        self.assertEqual({found.uuid}, self.client.providers.aggregates(self.ctxt, self.node)[0])
+
+    def test_a_host_without_node(self):
+        self.aggregate('h1')
+        self.local.write(compute_nodes.destroy, self.node)
+        self.assertIn('h1', self.place('sync_aggregates', code=5))
+
+    def test_a_cell_that_is_away(self):
+        self.aggregate('h1')
+        self.run_verb(
+            'cell_v2',
+            'create_cell',
+            '--name=cell2',
+            '--database_connection=sqlite:////nowhere/cell2.sqlite',
+            '--transport-url=rabbit://bus/cell2',
+        )
+        self.assertIn('cell2', self.place('sync_aggregates', code=255))
 
 
 class HealTest(PlacementTest):
