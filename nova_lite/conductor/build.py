@@ -11,7 +11,6 @@ from oslo_db import exception as db_exception
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite.conductor import bury
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
@@ -19,7 +18,9 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.objects import block_device
 
@@ -32,6 +33,7 @@ class Build:
     def __init__(self, world, ctxt, accepted):
         self.world, self.ctxt = world, ctxt
         self.requests = {request.instance_uuid: request for request in accepted}
+        self._away = set()
 
     def run(self):
         """Build every server whose build request is still there."""
@@ -54,7 +56,7 @@ class Build:
             return
         except exception.Unavailable as error:
             LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
-            self.world.api_db.write(build_requests.expire, list(self.requests))
+            self.world.api_db.write(build_requests.expire, self._epochs())
             return
         except exception.NovaLiteError as error:
             bury.bury(self.world, self.ctxt, self.requests.values(), error)
@@ -89,7 +91,8 @@ class Build:
             if host in mapped:
                 grouped[self.world.cells.by_id(mapped[host])][uuid] = choice
                 continue
-            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+            # No more than this attempt's own: another may have claimed elsewhere since.
+            self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
             bury.bury(
                 self.world,
                 self.ctxt,
@@ -110,6 +113,9 @@ class Build:
             return
         compute = self.world.compute(cell)
         for uuid, choice in chosen.items():
+            if uuid not in created:
+                self._lost(uuid, cell, 'another took the cell for it')
+                continue
             try:
                 self.world.api_db.write(self._map, uuid, cell.id)
             except exception.StateChanged as error:
@@ -118,7 +124,10 @@ class Build:
             self._cast(compute, created[uuid], choice)
 
     def _create_records(self, connection, chosen):
-        """Everything a cell must know of the servers. Returns {uuid: (row, devices)}."""
+        """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.
+
+        Those are left out for which a newer attempt has cleared the cell.
+        """
         for uuid, choice in chosen.items():
             request = self.requests[uuid]
             selected = choice[0]
@@ -137,6 +146,8 @@ class Build:
             actions.start(connection, self.ctxt, uuid, 'create')
             children.create_block_devices(connection, request.block_devices)
             children.create_tags(connection, uuid, request.tags)
+        for uuid in attempts.overtaken(connection, self._epochs(chosen)):
+            instances.purge(connection, uuid)
         rows = instances.of(connection, chosen)
         devices = children.block_devices(connection, chosen)
         return {row.uuid: (row, devices.get(row.uuid, [])) for row in rows}
@@ -158,18 +169,17 @@ class Build:
         build_requests.drop(connection, uuid, self.requests[uuid].epoch)
         instance_mappings.place(connection, uuid, cell_id)
 
-    def _lost(self, uuid, cell, error):
+    def _lost(self, uuid, cell, reason):
         """The pivot was lost: to the user who deleted the server, or to another builder."""
-        LOG.info('Build of server %s stops: %s', uuid, error)
-        mapping = self.world.api_db.read(instance_mappings.find, uuid)
+        LOG.info('Build of server %s stops: %s', uuid, reason)
+        # The request is read first: without one the mapping does not change any more.
         rival = self.world.api_db.read(build_requests.find, uuid)
+        mapping = self.world.api_db.read(instance_mappings.find, uuid)
         if mapping is not None and mapping.cell_id == cell.id:
             return
-        if rival is None or mapping is None or mapping.cell_id is not None:
-            cell.db.write(instances.purge, uuid)
-        if rival is None and (mapping is None or mapping.cell_id is None):
+        cell.db.write(attempts.take_back, uuid, self.requests[uuid].epoch)
+        if rival is None and mapping is None:
             self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
-            self.world.api_db.write(instance_mappings.destroy, uuid)
 
     def _cast(self, compute, created, choice):
         row, devices = created
@@ -187,9 +197,13 @@ class Build:
         A record that its host works at already stays: the server is mapped to it.
         """
         for uuid in list(self.requests):
-            cell = self._find_begun(uuid)
+            try:
+                cell = self._find_begun(uuid)
+            except exception.StaleEpoch as error:
+                LOG.warning('Build of %s was taken over: %s', uuid, error)
+                del self.requests[uuid]
+                continue
             if cell is None:
-                self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
                 continue
             LOG.info('Server %s is being built in cell %s already', uuid, cell.name)
             try:
@@ -199,24 +213,44 @@ class Build:
             del self.requests[uuid]
 
     def _find_begun(self, uuid):
-        """The cell in which a host works at the server, or None; other records are removed."""
+        """The cell in which a host works at the server, or None.
+
+        Other records and the claim are removed. Raises Unavailable while a cell is
+        away that the claim was made in.
+        """
+        epoch = self.requests[uuid].epoch
         for cell in self.world.cells.every():
-            if cell.db.read(instances.find, uuid) is not None:
-                if cell.is_cell0:
-                    cell.db.write(instances.purge, uuid)
-                elif not cell.db.write(_purge_unbegun, uuid):
+            if cell in self._away:
+                continue
+            try:
+                if cell.db.write(attempts.clear, uuid, epoch, keep_begun=not cell.is_cell0):
                     return cell
+            except exception.Unavailable:
+                if cell.is_cell0:
+                    raise
+                self._away.add(cell)
+        if self._away:
+            self._release_elsewhere(uuid)
+        else:
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
         return None
 
+    def _release_elsewhere(self, uuid):
+        """Give up a claim that is not on a host of a cell that is away.
 
-def _purge_unbegun(connection, uuid):
-    """Remove a record of which no host knows; False when one does or did."""
-    try:
-        row = instances.lock(connection, uuid)
-    except exception.InstanceNotFound:
-        LOG.debug('Server %s is deleted in its cell', uuid)
-    else:
-        if row.host is None or row.task_state != states.TaskState.SCHEDULING:
-            return False
-    instances.purge(connection, uuid)
-    return True
+        A record is made where its host was claimed, and while there is a claim
+        nobody gets another: without one there, there is and will be no record.
+        """
+        providers = set(self.world.placement.holding(self.ctxt, uuid).allocations)
+        if not providers:
+            return
+        cells = [cell for cell in self.world.cells.every(cell0=False) if cell not in self._away]
+        if not any(cell.db.read(compute_nodes.every, uuid=sorted(providers)) for cell in cells):
+            raise exception.Unavailable(
+                service='A cell', reason=f'server {uuid} may be in one that is away'
+            )
+        self.world.placement.release(self.ctxt, uuid, providers)
+
+    def _epochs(self, uuids=None):
+        """{uuid: epoch} of this attempt at some of its servers, or at all."""
+        return {uuid: self.requests[uuid].epoch for uuid in uuids or self.requests}

@@ -10,7 +10,9 @@ from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
@@ -24,25 +26,23 @@ def bury(world, ctxt, accepted, error):
     for request in accepted:
         uuid = request.instance_uuid
         LOG.warning('Server %s cannot be built: %s', uuid, error)
-        if cell0.db.read(instances.find, uuid) is None:
-            cell0.db.write(_create, ctxt, request, error)
         try:
+            cell0.db.write(_create, ctxt, request, error)
             world.api_db.write(_map, uuid, request.epoch, cell0.id)
         except exception.StateChanged:
             # Deleted meanwhile, or buried by a twin that the mapping then names.
             mapping = world.api_db.read(instance_mappings.find, uuid)
             if mapping is None or mapping.cell_id != cell0.id:
-                cell0.db.write(instances.purge, uuid)
-            if (
-                mapping is not None
-                and mapping.cell_id is None
-                and world.api_db.read(build_requests.find, uuid) is None
-            ):
-                world.api_db.write(instance_mappings.destroy, uuid)
+                cell0.db.write(attempts.take_back, uuid, request.epoch)
+        except exception.StaleEpoch as stale:
+            LOG.info('Server %s is left to another: %s', uuid, stale)
 
 
 def _create(connection, ctxt, request, error):
     uuid = request.instance_uuid
+    epochs.hold(connection, uuid, request.epoch)
+    if instances.find(connection, uuid) is not None:
+        return
     instances.create(
         connection,
         [requests.record_of(request, vm_state='error', task_state=None, host=None, node=None)],

@@ -14,8 +14,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_actions
-from nova_lite.conductor import fence
 from nova_lite.db import rows
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
@@ -73,4 +73,4 @@ def _hostless(connection, task_state, idle_s):
 
 
 def _forget_epochs(connection):
-    fence.forget(connection, runtime.naive_now() - EPOCHS_KEPT)
+    epochs.forget(connection, runtime.naive_now() - EPOCHS_KEPT)

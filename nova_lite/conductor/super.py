@@ -67,8 +67,12 @@ class SuperConductor:
         return kinds.KINDS[record.kind](self.world, record, ctxt)
 
     def build_servers(self, ctxt, uuids):
-        """Build the servers whose build requests were just accepted together."""
-        build.Build(self.world, ctxt, self.world.api_db.read(build_requests.of, uuids)).run()
+        """Build the servers whose build requests were just accepted together.
+
+        What was taken over is its owner's, however late this message comes.
+        """
+        found = self.world.api_db.read(build_requests.of, uuids)
+        build.Build(self.world, ctxt, [request for request in found if not request.epoch]).run()
 
     def run_saga(self, ctxt, saga_uuid):
         """Run a saga whose row was just made, or that may go on now."""

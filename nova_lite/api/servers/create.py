@@ -183,7 +183,7 @@ def _nudge(req, uuids):
         req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)
     except exception.Unavailable as error:
         LOG.warning('Build of %s is left to the sweep: %s', uuids, error)
-        req.app.api_db.write(build_requests.expire, uuids)
+        req.app.api_db.write(build_requests.expire, dict.fromkeys(uuids, 0))
 
 
 def _answer(req, server, plan, uuid):

@@ -100,10 +100,14 @@ def take_over(connection, lease_s, limit=20):
     return batches
 
 
-def expire(connection, uuids):
-    """Let the leases end now, so that the next sweep takes these up."""
-    connection.execute(
-        TABLE.update()
-        .where(TABLE.c.instance_uuid.in_(list(uuids)))
-        .values(lease_until=runtime.naive_now())
-    )
+def expire(connection, epoch_of):
+    """Let the leases that these epochs hold end now: the next sweep takes them up.
+
+    epoch_of: {server's uuid: epoch}
+    """
+    for uuid, epoch in epoch_of.items():
+        connection.execute(
+            TABLE.update()
+            .where(TABLE.c.instance_uuid == uuid, TABLE.c.epoch == epoch)
+            .values(lease_until=runtime.naive_now())
+        )

@@ -1,7 +1,7 @@
 """The fence: an older epoch of a saga changes nothing."""
 
 from nova_lite import exception
-from nova_lite.conductor import fence
+from nova_lite.db.cell import epochs
 from tests.unit.conductor import base
 
 SAGA = '88888888-8888-4888-8888-888888888888'
@@ -56,9 +56,9 @@ class TestFence(base.CellConductorTestCase):
     def test_forgotten_when_old(self):
         self.call(4)
         now = self.clock.runtime.now().replace(tzinfo=None)
-        self.cell.db.write(fence.forget, now)
+        self.cell.db.write(epochs.forget, now)
         self.assertRaises(exception.StaleEpoch, self.call, 3)
         self.clock.advance(1)
         now = self.clock.runtime.now().replace(tzinfo=None)
-        self.cell.db.write(fence.forget, now)
+        self.cell.db.write(epochs.forget, now)
         self.call(3)

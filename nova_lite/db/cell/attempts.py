@@ -1,0 +1,79 @@
+"""Attempts at a build: whose a server's record is before its mapping names a cell.
+
+A builder whose lease ran out may still be at work beside the one that took over.
+That one first clears every cell under its epoch: what the former has left goes,
+and what it would still add is refused.
+"""
+
+from oslo_db import exception as db_exception
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import epochs
+from nova_lite.db.cell import instances
+
+
+def clear(connection, uuid, epoch, *, keep_begun=True):
+    """Take the cell for this epoch and remove a server's record.
+
+    keep_begun: but not one that a host works at, or did
+    Returns whether one was kept. Raises StaleEpoch.
+    """
+    epochs.hold(connection, uuid, epoch)
+    _await_record(connection, uuid)
+    try:
+        row = instances.lock(connection, uuid)
+    except exception.InstanceNotFound:
+        row = None  # there is none, or it is deleted
+    if row is not None and keep_begun and _is_begun(row):
+        return True
+    instances.purge(connection, uuid)
+    return False
+
+
+def take_back(connection, uuid, epoch):
+    """Remove the record that this epoch has made; False when the cell is a newer one's."""
+    try:
+        epochs.hold(connection, uuid, epoch)
+    except exception.StaleEpoch:
+        return False
+    instances.purge(connection, uuid)
+    return True
+
+
+def overtaken(connection, epoch_of):
+    """Which of these servers a newer epoch has taken this cell for.
+
+    epoch_of: {uuid: epoch}. To be asked after their records were added: `clear` waits
+    for a transaction that has added one, and who has cleared is seen from here.
+    """
+    newest = epochs.seen(connection, epoch_of)
+    return {uuid for uuid, epoch in epoch_of.items() if newest.get(uuid, epoch) > epoch}
+
+
+def _is_begun(row):
+    return row.host is None or row.task_state != states.TaskState.SCHEDULING
+
+
+def _await_record(connection, uuid):
+    """Let a transaction end that is just adding the server's record."""
+    try:
+        with connection.begin_nested() as attempt:
+            rows.insert(connection, instances.TABLE, {**_NOBODY, 'uuid': uuid})
+            attempt.rollback()
+    except db_exception.DBDuplicateEntry:
+        return
+
+
+_NOBODY = {
+    'project_id': '',
+    'user_id': '',
+    'display_name': '',
+    'vm_state': str(states.VmState.BUILDING),
+    'vcpus': 0,
+    'memory_mb': 0,
+    'root_gb': 0,
+    'ephemeral_gb': 0,
+    'flavor': {},
+}

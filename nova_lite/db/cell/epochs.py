@@ -1,0 +1,66 @@
+"""Epochs: the newest owner of each saga and each build that this cell has seen.
+
+Who holds an older one has been taken over and may change nothing here any more.
+Source: design, sagas.
+"""
+
+from oslo_db import exception as db_exception
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db import rows
+from nova_lite.db.cell import models
+
+TABLE = models.SagaEpoch.__table__
+
+
+def hold(connection, saga, epoch):
+    """Let this epoch pass and keep newer ones waiting until the transaction ends.
+
+    saga: its uuid, or the server's for its build. Raises StaleEpoch.
+    """
+    known = _lock(connection, saga)
+    if known is None and _first(connection, saga, epoch):
+        return
+    if known is None:
+        known = _lock(connection, saga)
+    if known > epoch:
+        raise exception.StaleEpoch(saga=saga, seen=known, epoch=epoch)
+    if known < epoch:
+        connection.execute(
+            TABLE.update()
+            .where(TABLE.c.saga_uuid == saga)
+            .values(epoch=epoch, seen_at=runtime.naive_now())
+        )
+
+
+def seen(connection, sagas):
+    """{uuid: newest epoch} of those that were seen; nobody has to wait."""
+    query = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(TABLE.c.saga_uuid.in_(list(sagas)))
+    return dict(connection.execute(query).tuples().all())
+
+
+def _lock(connection, saga):
+    """The newest epoch seen, or None; a newer one waits until this transaction ends."""
+    query = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == saga)
+    return connection.scalar(query.with_for_update())
+
+
+def _first(connection, saga, epoch):
+    """Remember a saga that was never seen; False when another call just did."""
+    try:
+        with connection.begin_nested():
+            rows.insert(
+                connection,
+                TABLE,
+                {'saga_uuid': saga, 'epoch': epoch, 'seen_at': runtime.naive_now()},
+            )
+    except db_exception.DBDuplicateEntry:
+        return False
+    return True
+
+
+def forget(connection, before):
+    """Drop the epochs of sagas of which nothing was heard since `before` (naive UTC)."""
+    connection.execute(TABLE.delete().where(TABLE.c.seen_at < before))
