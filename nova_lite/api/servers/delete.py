@@ -5,6 +5,8 @@ can answer for (a build request, a record in cell0, a host that is down or none)
 Source: reference/create-server 7.
 """
 
+import dataclasses
+
 from oslo_log import log
 
 from nova_lite import cells
@@ -17,6 +19,7 @@ from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import resized
+from nova_lite.clients import release
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -25,6 +28,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.objects import instance as instance_objects
 from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
 
@@ -41,6 +45,7 @@ KEPT = (
 RESTORING = states.Transition(
     'restore', (states.VmState.SOFT_DELETED,), (states.TaskState.RESTORING,), launched=False
 )
+SOFT_DELETE = dataclasses.replace(states.SOFT_DELETE, vm_states=KEPT)
 TRIES = 3
 
 
@@ -115,13 +120,9 @@ def delete_from_cell(req, server, *, keep_s=None):
         answers = _host_answers(req, server)
         if _confirm_first(req, server, delete=answers) and answers:
             return
-        if answers:
-            if keep_s and server.row.vm_state in KEPT:
-                _soft_delete(req, server)
-            else:
-                _cast(req, server)
-        else:
-            _delete_here(req, server)
+        kept = answers and keep_s and server.row.vm_state in KEPT
+        if not (kept and _soft_delete(req, server)):
+            _delete_now(req, server)
         _drop_shelved_image(req, server)
     except exception.NovaLiteError:
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
@@ -159,7 +160,7 @@ def _delete_request(req, server):
         return False
     _purge(req, server.uuid)
     devices = server.build_request.block_devices
-    _release(req, server.uuid, devices, ports=())
+    release.release(req.app, req.ctxt, server.uuid, devices, ports=())
     LOG.info('Server %s was deleted before it was built', server.uuid)
     return True
 
@@ -194,18 +195,32 @@ def _host_answers(req, server):
     return service is not None and services.is_up(service, req.conf.service_down_time)
 
 
-def _cast(req, server):
-    instance = acting.begin(req, server, 'delete', states.DELETE, progress=0)
-    acting.send(
-        req, server, 'delete_instance', instance=instance, block_devices=acting.devices(server)
-    )
+def _delete_now(req, server):
+    """Have the host delete the server, or end it here.
+
+    Where it is can be trusted only now that no move may change it any more.
+    """
+    changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
+    acting.swap(req, server, states.DELETE, changes, action='delete')
+    server.row = server.cell.db.read(instances.find, server.uuid)
+    if server.row.deleted:
+        return
+    if _host_answers(req, server):
+        instance = instance_objects.Instance.from_row(server.row)
+        devices = acting.devices(server)
+        acting.send(req, server, 'delete_instance', instance=instance, block_devices=devices)
+    else:
+        _end_here(req, server)
 
 
 def _soft_delete(req, server):
-    instance = acting.begin(
-        req, server, 'delete', states.SOFT_DELETE, deleted_at=runtime.naive_now()
-    )
+    """Let the host stop it for good; False when it has left its host meanwhile."""
+    try:
+        instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())
+    except exception.InstanceInvalidState:
+        return False
     acting.send(req, server, 'soft_delete_instance', instance=instance)
+    return True
 
 
 def _count_again(connection, conf, server):
@@ -223,32 +238,13 @@ def _count_again(connection, conf, server):
     instance_mappings.set_queued_for_delete(connection, server.uuid, False)
 
 
-def _delete_here(req, server):
+def _end_here(req, server):
     """Give back what the server holds elsewhere, then end its record."""
-    changes = {'task_state': str(states.TaskState.DELETING)}
-    acting.swap(req, server, states.DELETE, changes, action='delete')
     found = server.cell.db.read(children.block_devices, [server.uuid])
     devices = [device._mapping for device in found.get(server.uuid, [])]
-    _release(req, server.uuid, devices, ports=server.row.network_info)
+    release.release(req.app, req.ctxt, server.uuid, devices, ports=server.row.network_info)
     server.cell.db.write(_end, req.ctxt, server.uuid)
     LOG.info('Server %s was deleted without its host', server.uuid)
-
-
-def _release(req, uuid, devices, *, ports):
-    """Give up allocations, ports and volumes; each may be repeated."""
-    app, ctxt = req.app, req.ctxt
-    app.placement.delete_allocations(ctxt, uuid, force=True)
-    if ports:
-        app.network.deallocate(ctxt, uuid, ports)
-    attachments = {device['attachment_id'] for device in devices if device['attachment_id']}
-    if attachments:
-        # A move under way may have made others, which no record names yet.
-        attachments.update(each['id'] for each in app.volume.list_attachments(ctxt, uuid))
-    for attachment in sorted(attachments):
-        app.volume.delete_attachment(ctxt, attachment)
-    for device in devices:
-        if device['volume_id'] and device['delete_on_termination']:
-            app.volume.delete(ctxt, device['volume_id'])
 
 
 def _end(connection, ctxt, uuid):

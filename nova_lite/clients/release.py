@@ -1,0 +1,41 @@
+"""Release: what a server holds of the neighbours, given back where no host does it.
+
+The server's task must be 'deleting' already, so that no move goes on with it; one that
+was under way may still make an attachment, which is ended too. Every part may be
+repeated. Source: reference/create-server 7.
+"""
+
+from nova_lite import exception
+
+
+def release(clients, ctxt, uuid, devices, *, ports):
+    """Give up a server's allocations, ports and volumes.
+
+    clients: has placement, network and volume; devices: rows of block devices as dicts
+    ports: its network_info
+    """
+    clients.placement.delete_allocations(ctxt, uuid, force=True)
+    if ports:
+        clients.network.deallocate(ctxt, uuid, ports)
+    attachments = {device['attachment_id'] for device in devices if device['attachment_id']}
+    if attachments:
+        # A move under way may have made others, which no record names yet.
+        attachments.update(each['id'] for each in clients.volume.list_attachments(ctxt, uuid))
+    for attachment in sorted(attachments):
+        clients.volume.delete_attachment(ctxt, attachment)
+    for device in devices:
+        if device['volume_id'] and device['delete_on_termination']:
+            _delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
+
+
+def _delete_volume(volume, ctxt, uuid, volume_id):
+    try:
+        volume.delete(ctxt, volume_id)
+    except exception.Conflict:
+        # Attached once more since the attachments were listed.
+        left = volume.list_attachments(ctxt, uuid)
+        if not left:
+            raise
+        for attachment in left:
+            volume.delete_attachment(ctxt, attachment['id'])
+        volume.delete(ctxt, volume_id)

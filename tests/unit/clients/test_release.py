@@ -1,0 +1,46 @@
+"""Giving back what a server holds, where no host does it."""
+
+import types
+
+import testtools
+
+from nova_lite import exception
+from nova_lite.clients import release
+from tests.fixtures import neighbours
+
+DEVICE = {'volume_id': 'volume', 'delete_on_termination': True}
+
+
+class Attaching(neighbours.Volume):
+    """A move attaches the volume once more when it is to be deleted."""
+
+    moving = True
+
+    def delete(self, ctxt, volume_id):
+        if self.moving:
+            self.moving = False
+            self.create_attachment(ctxt, volume_id, 'server')
+        if self.attachments:
+            raise exception.Conflict(reason='it is in use')
+        super().delete(ctxt, volume_id)
+
+
+class ReleaseTest(testtools.TestCase):
+    def release(self, volume, **device):
+        clients = types.SimpleNamespace(
+            placement=neighbours.Placement(), network=neighbours.Network(), volume=volume
+        )
+        release.release(clients, None, 'server', [{**DEVICE, **device}], ports=())
+
+    def test_attached_meanwhile(self):
+        volume = Attaching()
+        volume.add_volume('volume')
+        attachment_id = volume.create_attachment(None, 'volume', 'server')['id']
+        self.release(volume, attachment_id=attachment_id)
+        self.assertEqual(({}, {}), (volume.volumes, volume.attachments))
+
+    def test_in_use_by_another(self):
+        volume = neighbours.Volume()
+        volume.add_volume('volume')
+        volume.fail('delete', exception.Conflict(reason='it is in use'))
+        self.assertRaises(exception.Conflict, self.release, volume, attachment_id=None)
