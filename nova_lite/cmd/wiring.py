@@ -106,7 +106,7 @@ def cell_conductor(conf):
     database = engine.Database(conf.database.connection)
     bus = transport.open_bus(conf, conf.transport_url)
     manager = cell_conductor_module.CellConductor(
-        conf, db=database, compute=compute_rpc.ComputeAPI(bus), placement=placement.Placement(conf)
+        conf, db=database, compute=compute_rpc.ComputeAPI(bus), clients=clients(conf)
     )
     return service.Daemon(
         f'conductor {conf.host}',

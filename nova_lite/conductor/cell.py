@@ -25,20 +25,20 @@ class CellConductor:
     """Implements ConductorAPI.
 
     db: the cell's Database; compute: a ComputeAPI client onto the cell's bus;
-    placement: clients.placement.Placement
+    clients: of placement, network, volume and image, as attributes
     """
 
-    def __init__(self, conf, *, db, compute, placement):
+    def __init__(self, conf, *, db, compute, clients):
         self.conf, self.db = conf, db
         self._rescheduler = reschedule.Reschedule(
-            self._write, db.read, compute=compute, placement=placement
+            self._write, db.read, compute=compute, placement=clients.placement
         )
         self._reclaim = reclaim.Reclaim(conf, db.write, db.read, compute=compute)
         self._audit = cell_audit.Audit(
             db.write,
             db.read,
             rescheduler=self._rescheduler,
-            placement=placement,
+            clients=clients,
             idle_s=conf.conductor.audit_idle_s,
         )
 

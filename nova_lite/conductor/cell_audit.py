@@ -13,26 +13,30 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.clients import release
 from nova_lite.conductor import cell_actions
 from nova_lite.db import rows
+from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
 
 DELETE_EVENT = 'compute_terminate_instance'
+SHELVED_IMAGE = 'shelved_image_id'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 
 
 class Audit:
     """The periodic repair of one cell's records.
 
+    clients: has placement, network, volume and image
     idle_s: what has not moved for so many seconds is abandoned
     """
 
-    def __init__(self, write, read, *, rescheduler, placement, idle_s):
+    def __init__(self, write, read, *, rescheduler, clients, idle_s):
         self._write, self._read = write, read
-        self._rescheduler, self._placement = rescheduler, placement
+        self._rescheduler, self._clients = rescheduler, clients
         self._idle_s = idle_s
 
     def run(self):
@@ -53,7 +57,12 @@ class Audit:
 
     def _delete(self, row):
         ctxt = context.admin()
-        self._placement.delete_allocations(ctxt, row.uuid, force=True)
+        found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
+        devices = [device._mapping for device in found]
+        release.release(self._clients, ctxt, row.uuid, devices, ports=row.network_info)
+        image_id = row.system_metadata.get(SHELVED_IMAGE)
+        if image_id:
+            self._clients.image.delete(ctxt, image_id, missing_ok=True)
         self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 
 

@@ -131,3 +131,29 @@ class TestKilledConductor(base.CellConductorTestCase):
         self.conductor.audit()
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual({}, self.cell.placement.allocations)
+
+    def test_unfinished_deletion_of_a_shelved_server(self):
+        self.cell.image.add_image('image')
+        self.cell.volume.add_volume('volume')
+        _ctxt, uuid = self.server(
+            host=None,
+            task_state='deleting',
+            vm_state='shelved_offloaded',
+            system_metadata={'shelved_image_id': 'image'},
+            network_info=[{'id': 'port', 'preserve_on_delete': False}],
+            devices=[
+                {
+                    'volume_id': 'volume',
+                    'source_type': 'blank',
+                    'destination_type': 'volume',
+                    'delete_on_termination': True,
+                }
+            ],
+        )
+        self.cell.network.ports['port'] = {'server': uuid, 'host': None, 'own': True}
+        self.clock.advance(61)
+        self.conductor.audit()
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual({}, self.cell.network.ports)
+        self.assertEqual({}, self.cell.image.images)
+        self.assertEqual({}, self.cell.volume.volumes)
