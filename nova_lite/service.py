@@ -50,6 +50,7 @@ class Daemon:
                 break
             except exception.Unavailable as error:
                 LOG.warning('%s waits: %s', self.name, error)
+                tell_systemd(f'STATUS=Waits: {error}')
                 runtime.sleep(WAIT_S)
         for server in self._servers:
             server.start(override_pool_size=self._threads)
@@ -67,6 +68,11 @@ class Daemon:
         """Call the manager's start, stop or periodics, if it has one."""
         method = getattr(self.manager, verb, None)
         return method() if method is not None else None
+
+    @property
+    def alive(self):
+        """Whether what is due again and again is still done."""
+        return self._worker is None or self._worker.is_alive()
 
     def reload(self):
         """Read again what can be; what is refused leaves the former in force."""
@@ -155,17 +161,27 @@ def run(daemon, reload=None):
     except Stopped:
         LOG.info('%s was stopped before it was ready', daemon.name)
         return
-    tell_systemd('READY=1')
-    while not signals.wait(WATCH_S):
-        tell_systemd('WATCHDOG=1')
+    tell_systemd('READY=1', 'STATUS=Ready')
+    watch_s = _watch_s()
+    while not signals.wait(watch_s):
+        if daemon.alive:
+            tell_systemd('WATCHDOG=1')
         if signals.reload() and reload is not None:
+            tell_systemd('RELOADING=1', f'MONOTONIC_USEC={int(runtime.monotonic() * 1e6)}')
             reload()
-    tell_systemd('STOPPING=1')
+            tell_systemd('READY=1')
+    tell_systemd('STOPPING=1', 'STATUS=Ends what has begun')
     daemon.stop()
 
 
-def tell_systemd(state):
-    """Send a line such as READY=1 to the service manager that started us, if one did."""
+def _watch_s():
+    """How often to look up: twice in the time that the service manager allows."""
+    allowed = os.environ.get('WATCHDOG_USEC')
+    return min(WATCH_S, int(allowed) / 2e6) if allowed else WATCH_S
+
+
+def tell_systemd(*lines):
+    """Send lines such as READY=1 to the service manager that started us, if one did."""
     address = os.environ.get('NOTIFY_SOCKET')
     if not address:
         return
@@ -173,6 +189,6 @@ def tell_systemd(state):
         address = '\0' + address[1:]
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         try:
-            notify.sendto(state.encode(), address)
+            notify.sendto('\n'.join(lines).encode(), address)
         except OSError as error:
-            LOG.warning('The service manager could not be told %s: %s', state, error)
+            LOG.warning('The service manager could not be told %s: %s', lines, error)

@@ -6,9 +6,25 @@ from nova_lite.cmd import daemon
 from nova_lite.cmd import wiring
 
 
+def make(conf):
+    """The daemon that `conf` asks for; ends the process if `conf` names a database.
+
+    A host that is broken into must not give away a database, so it may not know one.
+    """
+    for group in ('database', 'api_database'):
+        if conf[group].connection:
+            place = conf.get_location('connection', group=group)
+            raise SystemExit(
+                f'nova-lite-compute: [{group}]connection is set ({place.detail}). '
+                'Computes have no access to databases: they report to the conductor of '
+                'their cell. Remove it from the files that this daemon reads.'
+            )
+    return wiring.compute(conf)
+
+
 def main(argv=None):
     """Run until SIGTERM."""
-    daemon.run(sys.argv[1:] if argv is None else argv, 'nova-lite-compute', wiring.compute)
+    daemon.run(sys.argv[1:] if argv is None else argv, 'nova-lite-compute', make)
 
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import service
 from tests.fixtures import clock
+from tests.fixtures import notify_socket
 from tests.fixtures import processes
 
 DAEMON = """
@@ -25,6 +26,10 @@ def reload():
     print('reloaded', flush=True)
 service.run(service.Daemon('toy', Manager()), reload)
 """
+UNAVAILABLE = (
+    'from nova_lite import exception; '
+    "raise exception.Unavailable(service='The database', reason='refused')"
+)
 FOR_EVER = 'from nova_lite import runtime; runtime.sleep(1000)'
 
 
@@ -56,6 +61,13 @@ class Hesitant:
             raise exception.Unavailable(service='The database', reason='connection refused')
 
 
+class Dying:
+    """A manager with something due every hour."""
+
+    def periodics(self):
+        return [(3600, lambda: None)]
+
+
 class Sleepless(clock.ManualRuntime):
     """Sleeping takes no time."""
 
@@ -74,11 +86,13 @@ class StartTests(testtools.TestCase):
 
 
 class SignalTests(testtools.TestCase):
-    def _run(self, at_start='pass', ready='starting'):
+    def _run(self, at_start='pass', ready='starting', **env):
         script = DAEMON.format(at_start=at_start)
         daemon = self.useFixture(
             processes.Daemon(
-                [sys.executable, '-c', script], name='toy', env={'PYTHONPATH': os.getcwd()}
+                [sys.executable, '-c', script],
+                name='toy',
+                env={'PYTHONPATH': os.getcwd(), **env},
             )
         )
         daemon.start()
@@ -102,3 +116,44 @@ class SignalTests(testtools.TestCase):
         daemon = self._run(FOR_EVER)
         self.assertEqual(0, daemon.stop(10))
         self.assertNotIn('stopped', daemon.log_text())
+
+
+class ManagedTests(SignalTests):
+    """What systemd is told over a real notify socket."""
+
+    def setUp(self):
+        super().setUp()
+        self.notify = self.useFixture(notify_socket.NotifySocket())
+
+    def _run(self, at_start='pass', ready='starting', **env):
+        return super()._run(at_start, ready, **self.notify.env, **env)
+
+    def test_readiness_reload_and_end(self):
+        daemon = self._run()
+        self.notify.wait_for('READY=1')
+        daemon.signal(signal.SIGHUP)
+        self.notify.wait_for('RELOADING=1')
+        daemon.wait_for_log('reloaded', 10)
+        self.notify.wait_for('READY=1')
+        self.assertEqual(0, daemon.stop(10))
+        self.notify.wait_for('STOPPING=1')
+
+    def test_it_is_alive_twice_in_the_time_allowed(self):
+        self._run(WATCHDOG_USEC='400000')
+        self.notify.wait_for('READY=1')
+        first = self.notify.wait_for('WATCHDOG=1')
+        second = self.notify.wait_for('WATCHDOG=1')
+        self.assertLess(second - first, 5 - 0.4, 'the default interval')
+
+    def test_what_it_waits_for(self):
+        self._run(UNAVAILABLE)
+        self.notify.wait_for('STATUS=Waits: The database is not available: refused')
+
+    def test_a_daemon_whose_periodics_died_is_not_alive(self):
+        daemon = service.Daemon('toy', Dying())
+        self.assertTrue(daemon.alive)
+        self.useFixture(fixtures.FakeLogger())
+        daemon.start()
+        daemon._periodics.stop()
+        daemon._worker.join(10)
+        self.assertFalse(daemon.alive)
