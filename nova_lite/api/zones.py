@@ -1,4 +1,4 @@
-"""Which availability zones a server may ask for.
+"""Which availability zones a server may ask for, and in which one a host is.
 
 Known zones are kept for some seconds: with thousands of hosts it is costly to
 find them. A zone that is not among them is looked for at once.
@@ -6,6 +6,7 @@ find them. A zone that is not among them is looked for at once.
 
 from nova_lite import runtime
 from nova_lite.api import service_records
+from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
 
 KEPT_S = 10
@@ -14,6 +15,12 @@ KEPT_S = 10
 def exists(req, zone):
     """Whether an enabled compute service is in the zone."""
     return zone in _known(req) or zone in _known(req, again=True)
+
+
+def of_host(req, host):
+    """The zone that a host is in."""
+    found = req.app.api_db.read(aggregates.zones)
+    return found.get(host, req.conf.default_availability_zone)
 
 
 def _known(req, again=False):

@@ -11,6 +11,7 @@ from nova_lite import context
 from nova_lite import discovery
 from nova_lite import exception
 from nova_lite.conductor import auto_confirm
+from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
 from nova_lite.conductor import kinds
 from nova_lite.conductor import requests
@@ -60,6 +61,7 @@ class SuperConductor:
             threads=conf.conductor.saga_threads,
         )
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
+        self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
     def make_saga(self, record):
         """The saga that a row of the journal stands for."""
@@ -102,6 +104,10 @@ class SuperConductor:
         """Confirm resizes that were left unconfirmed for too long."""
         self._auto_confirm.run()
 
+    def offload_shelved(self):
+        """Take servers off their hosts that have been shelved for long enough."""
+        self._auto_offload.run()
+
     def beat(self):
         """Record this super-conductor's heartbeat, where services above the cells are kept."""
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
@@ -119,6 +125,8 @@ class SuperConductor:
             (interval, self.confirm_resizes),
             (self.conf.report_interval, self.beat),
         ]
+        if self.conf.shelved_offload_time > 0:
+            tasks.append((self.conf.shelved_poll_interval, self.offload_shelved))
         if self.conf.scheduler.discover_hosts_in_cells_interval > 0:
             tasks.append(
                 (self.conf.scheduler.discover_hosts_in_cells_interval, self.discover_hosts)

@@ -71,6 +71,20 @@ OPTS = [
         help='Seconds a soft-deleted server is kept; 0 deletes at once.',
     ),
     cfg.IntOpt(
+        'shelved_offload_time',
+        default=0,
+        min=-1,
+        help='Seconds after which a shelved server leaves its host: 0 for at once, -1 for '
+        'not before shelveOffload asks for it. Read by the API and the super-conductor.',
+    ),
+    cfg.IntOpt(
+        'shelved_poll_interval',
+        default=3600,
+        min=1,
+        help='Seconds between two searches for shelved servers that are due to leave their '
+        'hosts. Read by the super-conductor.',
+    ),
+    cfg.IntOpt(
         'resize_confirm_window',
         default=0,
         min=0,

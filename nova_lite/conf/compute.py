@@ -82,14 +82,6 @@ OPTS = [
         help='What becomes of a copy that takes longer.',
     ),
     cfg.IntOpt(
-        'shelved_offload_time',
-        default=0,
-        min=-1,
-        max=0,
-        help='When a shelved server leaves its host: 0 at once, -1 when shelveOffload is '
-        'asked for. Read by the API.',
-    ),
-    cfg.IntOpt(
         'job_threads',
         default=8,
         min=1,

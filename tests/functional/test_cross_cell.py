@@ -99,7 +99,7 @@ class CrossCellTest(testtools.TestCase):
         self.cloud.wait(server, 'SHUTOFF')
 
     def test_server_that_boots_from_a_volume(self):
-        server = self.crossing.boot_from_volume(availability_zone='nova:cell1-host1')
+        server = self.moving.boot_from_volume(availability_zone='nova:cell1-host1')
         self.migrate(server)
         self.assertEqual([], self.crossing.images(server))
         self.moving.act(server, 'revertResize')

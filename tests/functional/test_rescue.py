@@ -17,21 +17,6 @@ class RescueTest(testtools.TestCase):
         self.assertEqual([], self.cloud.findings())
         super().tearDown()
 
-    def boot_from_volume(self):
-        image = self.cloud.admin.image.find_image('cirros')
-        return self.cloud.boot(
-            block_device_mapping=[
-                {
-                    'boot_index': 0,
-                    'source_type': 'image',
-                    'destination_type': 'volume',
-                    'uuid': image.id,
-                    'volume_size': 1,
-                    'delete_on_termination': True,
-                }
-            ]
-        )
-
     def test_with_the_client(self):
         server = self.cloud.boot('mine')
         cli = self.useFixture(cli_fixture.Cli(self.cloud))
@@ -60,7 +45,7 @@ class RescueTest(testtools.TestCase):
         self.cloud.wait(server, 'ACTIVE')
 
     def test_booted_from_volume(self):
-        server = self.boot_from_volume()
+        server = self.moving.boot_from_volume()
         self.moving.act(server, 'rescue', status=400, version='2.86')
         self.moving.act(server, 'rescue', status=200, version='2.87')
         self.cloud.wait(server, 'RESCUE')

@@ -103,7 +103,7 @@ class FaultsBase(testtools.TestCase):
 class SagaFaultsTest(FaultsBase):
     """Shelved servers stay on their hosts until they are asked to leave."""
 
-    options = {'compute': {'shelved_offload_time': -1}}
+    options = {'DEFAULT': {'shelved_offload_time': -1}}
 
     def test_scenarios(self):
         self.assertEqual(set(kinds.KINDS), set(scenarios.SCENARIOS))

@@ -1,7 +1,11 @@
 """Shelving in a whole cloud: off the host into an image, and back on some host."""
 
+import datetime
+
 import testtools
 
+from nova_lite import runtime
+from nova_lite.db.cell import instances
 from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving
@@ -76,12 +80,71 @@ class ShelveTest(ShelveTestCase):
         self.moving.act(server, 'unshelve', {'availability_zone': 'nova'}, version='2.77')
         self.cloud.wait(server, 'ACTIVE')
 
+    def test_host_and_zone(self):
+        """At 2.91 a host must be in the zone asked for, or in the one the server is bound to."""
+        server = self.cloud.boot()
+        here, there = self.moving.other_hosts(server)
+        compute = self.cloud.admin.compute
+        compute.add_host_to_aggregate(
+            compute.create_aggregate(name='east', availability_zone='east'), here
+        )
+        for refused, accepted in (
+            (
+                {'availability_zone': 'east', 'host': there},
+                {'availability_zone': 'east', 'host': here},
+            ),
+            ({'host': there}, {'host': here}),
+            (None, {'availability_zone': None, 'host': there}),
+            ({'availability_zone': 'nova', 'host': here}, {'host': here}),
+            (None, {'availability_zone': 'nova'}),
+            ({'host': here}, {'availability_zone': None}),
+        ):
+            self.shelve(server)
+            self.moving.wait_idle(server)
+            if refused:
+                answer = self.moving.act(server, 'unshelve', refused, status=409)
+                self.assertIn('is not in the availability zone', answer.text)
+            self.moving.act(server, 'unshelve', accepted)
+            found = self.cloud.wait(server, 'ACTIVE')
+            self.assertEqual(accepted.get('host', found.compute_host), found.compute_host)
+            self.moving.wait_idle(server)
+
+    def test_a_host_is_asked_for_once(self):
+        """Neither the host of a creation nor that of an unshelve ties the server."""
+        found = self.cloud.boot(host='cell1-host1')
+        self.assertEqual('cell1-host1', found.compute_host)
+        for asks in (False, True, False):
+            server, host = found, self.moving.other_hosts(found)[0]
+            self.shelve(server)
+            self.moving.wait_idle(server)
+            with self.moving.disabled(server.compute_host):
+                self.moving.act(server, 'unshelve', {'host': host} if asks else None)
+                found = self.cloud.wait(server, 'ACTIVE')
+            self.moving.wait_idle(server)
+            self.assertNotEqual(server.compute_host, found.compute_host)
+        self.moving.act(server, 'migrate')
+        moved = self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.assertNotEqual(found.compute_host, moved.compute_host)
+        self.moving.act(server, 'confirmResize', status=204)
+        self.cloud.wait(server, 'ACTIVE')
+
+    def test_booted_from_volume(self):
+        """No image is made of it, and nothing is kept on its host."""
+        server = self.moving.boot_from_volume()
+        self.shelve(server)
+        self.moving.wait_idle(server)
+        self.assertEqual([], self.images())
+        self.moving.act(server, 'unshelve')
+        found = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual([found.compute_host], self.cloud.guests()[server.id])
+
     def test_who_may(self):
         server = self.moving.boot_as_member()
         self.moving.act(server, 'shelve', cloud='nova-lite-demo')
         self.cloud.wait(server, 'SHELVED_OFFLOADED')
         wanted = {'host': 'cell1-host1'}
         self.moving.act(server, 'unshelve', wanted, status=403, cloud='nova-lite-demo')
+        self.moving.act(server, 'shelveOffload', status=403, cloud='nova-lite-demo')
         self.moving.act(server, 'unshelve', cloud='nova-lite-demo')
         self.cloud.wait(server, 'ACTIVE')
 
@@ -111,7 +174,7 @@ class ShelveTest(ShelveTestCase):
 class KeptTest(ShelveTestCase):
     """Shelved servers stay on their hosts."""
 
-    options = {'compute': {'shelved_offload_time': -1}}
+    options = {'DEFAULT': {'shelved_offload_time': -1}}
 
     def test_unshelved_where_it_is(self):
         server = self.cloud.boot()
@@ -130,3 +193,54 @@ class KeptTest(ShelveTestCase):
         self.cloud.wait(server, 'SHELVED_OFFLOADED')
         self.moving.act(server, 'unshelve')
         self.cloud.wait(server, 'ACTIVE')
+
+
+class DelayedTest(ShelveTestCase):
+    """Shelved servers stay on their hosts for an hour."""
+
+    options = {'DEFAULT': {'shelved_offload_time': 3600}}
+
+    @property
+    def manager(self):
+        return self.cloud.cloud.daemons['super-conductor'].manager
+
+    def shelved_long_ago(self, server):
+        """Shelve the server, two hours ago."""
+        self.shelve(server, 'SHELVED')
+        self.moving.wait_idle(server)
+        database = self.moving.world.cells.every(cell0=False)[0].db
+        found = database.read(instances.get, server.id).system_metadata
+        before = runtime.naive_now() - datetime.timedelta(hours=2)
+        changes = {'system_metadata': {**found, 'shelved_at': before.isoformat()}}
+        database.write(instances.update, server.id, changes)
+
+    def is_on_host(self, server):
+        """Whether the search left the server alone."""
+        self.manager.offload_shelved()
+        self.moving.wait_idle(server)
+        found = self.cloud.admin.compute.get_server(server.id)
+        return (found.status, found.compute_host) == ('SHELVED', server.compute_host)
+
+    def test_offloaded_when_due(self):
+        server, fresh = self.moving.boot_full(), self.cloud.boot()
+        self.shelve(fresh, 'SHELVED')
+        self.shelved_long_ago(server)
+        self.assertTrue(self.is_on_host(fresh))
+        self.assertFalse(self.is_on_host(server))
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.assertEqual(
+            [('compute_shelve_offload_instance', 'Success')],
+            self.moving.events(server, 'shelveOffload'),
+        )
+        self.moving.act(server, 'unshelve')
+        self.cloud.wait(server, 'ACTIVE')
+
+    def test_host_is_down(self):
+        server = self.cloud.boot()
+        self.shelved_long_ago(server)
+        with self.moving.forced_down(server.compute_host):
+            self.assertTrue(self.is_on_host(server))
+        self.assertFalse(self.is_on_host(server))
+
+    def test_searched_for_now_and_then(self):
+        self.assertIn((3600, self.manager.offload_shelved), self.manager.periodics())

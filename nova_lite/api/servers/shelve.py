@@ -14,6 +14,7 @@ from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
+from nova_lite.db.api import request_specs
 from nova_lite.policies import server_actions as rules
 
 PATH = '/servers/{server_id}/action'
@@ -49,6 +50,10 @@ class NotOffloaded(exception.Conflict):
     )
 
 
+class HostNotInZone(exception.Conflict):
+    msg = 'Host %(host)s is not in the availability zone %(zone)s.'
+
+
 @operation.operation(
     'POST',
     PATH,
@@ -63,7 +68,7 @@ def shelve(req, server):
     """Make the server an image, and take it off its host if that is due at once."""
     acting.require_host(server)
     volume_backed = acting.boots_from_volume(acting.devices(server))
-    at_once = req.conf.compute.shelved_offload_time == 0
+    at_once = req.conf.shelved_offload_time == 0
     moves.begin(
         req,
         server,
@@ -113,6 +118,7 @@ def unshelve(req, server):
     if 'host' in asked:
         req.authorize(rules.UNSHELVE_TO_HOST, server.target)
         arguments.update(_host(req, server, asked['host']))
+        _require_zone(req, server, asked)
     # Which steps there are depends on the state the server is in now.
     guard = dataclasses.replace(states.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),))
     moves.begin(
@@ -137,3 +143,13 @@ def _host(req, server, host):
         return destination.anywhere(req, server, host)
     except destination.UnknownHost as error:
         raise exception.ComputeHostNotFound(host=host) from error
+
+
+def _require_zone(req, server, asked):
+    """Refuse a host outside the zone that the server is bound to from now on, if any."""
+    if 'availability_zone' in asked:
+        zone = asked['availability_zone']
+    else:
+        zone = req.app.api_db.read(request_specs.get, server.uuid).availability_zone
+    if zone is not None and zone != zones.of_host(req, asked['host']):
+        raise HostNotInZone(host=asked['host'], zone=zone)
