@@ -313,6 +313,12 @@ class StateChanged(Conflict):
     msg = '%(what)s %(key)s is no longer in the expected state: %(detail)s'
 
 
+class InstanceSealed(Conflict):
+    """Asked of a server in the instant in which another cell's record takes its place."""
+
+    msg = 'Instance %(instance_id)s is changing cells. Try again in a moment.'
+
+
 class ServiceIsDown(Conflict):
     msg = 'Service is unavailable at this time: %(binary)s on %(host)s is not up.'
 

@@ -31,6 +31,7 @@ SNAPSHOT = 'stop and snapshot at source'
 LEAVE = 'leave the source'
 SPAWN = 'spawn on destination'
 SHOW = 'show the copy'
+SWITCH = 'switch mapping to destination cell'
 HIDE = 'hide source records'
 PREP_EVENT = 'compute_prep_snapshot_based_resize_at_dest'
 SOURCE_EVENT = 'compute_prep_snapshot_based_resize_at_source'
@@ -63,7 +64,7 @@ class CrossCellResize(resize.Resize):
             saga.Step(resize.ACTIVATE, self.activate, undo=self.activate_source),
             saga.Step(SPAWN, self.spawn, undo=self.destroy_there),
             saga.Step(SHOW, self.show, undo=self.hide_copy),
-            saga.Step('switch mapping to destination cell', self.switch_cell, pivot=True),
+            saga.Step(SWITCH, self.switch_cell, pivot=True),
             saga.Step(HIDE, self.hide_source),
             saga.Step('save request spec', self.save_spec),
             saga.Step('delete snapshot image', self.drop_image, attempts=move.PATIENCE, left=True),
@@ -283,6 +284,7 @@ class CrossCellResize(resize.Resize):
 
     def show(self):
         """The copy becomes what the server shall be, with what its user did meanwhile."""
+        self.here.seal(self.instance_uuid)
         copy = self.here.copy(self.instance_uuid)
         crossing.require_free(self.row(), self.instance_uuid, self.tasks)
         copy.instance.update(self._arrived(copy.instance))
@@ -291,6 +293,7 @@ class CrossCellResize(resize.Resize):
     def _arrived(self, former):
         return {
             'hidden': False,
+            'sealed': False,
             'host': self.destination.service_host,
             'node': self.destination.nodename,
             'availability_zone': self.destination.availability_zone,
@@ -316,6 +319,7 @@ class CrossCellResize(resize.Resize):
     def hide_copy(self):
         """Undo of `show`."""
         self.there.hide(self.instance_uuid)
+        self.here.seal(self.instance_uuid, False)
 
     def switch_cell(self):
         """From here on the server is the destination's, in VERIFY_RESIZE."""

@@ -94,6 +94,7 @@ class CrossCellRevert(revert.RevertResize):
 
     def show(self):
         """The source's record becomes what the server was, with what its user did since."""
+        self.dest_side.seal(self.instance_uuid)
         crossing.require_free(
             self.dest_side.find(self.instance_uuid), self.instance_uuid, self.tasks
         )
@@ -102,6 +103,7 @@ class CrossCellRevert(revert.RevertResize):
         zone = self.world.api_db.read(aggregates.zones).get(kept.host)
         copy.instance.update(
             hidden=False,
+            sealed=False,
             host=kept.host,
             node=kept.node,
             availability_zone=zone or self.world.conf.default_availability_zone,
@@ -123,6 +125,7 @@ class CrossCellRevert(revert.RevertResize):
     def hide_source(self):
         """Undo of `show`."""
         self.source_side.hide(self.instance_uuid)
+        self.dest_side.seal(self.instance_uuid, False)
 
     def switch_cell(self):
         """From here on the server is the source's; nobody runs it yet."""

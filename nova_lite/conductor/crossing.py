@@ -64,6 +64,10 @@ class Side:
         """Another cell's record stands for the server."""
         self.write(copies.show, uuid, False)
 
+    def seal(self, uuid, sealed=True):
+        """Let the server's user change nothing here while another cell takes it, or again."""
+        self.write(instances.seal, uuid, sealed)
+
 
 def switch(saga, source, dest):
     """The pivot: from here on the cell of `dest` has the server."""

@@ -8,6 +8,8 @@ lost: the host finds the task state when it starts, or its audit does.
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import server_access
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -18,6 +20,8 @@ LOG = log.getLogger(__name__)
 
 # A server may end a move while an action on it begins, but not again and again.
 MOVES_MET = 3
+# How long a request waits for the instant in which a server changes cells.
+SWITCH_S, LOOK_S = 2.0, 0.02
 
 
 def begin(req, server, action, guard, **changes):
@@ -52,11 +56,43 @@ def swap(req, server, guard, changes, *, action=None):
     A server that has moved to another host meanwhile is read anew.
     """
     require_cell(server)
+    _persist(req, server, guard, _swap, changes=changes, action=action)
+
+
+def change(req, server, guard, changes, *, action=None):
+    """As `swap`, for what a user may change while the server moves: none of it is lost."""
+    require_cell(server)
+    in_its_cell(
+        req,
+        server,
+        lambda: _persist(req, server, guard, _change, changes=changes, action=action),
+    )
+
+
+def in_its_cell(req, server, write):
+    """What `write()` gives, which changes records in the cell of `server`.
+
+    They are sealed in the instant in which another cell's take their place; what comes
+    then waits, and goes where the server is afterwards. Raises InstanceSealed when
+    that takes too long: whoever moves the server has died, and another will take over.
+    """
+    deadline = runtime.monotonic() + SWITCH_S
+    while True:
+        try:
+            return write()
+        except (exception.InstanceSealed, exception.InstanceNotFound) as error:
+            found = server_access.load(req, server.uuid)
+            if found.cell is server.cell:
+                if isinstance(error, exception.NotFound) or runtime.monotonic() > deadline:
+                    raise
+                runtime.sleep(LOOK_S)
+            server.row, server.cell, server.mapping = found.row, found.cell, found.mapping
+
+
+def _persist(req, server, guard, write, **options):
     for _attempt in range(MOVES_MET):
         try:
-            server.cell.db.write(
-                _swap, req.ctxt, server.row, guard=guard, changes=changes, action=action
-            )
+            server.cell.db.write(write, req.ctxt, server.row, guard=guard, **options)
             return
         except exception.StateChanged:
             row = server.cell.db.read(instances.get, server.uuid)
@@ -77,6 +113,11 @@ def _swap(connection, ctxt, row, *, guard, changes, action):
     )
     if action is not None:
         actions.start(connection, ctxt, row.uuid, action)
+
+
+def _change(connection, ctxt, row, **options):
+    instances.lock(connection, row.uuid)
+    _swap(connection, ctxt, row, **options)
 
 
 def _texts(allowed):

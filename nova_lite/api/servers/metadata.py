@@ -88,7 +88,11 @@ def _change(req, server, change):
     """Apply `change` to the entries as they are in that moment; returns the new ones."""
     acting.require_cell(server)
     limit = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
-    return server.cell.db.write(_store, server.uuid, change, limit['metadata_items'])
+    return acting.in_its_cell(
+        req,
+        server,
+        lambda: server.cell.db.write(_store, server.uuid, change, limit['metadata_items']),
+    )
 
 
 def _store(connection, uuid, change, limit):

@@ -57,8 +57,7 @@ def update(req, server):
     """Add one tag: 201 with its address, or 204 when it was there."""
     tag = req.args['tag']
     _check(tag)
-    acting.require_cell(server)
-    if not server.cell.db.write(_add, server.uuid, tag):
+    if not _write(req, server, _add, tag):
         return operation.Answer(status=204)
     return operation.Answer(headers={'Location': f'{req.root}{req.path}'})
 
@@ -75,9 +74,8 @@ def update(req, server):
 )
 def replace(req, server):
     """Replace all tags."""
-    acting.require_cell(server)
     tags = sorted(set(req.content))
-    server.cell.db.write(_replace, server.uuid, tags)
+    _write(req, server, _replace, tags)
     return {'tags': tags}
 
 
@@ -93,8 +91,7 @@ def replace(req, server):
 )
 def delete(req, server):
     """Remove one tag."""
-    acting.require_cell(server)
-    if not server.cell.db.write(children.destroy_tags, server.uuid, req.args['tag']):
+    if not _write(req, server, _remove, req.args['tag']):
         _missing(server, req.args['tag'])
 
 
@@ -110,8 +107,14 @@ def delete(req, server):
 )
 def delete_all(req, server):
     """Remove all tags."""
+    _write(req, server, _replace, [])
+
+
+def _write(req, server, function, wanted):
     acting.require_cell(server)
-    server.cell.db.write(children.destroy_tags, server.uuid)
+    return acting.in_its_cell(
+        req, server, lambda: server.cell.db.write(function, server.uuid, wanted)
+    )
 
 
 def _of(server):
@@ -144,6 +147,12 @@ def _replace(connection, uuid, tags):
     instances.lock(connection, uuid)
     children.destroy_tags(connection, uuid)
     children.create_tags(connection, uuid, tags)
+
+
+def _remove(connection, uuid, tag):
+    """Whether the tag was there."""
+    instances.lock(connection, uuid)
+    return children.destroy_tags(connection, uuid, tag)
 
 
 def _missing(server, tag):

@@ -69,6 +69,8 @@ def hidden_copies(picture):
     for cell, row in picture.instances():
         if row.hidden and row.uuid not in moving:
             yield Finding('I5', f'server {row.uuid}', f'has a hidden record in {cell.name}')
+        if row.sealed and not row.hidden and row.uuid not in moving:
+            yield Finding('I6', f'server {row.uuid}', f'is sealed in {cell.name}')
 
 
 def moved(picture):

@@ -28,16 +28,26 @@ def get(connection, uuid, *, hidden=False):
 
 
 def lock(connection, uuid):
-    """A server's row, kept from other writers until the transaction ends.
+    """A server's row, kept from other writers until its user's transaction ends.
 
-    Raises InstanceNotFound.
+    Raises InstanceNotFound, and InstanceSealed for one that changes cells.
     """
     row = connection.execute(
         sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
     ).first()
     if row is None:
         raise exception.InstanceNotFound(instance_id=uuid)
+    if row.sealed:
+        raise exception.InstanceSealed(instance_id=uuid)
     return row
+
+
+def seal(connection, uuid, sealed=True):
+    """Let the user of a server change it here no more, or again.
+
+    What was accepted before is in the record when this transaction has ended.
+    """
+    connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(sealed=sealed))
 
 
 def find(connection, uuid):

@@ -24,6 +24,7 @@ class Instance(types.Timestamps, Base):
     """A server. flavor, old_flavor, new_flavor: whole flavors as JSON.
 
     hidden: a copy that another cell's record stands for
+    sealed: another cell's record is about to stand for it: its user changes nothing here
     host: service host; node: hypervisor node; both NULL when it is nowhere
     build: while it is being built, what the build needs, so that a lost message
         can be sent again: see rpcapi ComputeAPI.build_instance; else NULL
@@ -88,6 +89,7 @@ class Instance(types.Timestamps, Base):
     deleted_at: Mapped[object | None] = column(types.Time)
     deleted: Mapped[bool] = column(sa.Boolean, default=False)
     hidden: Mapped[bool] = column(sa.Boolean, default=False)
+    sealed: Mapped[bool] = column(sa.Boolean, default=False)
     shutdown_terminate: Mapped[bool] = column(sa.Boolean, default=False)
     build: Mapped[dict | None] = column(types.Json)
 

@@ -190,6 +190,7 @@ sa.Table(
     sa.Column('deleted_at', types.Time()),
     sa.Column('deleted', sa.Boolean(), nullable=False),
     sa.Column('hidden', sa.Boolean(), nullable=False),
+    sa.Column('sealed', sa.Boolean(), nullable=False),
     sa.Column('shutdown_terminate', sa.Boolean(), nullable=False),
     sa.Column('build', types.Json()),
     sa.Column('created_at', types.Time(), nullable=False),
