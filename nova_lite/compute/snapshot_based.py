@@ -10,6 +10,7 @@ from oslo_log import log
 from nova_lite.compute import cold
 from nova_lite.compute import guests
 from nova_lite.compute import replies
+from nova_lite.compute import uploads
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -17,6 +18,10 @@ LOG = log.getLogger(__name__)
 
 class SnapshotBased(cold.Cold):
     """The part of one compute process; both kinds of cold moves."""
+
+    def __init__(self, site):
+        super().__init__(site)
+        self._uploads = uploads.Uploads(site)
 
     def copy_out(self, ctxt, node, guest, *, image_id, key):
         """Source: stop the guest and upload its disk.
@@ -32,14 +37,11 @@ class SnapshotBased(cold.Cold):
         answer = replies.reply(driver, job)
         if 'pending' in answer:
             return answer
-        image = self._site.image
-        if image.get(ctxt, image_id)['status'] == 'active':
-            return {'done': True}
         formats = {name: answer[name] for name in ('disk_format', 'container_format')}
-        image.update(ctxt, image_id, values=formats)
-        image.upload(ctxt, image_id, driver.read_snapshot(job.id))
-        LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
-        return {'done': True}
+        answer = self._uploads.reply(ctxt, image_id, job.id, formats)
+        if 'done' in answer:
+            LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
+        return answer
 
     def spawn(self, ctxt, host, instance, block_devices, arrival):
         """Destination: make the guest from the image of its disk.

@@ -1,0 +1,98 @@
+"""Uploads: disks on their way to the image service, while moves ask how far they are.
+
+An upload takes as long as the disk is large, so no call waits for its end. It is kept
+in memory alone: after a restart the next call begins it anew, once the image service
+has dropped what had come of it.
+"""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.compute import jobs
+from nova_lite.compute import replies
+
+LOG = log.getLogger(__name__)
+
+POLL_S = 1.0
+# How long an upload may wait for the end of one that a restart broke off.
+PATIENCE_S = 60.0
+# Results that nobody asked for, since the move was undone meanwhile.
+FORGOTTEN_S = 600.0
+
+
+@dataclasses.dataclass
+class _Upload:
+    """One upload. done: set at its end; error: why it failed; ended_at: monotonic."""
+
+    done: object
+    error: Exception | None = None
+    ended_at: float | None = None
+
+
+class Uploads:
+    """Those of one compute process."""
+
+    def __init__(self, site):
+        self._site = site
+        self._lock = runtime.Lock()
+        self._uploads = {}
+
+    def reply(self, ctxt, image_id, job_id, formats):
+        """{'done': True} once the snapshot of a job is the image, else {'pending': seconds}.
+
+        formats: of the disk, for the image. Raises what the upload failed with, once.
+        """
+        upload = self._of(ctxt, image_id, job_id, formats)
+        if not runtime.wait(upload.done, replies.SHORT_S):
+            return {'pending': POLL_S}
+        with self._lock:
+            self._uploads.pop(image_id, None)
+        if upload.error is not None:
+            raise upload.error
+        return {'done': True}
+
+    def _of(self, ctxt, image_id, job_id, formats):
+        """The upload to an image, which is begun unless it goes on already."""
+        long_ago = runtime.monotonic() - FORGOTTEN_S
+        with self._lock:
+            for known, upload in list(self._uploads.items()):
+                if upload.ended_at is not None and upload.ended_at < long_ago:
+                    del self._uploads[known]
+            upload = self._uploads.get(image_id)
+            if upload is not None:
+                return upload
+            upload = self._uploads[image_id] = _Upload(runtime.Event())
+        work = self._run(upload, self._upload(ctxt, image_id, job_id, formats))
+        self._site.jobs.run(('upload', image_id), work, here=False)
+        return upload
+
+    def _run(self, upload, work):
+        """Do the work and keep what came of it; work for `jobs`."""
+        upload.error = exception.Unavailable(service='Upload', reason='it broke off')
+        try:
+            yield from work
+        except exception.NovaLiteError as error:
+            upload.error = error
+        else:
+            upload.error = None
+        finally:
+            upload.ended_at = runtime.monotonic()
+            upload.done.set()
+
+    def _upload(self, ctxt, image_id, job_id, formats):
+        image, driver = self._site.image, self._site.driver
+        deadline = runtime.monotonic() + PATIENCE_S
+        while image.get(ctxt, image_id)['status'] != 'active':
+            try:
+                image.update(ctxt, image_id, values=formats)
+                image.upload(ctxt, image_id, driver.read_snapshot(job_id))
+            except exception.Conflict as error:
+                if runtime.monotonic() > deadline:
+                    raise
+                LOG.warning('Image %s is not ready for its contents: %s', image_id, error)
+                yield jobs.Pause(POLL_S)
+            else:
+                return
