@@ -116,6 +116,8 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         return
     node = site.node_of(host, instance)
     try:
+        if action.power is model.PowerAction.HARD_REBOOT:
+            yield from _return(site, ctxt, node, instance.uuid)
         job = site.driver.change_power(
             node, instance.uuid, action.power, key=f'{ctxt.request_id}/{name}', spec=spec
         )
@@ -136,6 +138,25 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         expect_task=list(action.tasks),
     )
     LOG.info('Server %s: %s done', instance.uuid, name)
+
+
+def _return(site, ctxt, node, uuid):
+    """Give a node back the guest that left with a move which is over, and failed to return.
+
+    The record says that the server is here, so nobody else may start it.
+    """
+    try:
+        guest = site.driver.get_guest(node, uuid)
+    except exception.GuestNotFound:
+        return
+    if guest.role is not model.Role.DEPARTED:
+        return
+    ended = yield from jobs.insist(site.conductor.ended_moves, ctxt, instances=[uuid])
+    if uuid in ended:
+        key = f'{ctxt.request_id}/return'
+        yield from jobs.ended(
+            site.driver.revert_migration(node, uuid, guest.move, key=key, power_on=False)
+        )
 
 
 def begin(site, ctxt, host, uuid, action):

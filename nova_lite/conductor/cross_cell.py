@@ -6,9 +6,11 @@ the disk is copied before the guest leaves, and the guest has left the source be
 is made on the destination. What fails before the switch leaves the server as it was.
 """
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.clients import bindings
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import crossing
 from nova_lite.conductor import move
@@ -37,6 +39,10 @@ PREP_EVENT = 'compute_prep_snapshot_based_resize_at_dest'
 SOURCE_EVENT = 'compute_prep_snapshot_based_resize_at_source'
 FINISH_EVENT = 'compute_finish_snapshot_based_resize_at_dest'
 IMAGE_NAME = '%s-resize-temp'
+
+
+class NetworkTooOld(exception.NovaLiteError):
+    msg = 'Moves between cells need the extension %(extension)s of the network service.'
 
 
 class CrossCellResize(resize.Resize):
@@ -105,6 +111,8 @@ class CrossCellResize(resize.Resize):
 
     def record_crossing(self):
         """Tell in the source cell where the server goes, unless its group forbids it."""
+        if not self.world.network.bindings.are_supported(self.ctxt):
+            raise NetworkTooOld(extension=bindings.EXTENSION)
         group, chosen = self._group(), self.destination
         if group:
             self.there.read(cell_builds.check_group, self.row(), chosen.service_host, group)
