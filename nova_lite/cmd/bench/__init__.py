@@ -7,6 +7,7 @@ database server. Compare ratios of runs that alternate: machines are noisy.
 
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.bench import client
+from nova_lite.cmd.bench import moves
 from nova_lite.cmd.bench import report
 from nova_lite.cmd.bench import scenarios
 
@@ -14,8 +15,9 @@ from nova_lite.cmd.bench import scenarios
 def add_parser(commands):
     """Add the subcommand."""
     parser = commands.add_parser('bench', help='measure a running cloud', description=__doc__)
-    parser.add_argument('scenario', choices=sorted(scenarios.SCENARIOS))
+    parser.add_argument('scenario', choices=sorted({**scenarios.SCENARIOS, **moves.SCENARIOS}))
     state_dir.add_option(parser)
+    moves.add_options(parser)
     parser.add_argument(
         '--count',
         type=int,
@@ -53,6 +55,9 @@ def add_parser(commands):
 
 def run(args):
     """Measure one scenario and print what it took."""
+    moves.check(args)
+    if args.scenario in moves.SCENARIOS:
+        return moves.run(args)
     cloud = client.Client(args.state_dir)
     measured = report.Measured(args.scenario, args.state_dir, args.also)
     scenarios.SCENARIOS[args.scenario](cloud, args, measured)

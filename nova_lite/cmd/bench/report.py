@@ -56,9 +56,10 @@ class Measured:
         self._before = self._cpu()
         self._seconds = -runtime.monotonic()
 
-    def end(self, count):
-        """They stop; `count` operations were done."""
+    def end(self, count, *, tail_s=0):
+        """They stop, the CPU counters `tail_s` later; `count` operations were done."""
         self._seconds += runtime.monotonic()
+        runtime.sleep(tail_s)
         self._after = self._cpu()
         self.count = count
 

@@ -1,0 +1,39 @@
+"""What a daemon holds: memory and threads, from /proc, by its pid file."""
+
+import glob
+import os
+
+from nova_lite import exception
+
+# In the embedded mode the super-conductor shares its process with all others.
+KINDS = ('super-conductor', 'all')
+
+
+class Footprint:
+    """Memory and threads of the cloud's super-conductors."""
+
+    def __init__(self, directory):
+        found = [
+            path
+            for kind in KINDS
+            for path in glob.glob(os.path.join(directory, 'run', f'{kind}.*.pid'))
+        ]
+        if not found:
+            raise exception.Invalid(reason=f'no super-conductor has a pid file in {directory}/run')
+        self._pids = []
+        for path in found:
+            with open(path) as file:
+                self._pids.append(int(file.read()))
+
+    def look(self):
+        """{'memory_mib', 'threads'} now."""
+        memory_kib = threads = 0
+        for pid in self._pids:
+            try:
+                with open(f'/proc/{pid}/status') as file:
+                    fields = dict(line.split(':', 1) for line in file)
+            except FileNotFoundError:
+                continue  # it ended
+            memory_kib += int(fields['VmRSS'].split()[0])
+            threads += int(fields['Threads'])
+        return {'memory_mib': round(memory_kib / 1024, 1), 'threads': threads}

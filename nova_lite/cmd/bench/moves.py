@@ -1,0 +1,391 @@
+"""Benchmarks of moves. Each boots its own servers, moves them, and deletes them.
+
+A move that waits for its user is measured in phases: to VERIFY_RESIZE, then half of
+the servers confirm and half revert. CPU seconds are those of the whole cloud.
+"""
+
+import abc
+import collections
+import functools
+import os
+
+from openstack import exceptions as sdk_exceptions
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.cmd.bench import client
+from nova_lite.cmd.bench import footprint
+from nova_lite.cmd.bench import phases
+from nova_lite.cmd.bench import watch
+from nova_lite.virt.sim import hostpower
+
+# Servers are booted and deleted in an unmeasured crowd.
+CROWD = 16
+TIMEOUT_S = 300
+LOOK_S = 0.5
+VERIFY, ACTIVE = 'VERIFY_RESIZE', 'ACTIVE'
+
+
+class Moves(abc.ABC):
+    """One benchmark. action: name and content of the server action that moves.
+
+    arrives: the status at which the move's client waits no longer
+    """
+
+    arrives = ACTIVE
+    hosts_needed = 'at least two hosts in a cell'
+
+    def __init__(self, cloud, args):
+        self.cloud, self.args = cloud, args
+        self.name = f'bench-{runtime.new_uuid()[:8]}'
+        self.phases = phases.Phases(args.scenario, args)
+        self.hosts = {}
+        self._number = 0
+        self._watch = None
+
+    # ---- what a kind of move says ----
+
+    @abc.abstractmethod
+    def content(self, host):
+        """{action: content} that moves a server away from `host`."""
+
+    def prepare(self):
+        """Look at the cloud before any server is made; raises Invalid when it will not do."""
+        if max(map(len, self.cells().values())) < 2:
+            raise exception.Invalid(reason=f'{self.args.scenario} needs {self.hosts_needed}')
+
+    def placed(self):
+        """What the body of a new server says besides."""
+        return {}
+
+    # ---- the benchmark ----
+
+    def run(self):
+        """Boot, measure, delete; returns the Phases."""
+        self.prepare()
+        self._watch = watch.Watch(
+            self.cloud, self.name, pause_s=self.args.poll, timeout_s=TIMEOUT_S
+        )
+        with self._watch:
+            try:
+                self.measure()
+            finally:
+                self.clean()
+        return self.phases
+
+    def measure(self):
+        """The phases."""
+        servers = self.boot(self.args.count)
+        with self.phases.phase(f'{self.args.scenario}: to {self.arrives}') as measured:
+            self.together(measured, servers, self.move)
+
+    def boot(self, count):
+        """`count` servers that are ACTIVE, none of them on record; their ids."""
+        body = self.cloud.server_body(self.name, self.args)
+        body['server'] |= self.placed()
+
+        def one(_number):
+            uuid = self.cloud.call('POST', '/servers', body)['server']['id']
+            self._watch.wait(uuid, ACTIVE)
+            return uuid
+
+        with runtime.executor(CROWD) as pool:
+            made = list(pool.map(one, range(count)))
+        self.hosts |= self.where()
+        return made
+
+    def where(self):
+        """{server id: host} of all servers of this run."""
+        return {
+            server['id']: server['OS-EXT-SRV-ATTR:host']
+            for server in self._watch.list('/servers/detail?')
+        }
+
+    def together(self, measured, servers, act):
+        """act(measured, server) on all, `concurrency` at a time; those that succeeded."""
+
+        def one(uuid):
+            try:
+                act(measured, uuid)
+            except exception.NovaLiteError as error:
+                measured.failures.append(str(error))
+                return None
+            return uuid
+
+        with runtime.executor(self.args.concurrency) as pool:
+            return [uuid for uuid in pool.map(one, servers) if uuid]
+
+    def move(self, measured, uuid):
+        """Move one server and wait until its client would."""
+        self.timed(measured, uuid, self.content(self.hosts[uuid]), self.arrives)
+
+    def timed(self, measured, uuid, content, status):
+        """Send an action; note how long the answer took, and how long until `status`."""
+        began = runtime.monotonic()
+        self.cloud.call('POST', f'/servers/{uuid}/action', content)
+        measured.add('request', runtime.monotonic() - began)
+        measured.add(f'to {status}', self._watch.wait(uuid, status) - began)
+
+    def clean(self):
+        """Delete every server of this run and wait until they are gone."""
+        deadline = runtime.monotonic() + TIMEOUT_S
+        asked = {}
+        while True:
+            left = [server['id'] for server in self._watch.list('/servers?')]
+            if not left:
+                return
+            with runtime.executor(CROWD) as pool:
+                again = [uuid for uuid in left if asked.get(uuid) != 'accepted']
+                asked |= zip(again, pool.map(self._delete, again), strict=True)
+            if runtime.monotonic() > deadline:
+                raise exception.Unavailable(
+                    service=f'{len(left)} servers {self.name}',
+                    reason=f'not gone in {TIMEOUT_S} s: {asked[left[0]]}',
+                )
+            runtime.sleep(LOOK_S)
+
+    def _delete(self, uuid):
+        """Ask for a deletion; one that ends a move just now is asked for again."""
+        try:
+            self.cloud.call('DELETE', f'/servers/{uuid}')
+        except exception.Conflict as error:
+            return str(error)
+        return 'accepted'
+
+    # ---- the cloud ----
+
+    def services(self):
+        """The compute services that are up."""
+        found = self.cloud.call('GET', '/os-services?binary=nova-compute')['services']
+        return [service for service in found if service['state'] == 'up']
+
+    def cells(self):
+        """{cell: [host, ...]}, by the names that `nova-lite up` gives to hosts."""
+        found = collections.defaultdict(list)
+        for service in self.services():
+            if service['status'] == 'enabled':
+                found[service['host'].partition('-')[0]].append(service['host'])
+        if not found:
+            raise exception.Invalid(reason='no compute service is up')
+        return found
+
+
+class Resizes(Moves):
+    """Moves that wait for their user in VERIFY_RESIZE."""
+
+    arrives = VERIFY
+
+    def measure(self):
+        if self.args.waiting:
+            self._let_wait()
+        servers = self.boot(self.args.count)
+        with self.phases.phase(f'{self.args.scenario}: to {VERIFY}') as measured:
+            moved = self.together(measured, servers, self.move)
+        half = (len(moved) + 1) // 2
+        for name, part in (('confirm', moved[:half]), ('revert', moved[half:])):
+            if part:
+                with self.phases.phase(f'{self.args.scenario}: {name}') as measured:
+                    self.together(measured, part, functools.partial(self._end, name))
+
+    def _end(self, name, measured, uuid):
+        self.timed(measured, uuid, {f'{name}Resize': None}, ACTIVE)
+
+    # ---- many that wait ----
+
+    def _let_wait(self):
+        """Ask for many moves at once and leave them in VERIFY_RESIZE."""
+        held = footprint.Footprint(self.args.state_dir)
+        servers = self.boot(self.args.waiting)
+        self._note(held, 'before', 0, 0)
+        with self.phases.phase(f'{self.args.scenario}: {len(servers)} at once') as measured:
+            began = runtime.monotonic()
+            asked = self.together(measured, servers, self._ask)
+            self._note_peak(held, set(asked), measured, began)
+        self._note(held, 'at rest', 0, len(self._watch.list(f'/servers?status={VERIFY}')))
+
+    def _ask(self, measured, uuid):
+        began = runtime.monotonic()
+        self.cloud.call('POST', f'/servers/{uuid}/action', self.content(self.hosts[uuid]))
+        measured.add('request', runtime.monotonic() - began)
+
+    def _note_peak(self, held, left, measured, began):
+        """Wait until all of `left` have arrived; note what most of them running took."""
+        deadline, asked = began + TIMEOUT_S, len(left)
+        peak, at = held.look(), (len(left), 0)
+        while left:
+            there = {server['id'] for server in self._watch.list(f'/servers?status={VERIFY}')}
+            left -= there
+            now = runtime.monotonic()
+            found = held.look()
+            if (found['threads'], found['memory_mib']) > (peak['threads'], peak['memory_mib']):
+                peak, at = found, (len(left), asked - len(left))
+            if now > deadline:
+                measured.failures.append(f'{len(left)} servers not {VERIFY} in {TIMEOUT_S} s')
+                break
+            runtime.sleep(max(self.args.poll, 0.25))
+        measured.add(f'all to {VERIFY}', runtime.monotonic() - began)
+        self._add('at its peak', peak, *at)
+
+    def _note(self, held, when, running, waiting):
+        self._add(when, held.look(), running, waiting)
+
+    def _add(self, when, found, running, waiting):
+        self.phases.footprints.append(
+            {'when': when, 'running': running, 'waiting': waiting, **found}
+        )
+
+
+class Resize(Resizes):
+    """To another flavor within the cell."""
+
+    def prepare(self):
+        super().prepare()
+        args = self.args
+        if args.new_flavor == args.flavor:
+            raise exception.Invalid(reason='--new-flavor must differ from --flavor')
+        self._flavor = self.cloud.flavor_id(args.new_flavor)
+
+    def content(self, host):
+        return {'resize': {'flavorRef': self._flavor}}
+
+
+class Migrate(Resizes):
+    """Cold migration to a host of the scheduler's choice within the cell."""
+
+    def content(self, host):
+        return {'migrate': None}
+
+
+class CrossCell(Resizes):
+    """Cold migration to hosts of another cell, one after the other."""
+
+    def prepare(self):
+        if len(self.cells()) < 2:
+            raise exception.Invalid(
+                reason='cross-cell needs hosts in at least two cells, whose names begin '
+                'with that of their cell and a hyphen'
+            )
+        self._targets = self.cells()
+
+    def content(self, host):
+        here = host.partition('-')[0]
+        others = [
+            name for cell, names in sorted(self._targets.items()) if cell != here for name in names
+        ]
+        self._number += 1
+        return {'migrate': {'host': others[self._number % len(others)]}}
+
+
+class LiveMigrate(Moves):
+    """Live migration to a host of the scheduler's choice."""
+
+    def content(self, host):
+        return {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
+
+
+class Evacuate(Moves):
+    """Evacuation of a simulated host without other servers, whose power is cut for it."""
+
+    def prepare(self):
+        super().prepare()
+        busy = {
+            server['OS-EXT-SRV-ATTR:host']
+            for server in self.cloud.call('GET', '/servers/detail?all_tenants=1')['servers']
+        }
+        cells = [hosts for hosts in self.cells().values() if len(hosts) > 1]
+        idle = [host for hosts in cells for host in hosts if host not in busy]
+        if not idle:
+            raise exception.Invalid(
+                reason='evacuate lets a host fail: one without servers is needed'
+            )
+        self._victim = idle[0]
+        cell = self._victim.partition('-')[0]
+        self._guests = os.path.join(self.args.state_dir, 'guests', cell, 'guests.sqlite')
+        if not os.path.exists(self._guests):
+            raise exception.Invalid(reason=f'{self._victim} is no simulated host of this cloud')
+
+    def placed(self):
+        return {'host': self._victim}
+
+    def content(self, host):
+        return {'evacuate': {}}
+
+    def measure(self):
+        servers = self.boot(self.args.count)
+        hostpower.power_off(self._guests, self._victim)
+        self._force_down(True)
+        with self.phases.phase('evacuate: to ACTIVE') as measured:
+            self.together(measured, servers, self.move)
+
+    def clean(self):
+        """Let the host return, which removes what was evacuated, and delete the servers."""
+        hostpower.power_on(self._guests, self._victim)
+        deadline = runtime.monotonic() + TIMEOUT_S
+        while True:
+            try:
+                self._force_down(False)
+                break
+            except exception.Conflict as error:
+                # It takes a heartbeat or two.
+                if runtime.monotonic() > deadline:
+                    raise exception.Unavailable(
+                        service=self._victim, reason=f'stays forced down: {error}'
+                    ) from error
+            runtime.sleep(LOOK_S)
+        super().clean()
+
+    def _force_down(self, forced):
+        found = self.cloud.call('GET', f'/os-services?binary=nova-compute&host={self._victim}')
+        uuid = found['services'][0]['id']
+        self.cloud.call('PUT', f'/os-services/{uuid}', {'forced_down': forced})
+
+
+SCENARIOS = {
+    'resize': Resize,
+    'migrate': Migrate,
+    'live-migrate': LiveMigrate,
+    'evacuate': Evacuate,
+    'cross-cell': CrossCell,
+}
+
+
+def add_options(parser):
+    """Add what only benchmarks of moves take."""
+    parser.add_argument(
+        '--new-flavor',
+        default='m1.small',
+        metavar='NAME',
+        help='flavor of a resize (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--waiting',
+        type=int,
+        default=0,
+        metavar='N',
+        help='first let N moves wait in VERIFY_RESIZE, all asked for at once',
+    )
+
+
+def check(args):
+    """Raise Invalid for options that make no sense together."""
+    for name in ('count', 'concurrency'):
+        if getattr(args, name) < 1:
+            raise exception.Invalid(reason=f'--{name} must be at least 1')
+    if args.waiting < 0:
+        raise exception.Invalid(reason='--waiting must not be negative')
+    if args.waiting and not issubclass(SCENARIOS.get(args.scenario, object), Resizes):
+        waiting = ', '.join(name for name, kind in SCENARIOS.items() if issubclass(kind, Resizes))
+        raise exception.Invalid(
+            reason=f'--waiting is for moves that wait for their user: {waiting}'
+        )
+
+
+def run(args):
+    """Measure one kind of move and print what it took; returns the exit code."""
+    try:
+        cloud = client.Client(args.state_dir)
+        found = SCENARIOS[args.scenario](cloud, args).run()
+    except sdk_exceptions.SDKException as error:
+        raise exception.Invalid(reason=error) from error
+    found.print(as_json=args.json)
+    return 1 if found.failures else 0

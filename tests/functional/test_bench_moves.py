@@ -1,0 +1,107 @@
+"""nova-lite bench of moves: what it measures, what it leaves, what it refuses."""
+
+import contextlib
+import io
+import json
+
+from nova_lite.cmd import main
+from tests.functional import base
+
+
+class BenchMovesTest(base.CloudTest):
+    # A host that was evacuated says with its heartbeat that it is clear.
+    settings = {
+        'cells': 2,
+        'hosts': 2,
+        'options': {'DEFAULT': {'report_interval': 1}, 'quota': {'instances': 50, 'cores': 50}},
+    }
+
+    def bench(self, *args, code=0):
+        """What a benchmark prints; its errors when it fails."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            found = main.main(['bench', *args, '--state-dir', self.cloud.state_dir])
+        self.assertEqual(code, found, out.getvalue() + err.getvalue())
+        return err.getvalue() if code else out.getvalue()
+
+    def phases(self, scenario, *args):
+        """{phase: figures} of two moves; no server is left."""
+        text = self.bench(scenario, '--count', '2', '--concurrency', '2', '--json', *args)
+        found = json.loads(text)
+        self.assertEqual(scenario, found['scenario'])
+        self.assertEqual([], list(self.cloud.admin.compute.servers(details=False)))
+        for phase in found['phases']:
+            self.assertEqual([], phase['failures'])
+            for times in phase['milliseconds'].values():
+                self.assertLessEqual(0, times['p50'])
+                self.assertLessEqual(times['p50'], times['p95'])
+            self.assertLess(0, phase['cpu_s_per_operation'])
+        self.footprints = found['super_conductor']
+        return {phase['scenario']: phase['operations'] for phase in found['phases']}
+
+    def test_moves_that_wait_for_their_user(self):
+        for scenario in ('resize', 'migrate', 'cross-cell'):
+            self.assertEqual(
+                {
+                    f'{scenario}: to VERIFY_RESIZE': 2,
+                    f'{scenario}: confirm': 1,
+                    f'{scenario}: revert': 1,
+                },
+                self.phases(scenario),
+            )
+
+    def test_moves_that_do_not(self):
+        for scenario in ('live-migrate', 'evacuate'):
+            self.assertEqual({f'{scenario}: to ACTIVE': 2}, self.phases(scenario))
+        for service in self.cloud.admin.compute.services(binary='nova-compute'):
+            self.assertFalse(service.is_forced_down)
+
+    def test_many_that_wait(self):
+        found = self.phases('cross-cell', '--waiting', '5')
+        self.assertEqual(5, found['cross-cell: 5 at once'])
+        before, peak, rest = self.footprints
+        self.assertEqual((0, 0), (before['running'], before['waiting']))
+        self.assertEqual((0, 5), (rest['running'], rest['waiting']))
+        for look in (before, peak, rest):
+            self.assertLess(0, look['memory_mib'])
+            self.assertLess(0, look['threads'])
+
+    def test_plain_lines(self):
+        text = self.bench('migrate', '--count', '1', '--concurrency', '1')
+        self.assertIn('1 × migrate: to VERIFY_RESIZE in ', text)
+        self.assertIn('  to VERIFY_RESIZE: p50 ', text)
+
+    def test_what_makes_no_sense(self):
+        for args, said in (
+            (('resize', '--count', '0'), '--count must be at least 1'),
+            (('migrate', '--concurrency', '0'), '--concurrency must be at least 1'),
+            (('evacuate', '--waiting', '3'), '--waiting is for moves that wait'),
+            (('boot', '--waiting', '3'), '--waiting is for moves that wait'),
+            (('resize', '--waiting', '-1'), '--waiting must not be negative'),
+            (('resize', '--new-flavor', 'm1.tiny'), '--new-flavor must differ'),
+            (('resize', '--new-flavor', 'none'), 'there is no flavor none'),
+            (('live-migrate', '--flavor', 'none'), 'there is no flavor none'),
+            (('live-migrate', '--image', 'none'), 'none'),
+        ):
+            self.assertIn(said, self.bench(*args, code=1))
+
+    def test_needs_an_idle_host(self):
+        for number in range(4):
+            host = f'cell{number // 2 + 1}-host{number % 2 + 1}'
+            self.cloud.boot(f'busy-{number}', availability_zone=f'nova:{host}')
+        self.assertIn('one without servers is needed', self.bench('evacuate', code=1))
+
+
+class BenchOfOneCellTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 1}
+
+    def test_needs_hosts_to_go_to(self):
+        for scenario, said in (
+            ('cross-cell', 'hosts in at least two cells'),
+            ('live-migrate', 'at least two hosts in a cell'),
+        ):
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err):
+                code = main.main(['bench', scenario, '--state-dir', self.cloud.state_dir])
+            self.assertEqual(1, code)
+            self.assertIn(said, err.getvalue())
