@@ -1,0 +1,223 @@
+"""The kill tables: every step of every saga, before and after it, and who is killed.
+
+Steps come from the code: a new one is a new case without a line here.
+"""
+
+import typing
+
+from nova_lite.conductor import kinds
+from tests.crash import hooks
+from tests.fixtures import saga_faults
+
+SUPER, API = 'super-conductor', 'API'
+SOURCE_CONDUCTOR, DEST_CONDUCTOR = 'source cell conductor', 'destination cell conductor'
+SOURCE_COMPUTE, DEST_COMPUTE = 'source compute', 'destination compute'
+ROLES = (SUPER, SOURCE_CONDUCTOR, DEST_CONDUCTOR, SOURCE_COMPUTE, DEST_COMPUTE, API)
+# Other faults than a kill: brokers are restarted, a database is away, and a frozen
+# super-conductor goes on once another has taken over what it had.
+BROKERS = ('top broker', 'source broker', 'destination broker')
+DATABASE, FROZEN = 'destination database', 'frozen super-conductor'
+# Calls over the bus: who was called dies, or comes to it when nobody waits any more.
+CALLED, LATE = 'who is called', 'late call or answer'
+EVERYONE = (*ROLES, *BROKERS, DATABASE, FROZEN, CALLED, LATE)
+CROSS_CELL, SAME_CELL, OTHER, CALLS = 'cross-cell', 'same-cell', 'other faults', 'calls'
+# The API dies before it has answered; and who dies while a move is undone.
+ACCEPT, UNDO = 'accept', 'undo'
+
+
+class Move(typing.NamedTuple):
+    """What a user asks for.
+
+    done, undone: status of the server afterwards; None: it is gone
+    begins: (status, whether it is at home) where it may be asked for
+    arguments: of the saga, that steps depend on
+    roles: who is killed, or meets another fault
+    points: what cases are about that are not about the saga's steps
+    """
+
+    kind: str
+    done: str | None
+    undone: str
+    begins: tuple
+    arguments: typing.Mapping = {}
+    roles: tuple = (SUPER,)
+    points: tuple = ()
+
+
+def _calls(*methods):
+    return {'points': methods, 'roles': (CALLED, LATE)}
+
+
+ACTIVE, MOVED = ('ACTIVE', True), ('VERIFY_RESIZE', False)
+LIVE = {'synchronous': False, 'forced': False}
+SHELVE = {'offload': False, 'image': True}
+TABLES = {
+    CROSS_CELL: {
+        'resize': Move('cross-cell-resize', 'VERIFY_RESIZE', 'ACTIVE', ACTIVE, roles=ROLES),
+        'confirm': Move('cross-cell-confirm', 'ACTIVE', 'VERIFY_RESIZE', MOVED, roles=ROLES),
+        'revert': Move('cross-cell-revert', 'ACTIVE', 'VERIFY_RESIZE', MOVED, roles=ROLES),
+        'delete': Move(
+            'cross-cell-confirm', None, 'VERIFY_RESIZE', MOVED, {'delete': True}, roles=ROLES
+        ),
+    },
+    SAME_CELL: {
+        'resize': Move('resize', 'VERIFY_RESIZE', 'ACTIVE', ACTIVE),
+        'migrate': Move('migrate', 'VERIFY_RESIZE', 'ACTIVE', ACTIVE),
+        'confirm': Move('confirm-resize', 'ACTIVE', 'VERIFY_RESIZE', MOVED),
+        'revert': Move('revert-resize', 'ACTIVE', 'VERIFY_RESIZE', MOVED),
+        'delete': Move('confirm-resize', None, 'VERIFY_RESIZE', MOVED, {'delete': True}),
+        'live-migrate': Move(
+            'live-migration',
+            'ACTIVE',
+            'ACTIVE',
+            ACTIVE,
+            LIVE,
+            roles=(SUPER, SOURCE_COMPUTE, DEST_COMPUTE),
+        ),
+        'shelve': Move('shelve', 'SHELVED', 'ACTIVE', ACTIVE, SHELVE),
+        'shelve-offload': Move('shelve-offload', 'SHELVED_OFFLOADED', 'SHELVED', ('SHELVED', True)),
+        'unshelve': Move(
+            'unshelve',
+            'ACTIVE',
+            'SHELVED_OFFLOADED',
+            ('SHELVED_OFFLOADED', None),
+            {'offloaded': True},
+        ),
+        'evacuate': Move('evacuation', 'ACTIVE', 'ERROR', ACTIVE, {'forced': False}),
+    },
+    OTHER: {
+        'resize': Move(
+            'cross-cell-resize',
+            'VERIFY_RESIZE',
+            'ACTIVE',
+            ACTIVE,
+            roles=(*BROKERS, DATABASE, FROZEN),
+        ),
+    },
+    CALLS: {
+        'resize': Move(
+            'cross-cell-resize',
+            'VERIFY_RESIZE',
+            'ACTIVE',
+            ACTIVE,
+            **_calls(
+                'select_destinations',
+                'prep_resize',
+                'prep_snapshot_based_resize_at_source',
+                'resize_instance',
+                'finish_snapshot_based_resize_at_dest',
+            ),
+        ),
+        'confirm': Move(
+            'cross-cell-confirm',
+            'ACTIVE',
+            'VERIFY_RESIZE',
+            MOVED,
+            **_calls(
+                'confirm_resize',
+            ),
+        ),
+        'revert': Move(
+            'cross-cell-revert',
+            'ACTIVE',
+            'VERIFY_RESIZE',
+            MOVED,
+            **_calls(
+                'revert_resize',
+                'finish_revert_resize',
+            ),
+        ),
+        'delete': Move(
+            'cross-cell-confirm',
+            None,
+            'VERIFY_RESIZE',
+            MOVED,
+            **_calls(
+                'confirm_resize',
+                'delete_instance',
+            ),
+        ),
+    },
+}
+
+TABLES[ACCEPT] = {
+    name: move._replace(roles=(API,), points=hooks.ACCEPTING)
+    for name, move in TABLES[CROSS_CELL].items()
+}
+
+
+class Case(typing.NamedTuple):
+    """One field of a table: `role` fails while the move `name` stands at that point."""
+
+    table: str
+    name: str
+    step: str
+    when: str
+    role: str
+
+    def __str__(self):
+        return f'{self.table} {self.name}: {self.role} {self.when} "{self.step}"'
+
+    @property
+    def move(self):
+        return TABLES[self.table][self.name]
+
+
+def steps(move):
+    """The names of a move's steps, in order, or of its other points."""
+    return list(move.points) or [step.name for step in _steps(move)]
+
+
+def _steps(move):
+    return saga_faults.steps_of(kinds.KINDS[move.kind], move.arguments)
+
+
+def last(move):
+    """The last step whose failure has the move undone: its pivot."""
+    return next(step.name for step in _steps(move) if step.pivot)
+
+
+def _undone(move):
+    """The steps that are undone when the pivot fails."""
+    found = _steps(move)
+    pivot = next(at for at, step in enumerate(found) if step.pivot)
+    return tuple(step.name for step in found[:pivot] if step.undo is not None)
+
+
+TABLES[UNDO] = {
+    name: TABLES[CROSS_CELL][name]._replace(
+        roles=(SUPER, SOURCE_COMPUTE, DEST_COMPUTE), points=_undone(TABLES[CROSS_CELL][name])
+    )
+    for name in ('resize', 'revert')
+}
+
+
+def every(*tables, roles=EVERYONE, names=None):
+    """The cases of these tables, or of all."""
+    return [
+        Case(title, name, step, when, role)
+        for title, moves in TABLES.items()
+        for name, move in moves.items()
+        for step in steps(move)
+        for when in hooks.WHENS
+        for role in move.roles
+        if (not tables or title in tables) and role in roles and (not names or name in names)
+    ]
+
+
+def batches(wanted, at_once):
+    """The cases in batches of one role that begin alike; moves there and back in turn."""
+    groups = {}
+    for case in wanted:
+        alone = case.name if case.name == 'evacuate' else None
+        groups.setdefault((case.role, case.table, case.move.begins, alone), []).append(case)
+    chunks = {
+        key: [found[at : at + at_once] for at in range(0, len(found), at_once)]
+        for key, found in groups.items()
+    }
+    for role in EVERYONE:
+        of_role = [found for key, found in chunks.items() if key[0] == role]
+        while any(of_role):
+            for found in of_role:
+                if found:
+                    yield found.pop(0)

@@ -1,0 +1,120 @@
+"""A cloud whose daemons stop where a test says, with a compute process per host."""
+
+import contextlib
+import glob
+import os
+
+from nova_lite.cmd import state_dir
+from nova_lite.cmd.cloud import daemon_config
+from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.cloud import processes
+from nova_lite.cmd.cloud import supervisor
+from nova_lite.db import engine
+from nova_lite.virt.sim import census
+from tests.crash import cases
+from tests.crash import points
+from tests.fixtures import process_cloud
+
+HOOKED = ('conductor', 'compute', 'scheduler', 'api')
+STOP_S = 10
+# The cell whose database may have a server of its own.
+FAR = 'cell2'
+# A dead one's saga is taken over soon, and a call to one that is dead soon missed.
+CRASH = {
+    'DEFAULT': {'rpc_response_timeout': 5, 'max_concurrent_live_migrations': 0},
+    'conductor': {'lease_s': 4, 'sweep_interval_s': 1, 'saga_threads': 32},
+    'compute': {'audit_interval': 5, 'stray_grace': 5, 'shelved_offload_time': -1},
+    'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0},
+}
+
+
+def of_table(table, database, **settings):
+    """The cloud in which the cases of a table are run."""
+    if table == cases.SAME_CELL:
+        return CrashCloud(database, cells=1, hosts=2, **settings)
+    far = type(database)() if table == cases.OTHER else None
+    return CrashCloud(database, cells=2, hosts=1, far_database=far, **settings)
+
+
+class Layout(layout.Layout):
+    """Where the second cell has a database server of its own."""
+
+    def __init__(self, settings, far_database):
+        super().__init__(settings)
+        self._far = far_database
+
+    def database_url(self, name):
+        if name != FAR:
+            return super().database_url(name)
+        return self._far.url(FAR)
+
+
+class Processes(processes.ProcessCloud):
+    """Daemons with the hooks of the tests, and a compute process for each host."""
+
+    def _child(self, kind, name, module, config):
+        package = 'tests.crash.daemons' if module in HOOKED else 'nova_lite.cmd'
+        stage = processes.STAGES.index(kind) if kind in processes.STAGES else 0
+        return self.supervisor.add(
+            supervisor.Child(
+                f'{kind}.{name}', f'{package}.{module}', config, places=self.places, stage=stage
+            )
+        )
+
+    def _start_cell(self, cell):
+        places = self.places
+        config = daemon_config.cell_conductor(places, self.urls, cell)
+        self._child('conductor', cell, 'conductor', self._write(f'conductor-{cell}', config))
+        for host in places.hosts(cell):
+            config = daemon_config.compute(places, self.urls, cell)
+            config['DEFAULT'] |= {'host': host, 'state_path': places.path('guests', host, '')}
+            config['compute']['hosts'] = [host]
+            self._child('compute', host, 'compute', self._write(f'compute-{host}', config))
+
+    @contextlib.contextmanager
+    def second_super_conductor(self):
+        """Another super-conductor, which takes over what the first one lets go."""
+        config = daemon_config.control(self.places, self.urls)
+        config['DEFAULT']['host'] = 'second'
+        child = self._child('super-conductor', 'second', 'conductor', self._write('second', config))
+        yield child
+        self.supervisor.children.remove(child)
+        child.stop(STOP_S)
+
+
+class CrashCloud(process_cloud.ProcessCloud):
+    """As ProcessCloud; `points` says where its daemons stop.
+
+    far_database: a server for the database of the second cell alone
+    """
+
+    def __init__(self, database, *, far_database=None, profile='instant', options=None, **settings):
+        super().__init__(
+            database,
+            profile=profile,
+            options=process_cloud.merged(CRASH, options or {}),
+            **settings,
+        )
+
+        self.far_database = far_database
+
+    def _setUp(self):
+        self.points = self.useFixture(points.Points())
+        if self.far_database is not None:
+            self.useFixture(self.far_database).create_database(FAR)
+        super()._setUp()
+        self.api_db = engine.Database(
+            state_dir.control_conf(self.state_dir).api_database.connection
+        )
+        self.addCleanup(self.api_db.dispose)
+
+    def processes(self, settings):
+        made = Processes(settings)
+        if self.far_database is not None:
+            made.places = Layout(settings, self.far_database)
+        return made
+
+    def guests(self):
+        return census.running(
+            glob.glob(os.path.join(self.state_dir, 'guests', '*', 'guests.sqlite'))
+        )

@@ -1,0 +1,8 @@
+"""The scheduler daemon with the hooks of the tests."""
+
+from nova_lite.cmd import scheduler
+from tests.crash import hooks
+
+if __name__ == '__main__':
+    hooks.install()
+    scheduler.main()

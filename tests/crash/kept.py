@@ -1,0 +1,133 @@
+"""What came out of the kill tables: a JSON file, and the page made of it."""
+
+import collections
+import json
+import pathlib
+import re
+
+from tests.crash import cases
+from tests.crash import killing
+
+DIRECTORY = pathlib.Path(__file__).parents[2] / 'doc' / 'source' / 'reference'
+UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+HEAD = """\
+.. Made by ``python -m tests.crash.table``. Change nothing here.
+
+===========
+Kill tables
+===========
+
+Daemons are processes over RabbitMQ servers, one for the top and one for each cell, and
+a database server. A move is held at a step, before or after its effect; then one daemon
+dies by ``kill -9`` and is started again. A case has survived when, at most 30 seconds
+after the restart and without anybody's help, the move is done or undone, ``nova-lite
+verify`` finds nothing, the guest runs exactly once, and an undone move can be asked for
+again. Steps come from the code. ``tox -e crash`` runs them all.
+
+cross-cell
+    Moves between cells: each daemon that has a part in them dies at each step.
+same-cell
+    Moves within a cell.
+other faults
+    A broker is restarted; the destination cell's database is away for 20 seconds; a
+    super-conductor is frozen until another has finished its moves, and its further
+    calls are refused.
+calls
+    Who is called over the bus dies before or after it did what it was asked; or it does
+    so, or answers, when nobody waits for it any more.
+accept
+    The API dies before it has answered.
+undo
+    The last step that may fail fails, and a daemon dies while the others are undone.
+"""
+SUMS = ('Table', 'Move', 'Database', 'Cases', 'Run', 'Survived', 'Did not survive')
+
+
+class Results:
+    """{database: {case: result}}, as they were last."""
+
+    def __init__(self, directory=DIRECTORY):
+        self._json = directory / 'crash-table.json'
+        self._page = directory / 'crash-table.rst'
+        self._found = json.loads(self._json.read_text()) if self._json.exists() else {}
+
+    def add(self, database, outcome):
+        """Keep an outcome instead of a former one of the same case."""
+        # Ids of servers say nothing to a reader, and change each time.
+        result = UUID.sub('UUID', outcome.result)
+        self._found.setdefault(database, {})['|'.join(outcome.case)] = result
+
+    def result(self, database, case):
+        """The last result of a case; None if it was never run."""
+        return self._found.get(database, {}).get('|'.join(case))
+
+    def save(self):
+        """Write both files."""
+        self._json.write_text(json.dumps(self._found, indent=1, sort_keys=True) + '\n')
+        self._page.write_text(self.page())
+
+    # ---- showing ----
+
+    def sums(self):
+        """Lines that tell how many cases there are, and how many survived."""
+        rows = [SUMS, *([str(value) for value in row] for row in self._counted())]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(SUMS))]
+        for row in rows:
+            yield '  '.join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+
+    def _counted(self):
+        for database in self._found:
+            for (table, name), found in self._by_move(database).items():
+                ran = [result for result in found.values() if result is not None]
+                survived = sum(result in killing.SURVIVED for result in ran)
+                yield table, name, database, len(found), len(ran), survived, len(ran) - survived
+
+    def _by_move(self, database):
+        """{(table, move): {case: result}} of what there is to run."""
+        found = collections.defaultdict(dict)
+        for case in cases.every():
+            found[case.table, case.name][case] = self.result(database, case)
+        return found
+
+    def page(self):
+        """The page of the documentation."""
+        lines = [HEAD, *_listed(SUMS, self._counted()), '']
+        for database in self._found:
+            for (table, name), found in self._by_move(database).items():
+                if set(found.values()) != {None}:
+                    title = f'{table} {name}, {database}'
+                    lines += [title, '=' * len(title), '', *_matrix(found), '']
+        lines += self._lost()
+        return '\n'.join(lines).rstrip('\n') + '\n'
+
+    def _lost(self):
+        found = [
+            f'* {database}: {key.replace("|", ", ")}: {result}'
+            for database, results in self._found.items()
+            for key, result in results.items()
+            if result not in killing.SURVIVED
+        ]
+        return ['Not survived', '============', '', *(found or ['None.'])]
+
+
+def _matrix(found):
+    """A row for each point, a column for each who dies there."""
+    roles = [role for role in cases.EVERYONE if any(case.role == role for case in found)]
+    points = collections.defaultdict(dict)
+    for case, result in found.items():
+        points[case.step, case.when][case.role] = _short(result)
+    rows = [(*point, *(by_role[role] for role in roles)) for point, by_role in points.items()]
+    return _listed(('Step', 'When', *roles), rows)
+
+
+def _short(result):
+    if result is None:
+        return 'not run'
+    return result if result in killing.SURVIVED else 'LOST'
+
+
+def _listed(head, rows):
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for row in (head, *rows):
+        lines += [f'   {" " if at else "*"} - {text}' for at, text in enumerate(row)]
+    return lines

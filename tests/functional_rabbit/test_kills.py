@@ -1,0 +1,37 @@
+"""A part of the kill tables; `tox -e crash` runs them whole.
+
+Each kind of daemon dies by `kill -9` while moves between cells are held at points that
+are spread over all their steps.
+"""
+
+import testtools
+
+from tests.crash import cases
+from tests.crash import cloud as cloud_module
+from tests.crash import killing
+from tests.fixtures import mariadb
+from tests.fixtures import rabbit
+from tests.fixtures import servers
+
+# Of each daemon's cases: those of a resize, and those of what follows one.
+AT_ONCE = 6
+
+
+def sample():
+    """Batches: one of resizes and one of what follows for each role, spread over all."""
+    for number, role in enumerate(cases.ROLES):
+        wanted = cases.every(cases.CROSS_CELL, roles=(role,))
+        for begins in (cases.ACTIVE, cases.MOVED):
+            found = [case for case in wanted if case.move.begins == begins]
+            yield found[number :: len(found) // AT_ONCE][:AT_ONCE]
+
+
+class KillsTest(testtools.TestCase):
+    def test_moves_between_cells(self):
+        servers.require(rabbit.Rabbit, mariadb.MariaDB)
+        cloud = self.useFixture(cloud_module.of_table(cases.CROSS_CELL, mariadb.MariaDB()))
+        kills = killing.Killing(cloud, cases.CROSS_CELL)
+        lost = []
+        for batch in sample():
+            lost += [outcome for outcome in kills.run(batch) if not outcome.survived]
+        self.assertEqual([], lost)

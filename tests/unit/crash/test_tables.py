@@ -1,0 +1,63 @@
+"""The kill tables: what they hold, how they are cut into batches, what is kept of them."""
+
+import pathlib
+
+import fixtures
+import testtools
+
+from nova_lite.conductor import kinds
+from tests.crash import cases
+from tests.crash import kept
+from tests.crash import killing
+
+
+class CasesTest(testtools.TestCase):
+    def test_every_saga_is_in_a_table(self):
+        found = {case.move.kind for case in cases.every()}
+        # It differs from the resize between cells by its flavor alone.
+        self.assertEqual(set(kinds.KINDS) - {'cross-cell-migrate'}, found)
+
+    def test_each_daemon_dies_at_each_step(self):
+        found = cases.every(cases.CROSS_CELL, names=['revert'])
+        steps = cases.steps(cases.TABLES[cases.CROSS_CELL]['revert'])
+        self.assertIn('switch mapping to source cell', steps)
+        self.assertEqual(len(steps) * 2 * len(cases.ROLES), len(set(found)))
+
+    def test_batches_are_of_one_role_and_begin_alike(self):
+        wanted = cases.every()
+        batches = list(cases.batches(wanted, 7))
+        self.assertEqual(sorted(wanted), sorted(case for batch in batches for case in batch))
+        for batch in batches:
+            self.assertLessEqual(len(batch), 7)
+            self.assertEqual(1, len({(case.table, case.role, case.move.begins) for case in batch}))
+
+
+class KeptTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.results = kept.Results(self.directory)
+        self.case, self.other = cases.every(cases.CROSS_CELL)[:2]
+
+    def add(self, case, result):
+        self.results.add('mariadb', killing.Outcome(case, result, 1.5))
+
+    def test_kept_over_runs(self):
+        self.add(self.case, 'done')
+        self.add(self.other, 'took 40 s')
+        self.results.save()
+        again = kept.Results(self.directory)
+        self.assertEqual('done', again.result('mariadb', self.case))
+        self.assertEqual('took 40 s', again.result('mariadb', self.other))
+        self.assertIsNone(again.result('postgresql', self.case))
+
+    def test_page(self):
+        self.add(self.case, 'done')
+        server = '1b4e28ba-2fa1-41d2-883f-0016d3cca427'
+        self.add(self.other, f'{server} runs twice')
+        page = self.results.page()
+        self.assertIn('cross-cell resize, mariadb', page)
+        self.assertIn('UUID runs twice', page)
+        self.assertNotIn(server, page)
+        sums = [line.split() for line in self.results.sums()]
+        self.assertIn(['cross-cell', 'resize', 'mariadb', '240', '2', '1', '1'], sums)
