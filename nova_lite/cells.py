@@ -38,7 +38,8 @@ class Cell:
     def __init__(self, conf, row):
         self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
         self.urls = (row.transport_url, row.database_connection)
-        self.db = engine.Database(fill(row.database_connection, conf.database.connection))
+        url = fill(row.database_connection, conf.database.connection)
+        self.db = engine.Database(url, limits=engine.limits(conf))
         self._conf = conf
         self._bus = None
         self._lock = runtime.Lock()
@@ -60,15 +61,16 @@ class Cell:
                 )
             return self._bus
 
-    def submit(self, function, args, kwargs):
-        """Begin a read in a thread; returns its future, or None when all of them hang."""
+    def submit(self, function, args, kwargs, *, writes=False):
+        """Begin a transaction in a thread; returns its future, or None when all of them hang."""
         if self._hanging >= READERS:
             return None
-        return self._readers.submit(self._ask, function, args, kwargs)
+        return self._readers.submit(self._ask, function, args, kwargs, writes=writes)
 
-    def _ask(self, function, args, kwargs):
+    def _ask(self, function, args, kwargs, *, writes):
+        ask = self.db.write if writes else self.db.read
         try:
-            return self.db.read(function, *args, **kwargs)
+            return ask(function, *args, **kwargs)
         except exception.Unavailable as error:
             LOG.warning('Cell %s cannot be reached: %s', self.name, error)
             return Unreachable(error)
@@ -162,14 +164,16 @@ class Cells:
         cell = self.of_instance(uuid)
         return cell, cell.db.read(instances.get, uuid, **options)
 
-    def scatter(self, function, *args, cells=None, timeout_s=None, **kwargs):
-        """Run a read `function(connection, ...)` in every cell at once.
+    def scatter(self, function, *args, cells=None, timeout_s=None, writes=False, **kwargs):
+        """Run `function(connection, ...)` in every cell at once.
 
+        writes: it is more than a read, and does no harm if it takes place later than
+            its answer was waited for
         Returns {cell: result}, with an Unreachable for a cell that failed or took
         longer than the timeout: one dead cell never holds up the others for longer.
         """
         cells = self.every() if cells is None else cells
-        started = {cell: cell.submit(function, args, kwargs) for cell in cells}
+        started = {cell: cell.submit(function, args, kwargs, writes=writes) for cell in cells}
         concurrent.futures.wait(
             [future for future in started.values() if future is not None],
             timeout=timeout_s or self.timeout_s,

@@ -57,11 +57,19 @@ class Conflict(NovaLiteError):
 
 
 class Unavailable(NovaLiteError):
-    """A service that is needed does not answer: 503."""
+    """A service that is needed does not answer: 503.
+
+    The reason names hosts and addresses: it is for logs (`str`), while `message`
+    is what users read.
+    """
 
     kind = 'unavailable'
     transient = True
-    msg = '%(service)s is not available: %(reason)s'
+    msg = '%(service)s is not available.'
+
+    def __str__(self):
+        reason = self.kwargs.get('reason')
+        return f'{self.message.rstrip(".")}: {reason}' if reason else self.message
 
 
 class NotImplementedHere(NovaLiteError):
@@ -445,9 +453,15 @@ class NeighbourError(NovaLiteError):
 
 
 class RemoteError(NovaLiteError):
-    """An error of another daemon whose class is not one of ours."""
+    """An error of another daemon whose class is not one of ours.
 
-    msg = 'Remote error: %(type)s %(value)s'
+    What it says (`value`) may be anything, so it is for logs only.
+    """
+
+    msg = 'Remote error: %(type)s'
+
+    def __str__(self):
+        return f'{self.message} {self.kwargs.get("value", "")}'.rstrip()
 
 
 class MessagingTimeout(Unavailable):

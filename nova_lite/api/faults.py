@@ -101,6 +101,8 @@ def describe(error):
         if code == 500:
             LOG.error('The request failed: %s', error, exc_info=error)
             return code, UNEXPECTED % type(error)
+        if code == 503:
+            LOG.warning('The request cannot be served: %s', error)
         return code, error.message
     if isinstance(error, falcon.HTTPError):
         return _describe_falcon(error)

@@ -40,7 +40,7 @@ def clients(conf):
 
 def _top(conf):
     """(API database, cells, top bus) and what closes them."""
-    api_db = engine.Database(conf.api_database.connection)
+    api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)
     return api_db, cells, bus, [api_db.dispose, cells.close, bus.cleanup]
@@ -103,7 +103,7 @@ def scheduler(conf):
 
 def cell_conductor(conf):
     """The daemon of a cell's conductor."""
-    database = engine.Database(conf.database.connection)
+    database = engine.Database(conf.database.connection, limits=engine.limits(conf))
     bus = transport.open_bus(conf, conf.transport_url)
     manager = cell_conductor_module.CellConductor(
         conf, db=database, compute=compute_rpc.ComputeAPI(bus), clients=clients(conf)

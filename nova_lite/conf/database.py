@@ -10,6 +10,19 @@ OPTS = [
         help='SQLAlchemy URL of the cell database: read by the cell conductor only; '
         'others find it in the cell mappings.',
     ),
+    cfg.IntOpt(
+        'connect_timeout',
+        default=5,
+        min=2,
+        help='Seconds to wait for a connection to any database, that of the API included.',
+    ),
+    cfg.IntOpt(
+        'read_timeout',
+        default=10,
+        min=0,
+        help='Seconds any database may take to answer a statement before it counts as not '
+        'available; 0 waits for ever. Changes of a schema and nova-manage wait for ever.',
+    ),
 ]
 
 

@@ -4,6 +4,8 @@ A transaction is a function that takes a connection first. It may run more than
 once (deadlock, lost connection), so it does nothing but database work.
 """
 
+import typing
+
 from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
@@ -14,6 +16,7 @@ from sqlalchemy import pool
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import patience
 
 LOG = log.getLogger(__name__)
 
@@ -30,35 +33,57 @@ MARIADB_OPTIONS = {
 }
 
 
+class Limits(typing.NamedTuple):
+    """How many seconds a server may take: to be connected to, to answer a statement."""
+
+    connect_s: int
+    answer_s: int
+
+
+def limits(conf):
+    """The Limits that a configuration sets for all databases; None for none."""
+    options = conf.database
+    return Limits(options.connect_timeout, options.read_timeout) if options.read_timeout else None
+
+
 class Database:
     """A database by its SQLAlchemy URL; connects on first use.
 
     threads: connections kept open, which bounds concurrent transactions
+    limits: None waits for as long as the server takes (migrations)
     """
 
-    def __init__(self, url, threads=16):
+    def __init__(self, url, threads=16, *, limits=None):
         self.url = url
         self._threads = threads
+        self._limits = limits
         self._engine = None
         self._lock = runtime.Lock()
 
     @property
     def engine(self):
         if self._engine is None:
-            with self._lock:
-                if self._engine is None:
-                    self._engine = self._connect()
+            # The first connection is tried under the lock; who waits behind it waits no longer.
+            wait_s = sum(self._limits) if self._limits else -1
+            if not self._lock.acquire(timeout=wait_s):
+                raise exception.Unavailable(service='The database', reason='it does not answer')
+            try:
+                self._engine = self._engine or self._connect()
+            finally:
+                self._lock.release()
         return self._engine
 
     def _connect(self):
         if self.url.startswith('sqlite'):
             return _sqlite_engine(self.url, self._threads)
         facade = enginefacade.transaction_context()
+        options = {'pool_timeout': self._limits.answer_s} if self._limits else {}
         facade.configure(
-            connection=_with_options(self.url),
+            connection=_with_options(self.url, self._limits),
             max_retries=0,
             max_pool_size=self._threads,
             max_overflow=self._threads,
+            **options,
         )
         return facade.writer.get_engine()
 
@@ -87,7 +112,9 @@ class Database:
 
         try:
             return transaction()
-        except UNAVAILABLE as error:
+        except db_exception.DBError as error:
+            if not isinstance(error, UNAVAILABLE) and not patience.ran_out(error):
+                raise
             raise exception.Unavailable(service='The database', reason=_reason(error)) from error
 
     def _open(self):
@@ -107,21 +134,24 @@ class Database:
 
 
 def _reason(error):
-    """What an error says; users see it, so without the statement and its values."""
+    """What an error says, without the statement and its values."""
     return str(error).split('\n[SQL:', 1)[0]
 
 
-def _with_options(url):
-    """The URL, for MariaDB with what else it lacks, unless it names it.
+def _with_options(url, limits):
+    """The URL with what else our databases want, unless it names it.
 
-    Its charset for all of Unicode: oslo.db takes one without the characters beyond
-    65535 otherwise. And PostgreSQL's isolation: who waited for a lock would read
-    what was there before it waited, and count a use that has grown.
+    MariaDB's charset for all of Unicode: oslo.db takes one without the characters
+    beyond 65535 otherwise. And PostgreSQL's isolation: who waited for a lock would
+    read what was there before it waited, and count a use that has grown.
     """
     found = sqlalchemy.make_url(url)
+    options = {}
     if found.get_backend_name() in ('mysql', 'mariadb'):
-        found = found.set(query={**MARIADB_OPTIONS, **found.query})
-    return found.render_as_string(hide_password=False)
+        options.update(MARIADB_OPTIONS)
+    if limits is not None:
+        options.update(patience.options(found, limits))
+    return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
 
 
 def _sqlite_engine(url, threads):

@@ -317,8 +317,12 @@ class _Run:
 
 
 def describe(error):
-    """An error as the journal keeps it and as faults show it."""
-    message = error.message if isinstance(error, exception.NovaLiteError) else str(error)
+    """An error as the journal keeps it and as faults show it.
+
+    What an error says that is none of ours may be anything: faults show its class.
+    """
+    ours = isinstance(error, exception.NovaLiteError)
+    message = error.message if ours else f'Unexpected error: {type(error).__name__}'
     return {
         'type': type(error).__name__,
         'message': message,

@@ -57,6 +57,8 @@ class Site:
 
     def __init__(self, conf):
         self.conf = conf
+        # One statement may archive or map all there is.
+        conf.set_override('read_timeout', 0, group='database')
 
     def __enter__(self):
         return self

@@ -151,7 +151,7 @@ class IdentityTest(SessionTestCase):
         error = self.assertRaises(
             exception.Unavailable, session.Neighbour, self.conf, 'cinder', title='volume'
         )
-        self.assertIn('[cinder]', error.message)
+        self.assertIn('[cinder]', str(error))
 
     def test_incomplete_credentials(self):
         self.conf.set_override('auth_type', 'password', group='service_user')

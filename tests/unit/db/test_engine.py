@@ -20,4 +20,5 @@ class TestDatabase(testtools.TestCase):
             )
 
         error = self.assertRaises(exception.Unavailable, database.read, lose)
-        self.assertEqual('The database is not available: server gone', error.message)
+        self.assertEqual('The database is not available: server gone', str(error))
+        self.assertEqual('The database is not available.', error.message)

@@ -1,0 +1,49 @@
+"""How long a database server may take: what the drivers are told.
+
+A server that is paused, or whose machine is gone, refuses nothing: connections
+stay open and no answer comes. PyMySQL has limits for that. libpq has them for
+connecting alone and psycopg adds none: `postgresql` gives its connections one.
+"""
+
+import importlib
+
+import sqlalchemy as sa
+
+# In a URL: seconds to wait for each answer. Of PyMySQL's own name.
+ANSWER = 'read_timeout'
+QUERY_CANCELED = '57014'
+
+
+def options(url, limits):
+    """What a URL (sqlalchemy's) has to say for these Limits, as its query."""
+    answer_s, connect_s = str(limits.answer_s), str(limits.connect_s)
+    if url.get_driver_name() == 'pymysql':
+        return {'connect_timeout': connect_s, ANSWER: answer_s, 'write_timeout': answer_s}
+    if url.get_driver_name() == 'psycopg':
+        return {
+            'connect_timeout': connect_s,
+            ANSWER: answer_s,
+            'tcp_user_timeout': str(limits.answer_s * 1000),
+            'keepalives_idle': answer_s,
+            'options': f'-c statement_timeout={limits.answer_s}s',
+        }
+    return {}
+
+
+def ran_out(error):
+    """Whether PostgreSQL ended a statement because it took too long."""
+    cause = getattr(error, 'inner_exception', None)
+    return getattr(getattr(cause, 'orig', None), 'sqlstate', None) == QUERY_CANCELED
+
+
+@sa.event.listens_for(sa.Engine, 'do_connect')
+def _connect(dialect, _record, args, options):
+    """Connect as SQLAlchemy would, with our class where the URL asks for patience."""
+    if dialect.driver != 'psycopg' or ANSWER not in options:
+        return None
+    answer_s = float(options.pop(ANSWER))
+    # Whoever has no PostgreSQL is spared its driver.
+    postgresql = importlib.import_module('nova_lite.db.postgresql')
+    connection = postgresql.Connection.connect(*args, **options)
+    connection.answer_s = answer_s
+    return connection

@@ -1,0 +1,35 @@
+"""Connections to PostgreSQL that do not wait for ever for an answer."""
+
+import psycopg
+
+from nova_lite import runtime
+
+# The server, if it can, ends a statement before we give up on the server.
+MARGIN_S = 1
+
+
+class Connection(psycopg.Connection):
+    """A connection to PostgreSQL that waits at most `answer_s` for an answer."""
+
+    answer_s = None
+
+    def wait(self, gen, *args, **kwargs):
+        if self.answer_s is not None:
+            gen = self._until(runtime.monotonic() + self.answer_s + MARGIN_S, gen)
+        return super().wait(gen, *args, **kwargs)
+
+    def _until(self, deadline, steps):
+        """`steps` (a generator that yields what it waits for), until the deadline.
+
+        psycopg sends what is ready, or nothing a few times a second.
+        """
+        try:
+            wanted = next(steps)
+            while True:
+                ready = yield wanted
+                if not ready and runtime.monotonic() > deadline:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError('the server does not answer')
+                wanted = steps.send(ready)
+        except StopIteration as end:
+            return end.value
