@@ -11,6 +11,7 @@ from nova_lite.api import quota
 from nova_lite.api import times
 from nova_lite.api import types
 from nova_lite.db.api import keypairs
+from nova_lite.db.api import quota_locks
 from nova_lite.policies import keypairs as rules
 
 ALL = '/os-keypairs'
@@ -98,7 +99,14 @@ def _create(req):
         'public_key': public,
         'fingerprint': keys.fingerprint(kind, public),
     }
-    row = req.app.api_db.write(_store, req.conf, req.ctxt.project_id, values)
+    row = quota_locks.write(
+        req.app.api_db,
+        quota_locks.of_user(user_id),
+        _store,
+        req.conf,
+        req.ctxt.project_id,
+        values,
+    )
     shown = {**_brief(req, row), 'user_id': user_id}
     if private is not None:
         shown['private_key'] = private
@@ -156,6 +164,7 @@ def _brief(req, row):
 
 
 def _store(connection, conf, project_id, values):
+    quota_locks.hold(connection, quota_locks.of_user(values['user_id']))
     row = keypairs.create(connection, values)
     limit = quota.limits(connection, conf, project_id, values['user_id'])['key_pairs']
     if 0 <= limit < keypairs.count(connection, values['user_id']):

@@ -9,6 +9,7 @@ from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
 from nova_lite.api import types
+from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
 from nova_lite.policies import server_groups as rules
@@ -96,7 +97,8 @@ def create(req):
         'project_id': req.ctxt.project_id,
         'user_id': req.ctxt.user_id,
     }
-    return {'server_group': _view(req, req.app.api_db.write(_store, req.conf, values), [])}
+    row = quota_locks.write(req.app.api_db, req.ctxt.project_id, _store, req.conf, values)
+    return {'server_group': _view(req, row, [])}
 
 
 @operation.operation('DELETE', ONE, success=204, faults=(403, 404))
@@ -131,6 +133,7 @@ def _page(connection, project_id, *, limit, offset):
 
 
 def _store(connection, conf, values):
+    quota_locks.hold(connection, values['project_id'])
     row = server_groups.create(connection, values)
     project_id, user_id = values['project_id'], values['user_id']
     scopes = [(quota.limits(connection, conf, project_id), None)]

@@ -6,8 +6,6 @@ the journal of its build. Source: design 4 and 9, reference/create-server 3.
 
 import datetime
 
-from oslo_db import exception as db_exception
-
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import quota
@@ -23,10 +21,7 @@ from nova_lite.objects import image as image_objects
 from nova_lite.objects import request_spec
 
 IMAGE_FIELDS = tuple(image_objects.ImageMeta.fields)
-
-
-class _NoLock(Exception):
-    """The project has no quota lock yet."""
+MEMBERS = 'server_group_members'
 
 
 def accept(req, plan, devices, boot_image):
@@ -36,19 +31,9 @@ def accept(req, plan, devices, boot_image):
     Raises OverQuota, for members of a server group too.
     """
     image = _image(boot_image, plan)
-    try:
-        return req.app.api_db.write(_store, req, plan, devices=devices, image=image)
-    except _NoLock:
-        _make_lock(req)
-        return req.app.api_db.write(_store, req, plan, devices=devices, image=image)
-
-
-def _make_lock(req):
-    try:
-        req.app.api_db.write(quota_locks.create, req.ctxt.project_id)
-    except db_exception.DBDuplicateEntry:
-        # Another request of the project was quicker.
-        return
+    return quota_locks.write(
+        req.app.api_db, req.ctxt.project_id, _store, req, plan, devices=devices, image=image
+    )
 
 
 def _store(connection, req, plan, *, devices, image):
@@ -95,9 +80,9 @@ def _count(connection, req, plan):
     """How many servers may be made; holds the project's lock where that matters."""
     ctxt = req.ctxt
     limits = quota.limits(connection, req.conf, ctxt.project_id, ctxt.user_id)
-    bounded = any(limits[name] >= 0 for name in quota.COUNTED)
-    if bounded and not quota_locks.hold(connection, ctxt.project_id):
-        raise _NoLock()
+    bounding = quota.COUNTED if plan.server_group is None else (*quota.COUNTED, MEMBERS)
+    if any(limits[name] >= 0 for name in bounding):
+        quota_locks.hold(connection, ctxt.project_id)
     return quota.admit(
         connection,
         req.conf,
@@ -117,7 +102,7 @@ def _join_group(connection, req, plan, uuids):
     server_groups.add_members(connection, group.id, uuids)
     limits = quota.limits(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
     members = server_groups.members(connection, [group.id]).get(group.id, [])
-    quota.require(limits['server_group_members'], len(members), 'server_group_members')
+    quota.require(limits[MEMBERS], len(members), MEMBERS)
     return members
 
 

@@ -1,8 +1,10 @@
-"""Quota locks: one request at a time counts a project's use and adds to it.
+"""Quota locks: one request at a time counts what a holder uses and adds to it.
 
-Without, two requests that read the same use could pass a limit together.
+Without, two requests that read the same use could pass a limit together. Holders
+are projects, and users for what belongs to them alone.
 """
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite.db import rows
@@ -11,15 +13,38 @@ from nova_lite.db.api import models
 TABLE = models.QuotaLock.__table__
 
 
-def hold(connection, project_id):
-    """Wait for the project's lock and keep it until the transaction ends.
+class _NoLock(Exception):
+    """The holder has no lock yet."""
 
-    Returns False when the project has none yet: `create` it, and try again.
+
+def of_user(user_id):
+    """The holder that stands for a user, whatever the project."""
+    return f'user {user_id}'
+
+
+def write(api_db, holder, function, *args, **kwargs):
+    """Run `function(connection, ...)`, which may `hold` the holder's lock, as a transaction."""
+    try:
+        return api_db.write(function, *args, **kwargs)
+    except _NoLock:
+        api_db.write(create, holder)
+        return api_db.write(function, *args, **kwargs)
+
+
+def hold(connection, holder):
+    """Wait for the lock and keep it until the transaction ends.
+
+    Only in what `write` runs: that makes the lock when there is none yet.
     """
-    query = sa.select(TABLE).where(TABLE.c.project_id == project_id).with_for_update()
-    return connection.execute(query).first() is not None
+    query = sa.select(TABLE).where(TABLE.c.project_id == holder).with_for_update()
+    if connection.execute(query).first() is None:
+        raise _NoLock()
 
 
-def create(connection, project_id):
-    """Give a project its lock; in a transaction of its own, since another may be quicker."""
-    rows.insert(connection, TABLE, {'project_id': project_id})
+def create(connection, holder):
+    """Give a holder its lock, unless another request was quicker."""
+    try:
+        with connection.begin_nested():
+            rows.insert(connection, TABLE, {'project_id': holder})
+    except db_exception.DBDuplicateEntry:
+        return

@@ -1,8 +1,12 @@
 """Limits that an administrator set: of projects, of users in them, of quota classes."""
 
+from oslo_db import exception as db_exception
+from oslo_log import log
+
 from nova_lite.db import rows
 from nova_lite.db.api import models
 
+LOG = log.getLogger(__name__)
 LIMITS = models.Quota.__table__
 CLASSES = models.QuotaClass.__table__
 DEFAULT_CLASS = 'default'
@@ -49,7 +53,12 @@ def set_class(connection, class_name, limits):
 
 def _put(connection, table, key, limit):
     conditions = [table.c[name] == value for name, value in key.items()]
-    if rows.find(connection, table, **key):
-        connection.execute(table.update().where(*conditions).values(hard_limit=limit))
-    else:
-        rows.insert(connection, table, {**key, 'hard_limit': limit})
+    change = table.update().where(*conditions).values(hard_limit=limit)
+    if rows.find(connection, table, **key) is None:
+        try:
+            with connection.begin_nested():
+                rows.insert(connection, table, {**key, 'hard_limit': limit})
+            return
+        except db_exception.DBDuplicateEntry:
+            LOG.debug('Another request has just set %s', key)
+    connection.execute(change)

@@ -1,0 +1,106 @@
+"""Limits under requests that come at the same time, over database servers.
+
+SQLite has one writer at a time, so that nothing can be seen there.
+"""
+
+import concurrent.futures
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.api import keypairs as keypairs_api
+from nova_lite.api import server_groups as server_groups_api
+from nova_lite.db.api import quota_locks
+from tests.fixtures import compute_api
+from tests.fixtures import database
+from tests.fixtures import mariadb
+from tests.fixtures import postgresql
+from tests.fixtures import servers
+
+KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGmzrZGzYjYzPXUYRZQFVUQHKNZqRxIbEs0pU1EhvLFU x'
+THREADS = 8
+WAIT_S = 60
+AHEAD_S = 1.5
+WHO = {'project_id': 'alpha', 'user_id': 'alice'}
+
+
+class Races:
+    """What requests at once may make where the limit is one; mixed into a case per server."""
+
+    server_class = None
+
+    def setUp(self):
+        super().setUp()
+        servers.require(self.server_class)
+        server = self.useFixture(self.server_class())
+        server.idle = {}
+        database.server = server
+        self.addCleanup(setattr, database, 'server', None)
+        self.api = self.useFixture(compute_api.ComputeApi(cells=1))
+        self.pool = runtime.executor(THREADS)
+        self.addCleanup(self.pool.shutdown)
+        for name in ('key_pairs', 'server_groups'):
+            self.api.conf.set_override(name, 1, group='quota')
+        # Their locks; who makes one waits for whoever makes the same.
+        for holder in ('alpha', quota_locks.of_user('alice')):
+            self.api.api_db.write(quota_locks.create, holder)
+
+    def second_within(self, first, *request):
+        """The code of a request that comes when `first(connection)` has all but ended."""
+        answers = []
+
+        def slow(connection):
+            first(connection)
+            answers.append(self.pool.submit(self.api.call, *request))
+            concurrent.futures.wait(answers, timeout=AHEAD_S)
+
+        self.api.api_db.write(slow)
+        return answers[0].result(WAIT_S).status_code
+
+    def test_key_pairs(self):
+        def first(connection):
+            values = {'name': 'a', 'type': 'ssh', 'public_key': KEY, 'fingerprint': 'f'}
+            values['user_id'] = 'alice'
+            keypairs_api._store(connection, self.api.conf, 'alpha', values)
+
+        body = {'keypair': {'name': 'b', 'public_key': KEY}}
+        self.assertEqual(403, self.second_within(first, 'POST', '/os-keypairs', body))
+
+    def test_server_groups(self):
+        def first(connection):
+            values = {'uuid': runtime.new_uuid(), 'name': 'a', 'policy': 'affinity', 'rules': {}}
+            server_groups_api._store(connection, self.api.conf, {**values, **WHO})
+
+        body = {'server_group': {'name': 'b', 'policies': ['affinity']}}
+        self.assertEqual(403, self.second_within(first, 'POST', '/os-server-groups', body))
+
+    def test_a_lock_that_many_make(self):
+        body = {'server_group': {'name': 'b', 'policies': ['affinity']}}
+        who = {**compute_api.MEMBER, 'project': 'new'}
+        calls = [
+            self.pool.submit(self.api.call, 'POST', '/os-server-groups', body, who=who)
+            for _ in range(THREADS)
+        ]
+        codes = sorted(call.result(WAIT_S).status_code for call in calls)
+        self.assertEqual([200] + [403] * (THREADS - 1), codes)
+
+    def test_limits_that_are_set_at_once(self):
+        calls = [
+            self.pool.submit(
+                self.api.call,
+                'PUT',
+                '/os-quota-sets/alpha',
+                {'quota_set': {'cores': 30 + number, 'ram': 1000 + number}},
+                who=compute_api.ADMIN,
+            )
+            for number in range(THREADS)
+        ]
+        self.assertEqual([200] * THREADS, [call.result(WAIT_S).status_code for call in calls])
+
+
+class RacesOnMariaDB(Races, testtools.TestCase):
+    server_class = mariadb.MariaDB
+
+
+class RacesOnPostgreSQL(Races, testtools.TestCase):
+    server_class = postgresql.PostgreSQL
