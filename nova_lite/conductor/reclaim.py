@@ -45,7 +45,7 @@ class Reclaim:
             return
         LOG.info('Server %s was soft-deleted long ago: deleting it', row.uuid)
         if row.host is None:
-            return  # the audit ends the record
+            return  # the super-conductor ends the record
         self._compute.delete_instance(
             ctxt,
             host=row.host,

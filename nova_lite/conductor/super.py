@@ -13,6 +13,7 @@ from nova_lite import exception
 from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
+from nova_lite.conductor import disposals
 from nova_lite.conductor import kinds
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
@@ -60,6 +61,7 @@ class SuperConductor:
             lease_s=conf.conductor.lease_s,
             threads=conf.conductor.saga_threads,
         )
+        self._disposals = disposals.Disposals(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
@@ -100,6 +102,10 @@ class SuperConductor:
         """Take up sagas that are due and that no one holds."""
         self.engine.sweep()
 
+    def sweep_deletions(self):
+        """Finish deletions that have no host to finish them."""
+        self._disposals.run()
+
     def confirm_resizes(self):
         """Confirm resizes that were left unconfirmed for too long."""
         self._auto_confirm.run()
@@ -123,6 +129,7 @@ class SuperConductor:
             (interval, self.sweep_builds),
             (interval, self.sweep_sagas),
             (interval, self.confirm_resizes),
+            (self.conf.conductor.audit_interval, self.sweep_deletions),
             (self.conf.report_interval, self.beat),
         ]
         if self.conf.shelved_offload_time > 0:

@@ -31,7 +31,8 @@ OPTS = [
         'audit_interval',
         default=30,
         min=1,
-        help="Seconds between two audits of a cell's records by its conductor.",
+        help="Seconds between two audits of a cell's records by its conductor, and of "
+        "cell0's by the super-conductor.",
     ),
     cfg.IntOpt(
         'audit_idle_s',

@@ -9,7 +9,7 @@ import dataclasses
 
 from oslo_log import log
 
-from nova_lite import cells
+from nova_lite import disposal
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
@@ -19,13 +19,11 @@ from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import resized
-from nova_lite.clients import release
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import quota_locks
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
-from nova_lite.db.cell import actions
-from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.objects import instance as instance_objects
@@ -33,7 +31,6 @@ from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
-EVENT = 'api_local_delete'
 # What has a guest worth keeping; anything else is deleted at once.
 KEPT = (
     states.VmState.ACTIVE,
@@ -100,7 +97,7 @@ def restore(req, server):
     """Take a soft deletion back, if the owner's quota has room again."""
     instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
     try:
-        req.app.api_db.write(_count_again, req.conf, server)
+        quota_locks.write(req.app.api_db, server.row.project_id, _count_again, req.conf, server)
     except exception.OverQuota:
         changes = {'task_state': None, 'deleted_at': server.row.deleted_at}
         acting.swap(req, server, RESTORING, changes)
@@ -121,12 +118,16 @@ def delete_from_cell(req, server, *, keep_s=None):
         if _confirm_first(req, server, delete=answers) and answers:
             return
         kept = answers and keep_s and server.row.vm_state in KEPT
-        if not (kept and _soft_delete(req, server)):
-            _delete_now(req, server)
-        _drop_shelved_image(req, server)
+        if kept and _soft_delete(req, server):
+            return
+        changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
+        acting.swap(req, server, states.DELETE, changes, action='delete')
     except exception.NovaLiteError:
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
         raise
+    # It is going to be deleted, whoever gets to it.
+    _delete_now(req, server)
+    _drop_shelved_image(req, server)
 
 
 def _drop_shelved_image(req, server):
@@ -156,34 +157,24 @@ def _confirm_first(req, server, *, delete):
 
 def _delete_request(req, server):
     """Take a build request back; False when it has become a record meanwhile."""
-    if not req.app.api_db.write(_forget, server.uuid):
+    withdrawn = req.app.api_db.write(_withdraw, server.uuid, req.conf.conductor.build_lease_s)
+    if withdrawn is None:
         return False
-    _purge(req, server.uuid)
-    devices = server.build_request.block_devices
-    release.release(req.app, req.ctxt, server.uuid, devices, ports=())
     LOG.info('Server %s was deleted before it was built', server.uuid)
+    try:
+        disposal.withdraw(req.app, req.ctxt, withdrawn)
+    except exception.NovaLiteError as error:
+        LOG.warning('The rest of server %s is left to the sweep: %s', server.uuid, error)
     return True
 
 
-def _purge(req, uuid):
-    """Remove records of a builder that died before it mapped them; no other will map them now.
-
-    Their host would find them and build a server that nobody has.
-    """
-    for cell, found in req.app.cells.scatter(instances.find, uuid).items():
-        if isinstance(found, cells.Unreachable):
-            LOG.warning('Whether cell %s knows server %s is not known', cell.name, uuid)
-        elif found is not None:
-            cell.db.write(instances.purge, uuid)
-
-
-def _forget(connection, uuid):
-    if not build_requests.destroy(connection, uuid):
-        return False
-    instance_mappings.destroy(connection, uuid)
-    request_specs.destroy(connection, uuid)
-    server_groups.leave(connection, [uuid])
-    return True
+def _withdraw(connection, uuid, lease_s):
+    withdrawn = build_requests.withdraw(connection, uuid, lease_s)
+    if withdrawn is not None:
+        instance_mappings.destroy(connection, uuid)
+        request_specs.destroy(connection, uuid)
+        server_groups.leave(connection, [uuid])
+    return withdrawn
 
 
 def _host_answers(req, server):
@@ -200,8 +191,6 @@ def _delete_now(req, server):
 
     Where it is can be trusted only now that no move may change it any more.
     """
-    changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
-    acting.swap(req, server, states.DELETE, changes, action='delete')
     server.row = server.cell.db.read(instances.find, server.uuid)
     if server.row.deleted:
         return
@@ -210,7 +199,8 @@ def _delete_now(req, server):
         devices = acting.devices(server)
         acting.send(req, server, 'delete_instance', instance=instance, block_devices=devices)
     else:
-        _end_here(req, server)
+        disposal.finish(req.app, req.ctxt, server.cell, server.row)
+        LOG.info('Server %s was deleted without its host', server.uuid)
 
 
 def _soft_delete(req, server):
@@ -226,6 +216,7 @@ def _soft_delete(req, server):
 def _count_again(connection, conf, server):
     """Let the server count in quotas again; raises OverQuota."""
     row = server.row
+    quota_locks.hold(connection, row.project_id)
     quota.admit(
         connection,
         conf,
@@ -236,19 +227,3 @@ def _count_again(connection, conf, server):
         memory_mb=row.memory_mb,
     )
     instance_mappings.set_queued_for_delete(connection, server.uuid, False)
-
-
-def _end_here(req, server):
-    """Give back what the server holds elsewhere, then end its record."""
-    found = server.cell.db.read(children.block_devices, [server.uuid])
-    devices = [device._mapping for device in found.get(server.uuid, [])]
-    release.release(req.app, req.ctxt, server.uuid, devices, ports=server.row.network_info)
-    server.cell.db.write(_end, req.ctxt, server.uuid)
-    LOG.info('Server %s was deleted without its host', server.uuid)
-
-
-def _end(connection, ctxt, uuid):
-    children.destroy_block_devices(connection, uuid)
-    children.destroy_tags(connection, uuid)
-    instances.mark_deleted(connection, uuid)
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT)

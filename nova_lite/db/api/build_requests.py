@@ -1,7 +1,8 @@
 """Build requests: servers that were accepted and are in no cell yet.
 
 A row is also the journal of the build: whoever holds its epoch may finish it,
-and a row whose lease ran out is taken up by the sweep.
+and a row whose lease ran out is taken up by the sweep. A row that was withdrawn is
+none to readers; it stays until what a builder may have left is cleared away.
 """
 
 import datetime
@@ -24,23 +25,31 @@ def create(connection, values):
 def get(connection, uuid):
     """One build request; raises BuildRequestNotFound."""
     return rows.get(
-        connection, TABLE, exception.BuildRequestNotFound(uuid=uuid), instance_uuid=uuid
+        connection,
+        TABLE,
+        exception.BuildRequestNotFound(uuid=uuid),
+        instance_uuid=uuid,
+        withdrawn=False,
     )
 
 
 def find(connection, uuid):
     """One build request or None."""
-    return rows.find(connection, TABLE, instance_uuid=uuid)
+    return rows.find(connection, TABLE, instance_uuid=uuid, withdrawn=False)
 
 
 def of(connection, uuids):
     """Build requests of several servers, in the order they were accepted."""
-    return rows.every(connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(uuids))
+    return rows.every(
+        connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(uuids), withdrawn=False
+    )
 
 
 def every(connection, project_id=None):
     """All build requests, or those of a project, newest first."""
-    where = {} if project_id is None else {'project_id': project_id}
+    where = {'withdrawn': False}
+    if project_id is not None:
+        where['project_id'] = project_id
     return rows.every(connection, TABLE, order_by=TABLE.c.id.desc(), **where)
 
 
@@ -55,9 +64,30 @@ def drop(connection, uuid, epoch):
         )
 
 
-def destroy(connection, uuid):
-    """Remove a build request whoever owns it; whether there was one."""
-    return bool(rows.delete(connection, TABLE, instance_uuid=uuid))
+def withdraw(connection, uuid, lease_s):
+    """Take a build request back; returns its row under a new epoch, None if there is none.
+
+    Whoever withdraws it clears up after it, and has the lease for that.
+    """
+    row = connection.execute(
+        sa.select(TABLE)
+        .where(TABLE.c.instance_uuid == uuid, TABLE.c.withdrawn.is_(False))
+        .with_for_update()
+    ).first()
+    if row is None:
+        return None
+    lease_until = runtime.naive_now() + datetime.timedelta(seconds=lease_s)
+    connection.execute(
+        TABLE.update()
+        .where(TABLE.c.id == row.id)
+        .values(withdrawn=True, epoch=row.epoch + 1, lease_until=lease_until)
+    )
+    return rows.find(connection, TABLE, id=row.id)
+
+
+def forget(connection, uuid, epoch):
+    """Remove a withdrawn build request that this epoch owns."""
+    rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=True)
 
 
 def take_over(connection, lease_s, limit=20):
@@ -71,7 +101,7 @@ def take_over(connection, lease_s, limit=20):
     due = (
         connection.execute(
             sa.select(TABLE.c.reservation_id)
-            .where(TABLE.c.lease_until < now)
+            .where(TABLE.c.lease_until < now, TABLE.c.withdrawn.is_(False))
             .order_by(TABLE.c.id)
             .limit(limit)
         )
@@ -83,7 +113,11 @@ def take_over(connection, lease_s, limit=20):
         mine = (
             connection.execute(
                 sa.select(TABLE.c.id)
-                .where(TABLE.c.reservation_id == reservation_id, TABLE.c.lease_until < now)
+                .where(
+                    TABLE.c.reservation_id == reservation_id,
+                    TABLE.c.lease_until < now,
+                    TABLE.c.withdrawn.is_(False),
+                )
                 .with_for_update()
             )
             .scalars()
@@ -98,6 +132,25 @@ def take_over(connection, lease_s, limit=20):
         if found:
             batches[reservation_id] = found
     return batches
+
+
+def take_over_withdrawn(connection, lease_s, limit=20):
+    """Own the oldest withdrawn requests whose lease ran out; their rows, epochs raised."""
+    now = runtime.naive_now()
+    due = connection.execute(
+        sa.select(TABLE.c.id)
+        .where(TABLE.c.lease_until < now, TABLE.c.withdrawn.is_(True))
+        .order_by(TABLE.c.id)
+        .limit(limit)
+        .with_for_update()
+    )
+    mine = due.scalars().all()
+    connection.execute(
+        TABLE.update()
+        .where(TABLE.c.id.in_(mine))
+        .values(epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s))
+    )
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
 
 
 def expire(connection, epoch_of):

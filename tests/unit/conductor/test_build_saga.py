@@ -71,7 +71,7 @@ class BuildTest(build_base.BuildTestCase):
 
     def test_deleted_while_it_was_scheduled(self):
         def delete():
-            self.api_db.write(build_requests.destroy, self.uuid)
+            self.api_db.write(build_requests.withdraw, self.uuid, 60)
             self.api_db.write(instance_mappings.destroy, self.uuid)
 
         self.scheduler.before = delete

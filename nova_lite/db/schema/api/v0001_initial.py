@@ -34,6 +34,7 @@ sa.Table(
     sa.Column('tags', types.Json(), nullable=False),
     sa.Column('arguments', types.Json(), nullable=False),
     sa.Column('epoch', sa.Integer(), nullable=False),
+    sa.Column('withdrawn', sa.Boolean(), nullable=False),
     sa.Column('lease_until', types.Time(), nullable=False, index=True),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),

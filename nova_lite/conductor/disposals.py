@@ -1,0 +1,61 @@
+"""Disposals: deletions that nobody finished above the cells.
+
+The API deletes what no host can delete, and may be killed on the way. Here are
+cell0 and what was not built yet; cells have conductors of their own (cell_audit).
+"""
+
+import datetime
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import disposal
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import requests
+from nova_lite.db import rows
+from nova_lite.db.api import build_requests
+from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
+
+
+class Disposals:
+    """The periodic search of the super-conductor. world: see `super.World`"""
+
+    def __init__(self, world):
+        self._world, self._options = world, world.conf.conductor
+
+    def run(self):
+        """Finish what has not moved for too long."""
+        cell0 = self._world.cells.cell0
+        for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
+            LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+            self._attempt(row.uuid, disposal.finish, context.admin(), cell0, row)
+        withdrawn = self._world.api_db.write(
+            build_requests.take_over_withdrawn, self._options.build_lease_s
+        )
+        for request in withdrawn:
+            ctxt = requests.context_of(request)
+            self._attempt(request.instance_uuid, disposal.withdraw, ctxt, request)
+
+    def _attempt(self, uuid, work, *args):
+        try:
+            work(self._world, *args)
+        except exception.NovaLiteError as error:
+            LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
+
+
+def _abandoned(connection, idle_s):
+    table = instances.TABLE
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    return rows.every(
+        connection,
+        table,
+        table.c.deleted.is_(False),
+        table.c.task_state == str(states.TaskState.DELETING),
+        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
+        order_by=table.c.id,
+    )

@@ -1,0 +1,61 @@
+"""Disposal: what goes of a server that no host deletes.
+
+Every part may be repeated: whoever is killed in between leaves the rest to the
+super-conductor, which finds the record or the withdrawn build request.
+Source: reference/create-server 7.
+"""
+
+from oslo_log import log
+
+from nova_lite import cells
+from nova_lite.clients import release
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import attempts
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
+EVENT = 'api_local_delete'
+
+
+def finish(world, ctxt, cell, row):
+    """End a server's record after giving up what it holds elsewhere.
+
+    world: has api_db, cells and the clients of the neighbours
+    """
+    found = cell.db.read(children.block_devices, [row.uuid])
+    devices = [device._mapping for device in found.get(row.uuid, [])]
+    release.release(world, ctxt, row.uuid, devices, ports=row.network_info)
+    cell.db.write(_end, ctxt, row.uuid)
+    world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
+
+
+def withdraw(world, ctxt, request):
+    """Clear up after a build request that was withdrawn (its row), and forget it.
+
+    No builder maps a record of its any more, and a host would build what nobody has.
+    The row stays until every cell is known to have none and to take none.
+    """
+    uuid = request.instance_uuid
+    cleared = world.cells.scatter(
+        attempts.clear, uuid, request.epoch, keep_begun=False, writes=True
+    )
+    release.release(world, ctxt, uuid, request.block_devices, ports=())
+    away = [cell.name for cell, kept in cleared.items() if isinstance(kept, cells.Unreachable)]
+    if away:
+        LOG.warning('Whether %s have records of server %s is not known yet', away, uuid)
+        return
+    world.api_db.write(build_requests.forget, uuid, request.epoch)
+
+
+def _end(connection, ctxt, uuid):
+    row = instances.find(connection, uuid)
+    if row is None or row.deleted:
+        return
+    children.destroy_block_devices(connection, uuid)
+    children.destroy_tags(connection, uuid)
+    instances.mark_deleted(connection, uuid)
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT)
+    actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

@@ -1,0 +1,186 @@
+"""Deletions without a host whose API is killed on the way, and cells that are away."""
+
+import datetime
+
+from nova_lite import conf
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.conductor import super as super_module
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import attempts
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from tests.fixtures import api_neighbours
+from tests.unit.api.servers import base
+from tests.unit.api.servers import create_base
+
+VIF = {'id': api_neighbours.PORT_ID, 'preserve_on_delete': False}
+
+
+class Killed(BaseException):
+    """The API process ends here."""
+
+
+class Lethal:
+    """A client in whose method, or after which, the caller is killed once."""
+
+    def __init__(self, client, method, *, after):
+        self._client, self._method, self._after = client, method, after
+
+    def __getattr__(self, name):
+        found = getattr(self._client, name)
+        if name != self._method:
+            return found
+
+        def kill(*args, **kwargs):
+            if self._after:
+                found(*args, **kwargs)
+            raise Killed()
+
+        return kill
+
+
+POINTS = [
+    (client, method, after)
+    for client, method in (
+        ('placement', 'delete_allocations'),
+        ('network', 'deallocate'),
+        ('volume', 'delete_attachment'),
+        ('volume', 'delete'),
+    )
+    for after in (False, True)
+]
+
+
+class Sweeping:
+    """Runs the super-conductor's sweep as if all had been idle for long enough."""
+
+    def sweep(self):
+        options = conf.make_conf(files=[])
+        world = super_module.World(
+            options,
+            api_db=self.api.api_db,
+            cells=self.api.cells,
+            scheduler=None,
+            clients=self.api.neighbours,
+        )
+        boss = super_module.SuperConductor(options, world, name='one')
+        self.addCleanup(boss.stop)
+        past = runtime.naive_now() - datetime.timedelta(seconds=300)
+        for cell in self.api.cells.every():
+            cell.db.write(lambda c: c.execute(instances.TABLE.update().values(updated_at=past)))
+        table = api_models.BuildRequest.__table__
+        self.api.api_db.write(lambda c: c.execute(table.update().values(lease_until=past)))
+        boss.sweep_builds()
+        boss.sweep_deletions()
+
+    def kill_in(self, client, method, after, *request):
+        setattr(self.api.app, client, Lethal(getattr(self.api.app, client), method, after=after))
+        try:
+            self.assertRaises(Killed, self.api.call, *request)
+        finally:
+            setattr(self.api.app, client, getattr(self.api.neighbours, client))
+
+
+class TestLocalDelete(Sweeping, base.Case):
+    def server_in(self, cell):
+        uuid = self.api.add_server(cell, host=None, node=None, vm_state='error', network_info=[VIF])
+        device = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'volume_id': api_neighbours.VOLUME_ID,
+            'attachment_id': runtime.new_uuid(),
+            'delete_on_termination': True,
+        }
+        self.api.cell(cell).db.write(children.create_block_devices, [device])
+        return uuid, device['attachment_id']
+
+    def test_killed_in_cell0(self):
+        for number, point in enumerate(POINTS):
+            uuid, attachment = self.server_in('cell0')
+            self.kill_in(*point, 'DELETE', f'/servers/{uuid}')
+            self.sweep()
+            where = str(POINTS[number])
+            self.assertTrue(self.api.row(uuid, 'cell0').deleted, where)
+            mapping = self.api.api_db.read(instance_mappings.get, uuid)
+            self.assertTrue(mapping.queued_for_delete, where)
+            neighbours = self.api.neighbours
+            self.assertIn(uuid, neighbours.placement.released, where)
+            self.assertIn(uuid, neighbours.network.released, where)
+            self.assertIn(attachment, neighbours.volume.deleted, where)
+            self.assertIn(api_neighbours.VOLUME_ID, neighbours.volume.volumes_deleted, where)
+            neighbours.volume.volumes_deleted.clear()
+
+    def test_what_an_audit_will_finish_does_not_count(self):
+        uuid, _attachment = self.server_in('cell1')
+        network = self.api.neighbours.network
+
+        def away(*_args):
+            raise exception.Unavailable(service='The network service', reason='test')
+
+        network.deallocate = away
+        self.refused('DELETE', f'/servers/{uuid}', code=503)
+        self.assertEqual('deleting', self.api.row(uuid).task_state)
+        mapping = self.api.api_db.read(instance_mappings.get, uuid)
+        self.assertTrue(mapping.queued_for_delete)
+
+
+class TestDeleteBeforeBuild(Sweeping, create_base.Case):
+    def accepted(self):
+        item = {
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'boot_index': 0,
+            'uuid': api_neighbours.VOLUME_ID,
+        }
+        (request,) = self.create(block_device_mapping_v2=[item], imageRef=create_base.ABSENT)
+        return request.instance_uuid
+
+    def stored(self, uuid):
+        table = api_models.BuildRequest.__table__
+        return self.api.api_db.read(
+            lambda c: c.execute(table.select().where(table.c.instance_uuid == uuid)).first()
+        )
+
+    def assert_gone(self, uuid):
+        self.assertIsNone(self.stored(uuid))
+        volume = self.api.neighbours.volume
+        self.assertEqual({volume.attached[-1][2]}, set(volume.deleted))
+        self.assertIn(uuid, self.api.neighbours.placement.released)
+
+    def test_killed(self):
+        for point in POINTS[:2] + POINTS[4:6]:
+            uuid = self.accepted()
+            self.api.neighbours.volume.deleted.clear()
+            self.kill_in(*point, 'DELETE', f'/servers/{uuid}')
+            self.refused('GET', f'/servers/{uuid}', code=404)
+            self.assertEqual([], self.api.call('GET', '/servers').json['servers'])
+            self.sweep()
+            self.assert_gone(uuid)
+
+    def test_a_cell_that_is_away(self):
+        """A builder that was killed may have left a record there, which its host finds."""
+        uuid = self.accepted()
+        database = self.api.cell('cell2').db
+        values = self.api.record(uuid=uuid, vm_state='building', task_state='scheduling')
+        database.write(instances.create, [values])
+        database.dispose()
+        url, database.url, database._engine = database.url, 'sqlite:////nonexistent/x', None
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.refused('GET', f'/servers/{uuid}', code=404)
+        self.assertIsNotNone(self.stored(uuid))
+        database.url, database._engine = url, None
+        self.sweep()
+        self.assertIsNone(self.api.row(uuid, 'cell2'))
+        self.assert_gone(uuid)
+
+    def test_its_builder_adds_nothing_any_more(self):
+        uuid = self.accepted()
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        for cell in self.api.cells.every():
+            self.assertEqual({uuid}, cell.db.read(attempts.overtaken, {uuid: 0}))
+        self.assertIsNone(self.api.api_db.read(build_requests.find, uuid))
