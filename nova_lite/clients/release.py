@@ -6,6 +6,7 @@ repeated. Source: reference/create-server 7.
 """
 
 from nova_lite import exception
+from nova_lite.clients import volume as volumes
 
 
 def release(clients, ctxt, uuid, devices, *, ports):
@@ -26,6 +27,8 @@ def release(clients, ctxt, uuid, devices, *, ports):
     for device in devices:
         if device['volume_id'] and device['delete_on_termination']:
             _delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
+    for volume_id in volumes.strays(clients.volume, ctxt, uuid, devices):
+        _delete_volume(clients.volume, ctxt, uuid, volume_id)
 
 
 def _delete_volume(volume, ctxt, uuid, volume_id):

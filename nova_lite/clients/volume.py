@@ -11,6 +11,7 @@ from nova_lite.clients import session
 MICROVERSION = 'volume 3.44'  # attachments are completed by their own call
 REIMAGE_MICROVERSION = 'volume 3.68'
 CONFLICT = {400: exception.Conflict, 409: exception.Conflict}
+DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block device
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
 
@@ -64,6 +65,34 @@ def _image(metadata):
     return image
 
 
+def marks_of(instance_uuid, device):
+    """Name and metadata that tell a volume which was made for a server's block device."""
+    kind = f'{device.get("source_type")}-{device.get("destination_type")}'
+    return {'name': f'{instance_uuid}-{kind}', 'metadata': {DEVICE: device.get('uuid')}}
+
+
+def made_for(client, ctxt, instance_uuid, device):
+    """The volumes that were made for a block device, also those of which nobody was told."""
+    if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
+        return []
+    marks = marks_of(instance_uuid, device)
+    return [
+        volume
+        for volume in client.named(ctxt, marks['name'])
+        if volume['metadata'].get(DEVICE) == device.get('uuid')
+    ]
+
+
+def strays(client, ctxt, instance_uuid, devices):
+    """Ids of volumes that were made for block devices which do not name them."""
+    return [
+        volume['id']
+        for device in devices
+        for volume in made_for(client, ctxt, instance_uuid, device)
+        if volume['id'] != device.get('volume_id')
+    ]
+
+
 class Volume:
     """The volume service."""
 
@@ -78,6 +107,14 @@ class Volume:
     def get(self, ctxt, volume_id):
         """The volume, as `of` makes it; raises VolumeNotFound."""
         return of(self._call(ctxt, 'GET', volume_id).json()['volume'])
+
+    def named(self, ctxt, name):
+        """The volumes of that name: the user's, or without a user those of everyone."""
+        params = {'name': name}
+        if not self.service.has_user(ctxt):
+            params['all_tenants'] = 1
+        body = self.service.get(ctxt, '/volumes/detail', params=params, as_user=True)
+        return [of(each) for each in body['volumes']]
 
     def check_attachable(self, volume, *, instance_uuid=None, availability_zone=None):
         """Raise VolumeNotUsable unless the volume can be attached to a server.

@@ -76,14 +76,8 @@ class Volumes:
 
     def _create(self, device):
         """Make the volume a device describes, and wait until it can be attached."""
-        volume = self._site.volume.create(
-            self._ctxt,
-            size=device.volume_size,
-            name=f'{self._instance.uuid}-{device.source_type}-{device.destination_type}',
-            image_id=device.get('image_id') if device.source_type == 'image' else None,
-            snapshot_id=device.get('snapshot_id'),
-            volume_type=device.get('volume_type'),
-        )
+        made = self._made(device) if self._again else []
+        volume = made[0] if made else self._order(device)
         device.volume_id, device.volume_size = volume['id'], volume['size']
         try:
             yield from self._record([changes_of(device)])
@@ -100,6 +94,21 @@ class Volumes:
             raise exception.VolumeNotUsable(
                 volume_id=volume['id'], reason=f"its status is '{volume['status']}'"
             )
+
+    def _made(self, device):
+        """What was made for the device before this daemon was killed."""
+        found = volume_client.made_for(self._site.volume, self._ctxt, self._instance.uuid, device)
+        return [volume for volume in found if not volume['status'].startswith(('err', 'del'))]
+
+    def _order(self, device):
+        return self._site.volume.create(
+            self._ctxt,
+            size=device.volume_size,
+            image_id=device.get('image_id') if device.source_type == 'image' else None,
+            snapshot_id=device.get('snapshot_id'),
+            volume_type=device.get('volume_type'),
+            **volume_client.marks_of(self._instance.uuid, device),
+        )
 
     def _connect(self, device, known):
         connector = self._site.driver.get_volume_connector(self._node)
@@ -141,13 +150,20 @@ class Volumes:
             self._site.volume.delete_attachment(self._ctxt, former)
 
     def give_back(self):
-        """End the attachments, and delete the volumes that end with the server."""
+        """End the attachments, and delete the volumes that end with the server.
+
+        And those that nobody knows of, since their making was not answered.
+        """
         if not self.devices:
             return
         self._end_attachments()
         for device in self.devices:
             if device.get('volume_id') and device.delete_on_termination:
                 self._delete(device.volume_id)
+        for volume_id in volume_client.strays(
+            self._site.volume, self._ctxt, self._instance.uuid, self.devices
+        ):
+            self._delete(volume_id)
 
     def _end_attachments(self):
         """End all attachments of the server; how many there were."""

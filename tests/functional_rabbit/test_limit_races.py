@@ -12,10 +12,9 @@ from nova_lite.api import keypairs as keypairs_api
 from nova_lite.api import server_groups as server_groups_api
 from nova_lite.db.api import quota_locks
 from tests.fixtures import compute_api
-from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
-from tests.fixtures import servers
+from tests.functional_rabbit import test_api_databases
 
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGmzrZGzYjYzPXUYRZQFVUQHKNZqRxIbEs0pU1EhvLFU x'
 THREADS = 8
@@ -24,18 +23,14 @@ AHEAD_S = 1.5
 WHO = {'project_id': 'alpha', 'user_id': 'alice'}
 
 
-class Races:
-    """What requests at once may make where the limit is one; mixed into a case per server."""
+tearDownModule = test_api_databases.tearDownModule
 
-    server_class = None
+
+class Races(test_api_databases.OnServer):
+    """What requests at once may make where the limit is one; mixed into a case per server."""
 
     def setUp(self):
         super().setUp()
-        servers.require(self.server_class)
-        server = self.useFixture(self.server_class())
-        server.idle = {}
-        database.server = server
-        self.addCleanup(setattr, database, 'server', None)
         self.api = self.useFixture(compute_api.ComputeApi(cells=1))
         self.pool = runtime.executor(THREADS)
         self.addCleanup(self.pool.shutdown)

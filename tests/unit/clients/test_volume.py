@@ -35,6 +35,20 @@ class VolumeTestCase(neighbours.NeighbourTestCase):
 class VolumeTest(VolumeTestCase):
     """Volumes."""
 
+    def test_made_for_a_device(self):
+        """What a device does not name was made without an answer."""
+        device, other = (
+            {'uuid': runtime.new_uuid(), 'source_type': 'blank', 'destination_type': 'volume'}
+            for _ in range(2)
+        )
+        uuid = self.server.uuid
+        made = self.create(size=1, **volume.marks_of(uuid, device))
+        self.create(size=1, name=made['name'])
+        for ctxt in (self.member, self.admin):
+            self.assertEqual([made['id']], volume.strays(self.volume, ctxt, uuid, [device, other]))
+        named = {**device, 'volume_id': made['id']}
+        self.assertEqual([], volume.strays(self.volume, self.member, uuid, [named, other]))
+
     def test_get(self):
         found = self.read()
         self.assertEqual(

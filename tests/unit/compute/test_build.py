@@ -204,8 +204,6 @@ class TestFailedStages(testscenarios.WithScenarios, testtools.TestCase):
         ],
         [('before', {'after': False}), ('after', {'after': True})],
     )
-    # A volume whose making was not answered cannot be told from others (a known gap).
-    scenarios = [each for each in scenarios if each[0] != 'volume create,after']
 
     def setUp(self):
         super().setUp()

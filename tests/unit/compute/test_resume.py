@@ -75,10 +75,6 @@ class TestKilledBuild(testscenarios.WithScenarios, Base):
         ],
         [('before', {'after': False}), ('after', {'after': True})],
     )
-    # A volume that nobody recorded cannot be told from others (a known gap).
-    scenarios = [
-        each for each in scenarios if each[0] not in ('create volume,after', 'record volume,before')
-    ]
 
     def kill_building(self, **options):
         where, method = self.at
