@@ -6,6 +6,8 @@ from rich import console
 from rich import table
 
 from nova_lite.cmd import state_dir
+from nova_lite.cmd.timeline import page
+from nova_lite.cmd.timeline import story
 from nova_lite.db import engine
 from nova_lite.db.api import sagas
 
@@ -24,6 +26,9 @@ def add_parser(commands):
     for each in (listing, showing):
         state_dir.add_option(each)
         each.add_argument('--json', action='store_true', help='print JSON')
+    showing.add_argument(
+        '--html', metavar='FILE', help='draw it on a page that stands alone, instead'
+    )
     listing.set_defaults(run=list_sagas)
     showing.set_defaults(run=show_saga)
 
@@ -74,6 +79,10 @@ def list_sagas(args):
 def show_saga(args):
     """Print one saga and its events."""
     database = _database(args)
+    if args.html:
+        told = database.read(story.read, args.uuid)
+        page.write(args.html, told.title, [told])
+        return
     saga = database.read(sagas.get, args.uuid)
     events = database.read(sagas.events, args.uuid)
     if args.json:

@@ -1,0 +1,1 @@
+"""Sagas as they went, drawn on a terminal or as a page, from what the journal tells."""
