@@ -65,12 +65,7 @@ class Cold:
         )
         answer = replies.reply(driver, job)
         if 'done' in answer:
-            for device in devices:
-                self._site.volume.complete_attachment(ctxt, device.attachment_id)
-            answer['block_devices'] = [
-                {'uuid': device.uuid, 'connection_info': device.connection_info}
-                for device in devices
-            ]
+            answer['block_devices'] = self._complete(ctxt, devices)
             LOG.info('Server %s has arrived on %s', instance.uuid, node)
         return answer
 
@@ -91,6 +86,27 @@ class Cold:
         """Source: the guest is as it was before it left."""
         job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
         return self._settled(node, guest, job)
+
+    def restore(self, ctxt, host, instance, block_devices, arrival):
+        """Source: the guest is as it was, with the devices that the server has by now.
+
+        arrival: {'node', 'move', 'power_on', 'key'}
+        """
+        node, site = arrival['node'], self._site
+        devices = self._connect(ctxt, host, instance, node, block_devices)
+        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
+        job = site.driver.revert_migration(
+            node,
+            instance.uuid,
+            arrival['move'],
+            key=arrival['key'],
+            power_on=arrival['power_on'],
+            devices=spec.devices,
+        )
+        answer = self._settled(node, instance.uuid, job)
+        if 'done' in answer:
+            answer['block_devices'] = self._complete(ctxt, devices)
+        return answer
 
     def drop(self, node, guest, move, *, key):
         """Source: remove what was kept of a guest that left for good."""
@@ -144,3 +160,11 @@ class Cold:
                     reason=f'{node} has no path to volume {device.volume_id}',
                 )
         return devices
+
+    def _complete(self, ctxt, devices):
+        """Say that the host has the volumes; what the record must know of them."""
+        for device in devices:
+            self._site.volume.complete_attachment(ctxt, device.attachment_id)
+        return [
+            {'uuid': device.uuid, 'connection_info': device.connection_info} for device in devices
+        ]

@@ -203,6 +203,10 @@ class ComputeManager(live_calls.LiveCalls):
         self._fence.check(ctxt)
         return self._cold.take_back(node, instance_uuid, move, key=key, power_on=power_on)
 
+    def restore_guest(self, ctxt, host, instance, block_devices, arrival):
+        self._fence.check(ctxt)
+        return self._cold.restore(ctxt, host, instance, block_devices, arrival)
+
     def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
         self._fence.check(ctxt)
         return self._cold.drop(node, instance_uuid, move, key=key)

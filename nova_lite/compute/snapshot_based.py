@@ -57,11 +57,6 @@ class SnapshotBased(cold.Cold):
         job = driver.spawn(node, spec, key=arrival['key'], power_on=arrival['power_on'])
         answer = replies.reply(driver, job)
         if 'done' in answer:
-            for device in devices:
-                self._site.volume.complete_attachment(ctxt, device.attachment_id)
-            answer['block_devices'] = [
-                {'uuid': device.uuid, 'connection_info': device.connection_info}
-                for device in devices
-            ]
+            answer['block_devices'] = self._complete(ctxt, devices)
             LOG.info('Server %s has arrived on %s from another cell', instance.uuid, node)
         return answer

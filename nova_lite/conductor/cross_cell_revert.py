@@ -150,16 +150,14 @@ class CrossCellRevert(revert.RevertResize):
 
     def finish(self):
         """finish_revert_resize: the source has the guest again, as it was."""
-        row, compute = self.current(), self.source_side.compute
-        found = self.ask(
-            compute.finish_revert_resize,
-            self.end('source', revert.FINISH),
-            power_on=self.began['vm_state'] == states.VmState.ACTIVE
-            and row is not None
-            and row.task_state in self.tasks,
-        )
-        if not isinstance(found, saga.Pending) and self.is_gone():
-            return self.ask(compute.discard_guest, self.end('source', f'{revert.FINISH}/discard'))
+        row, side, found = self.current(), self.source_side, None
+        if not cell_builds.is_gone(row):
+            found = self.restore(side.compute, row, side.devices(row.uuid))
+            if isinstance(found, saga.Pending):
+                return found
+        if self.is_gone():
+            discard = self.end('source', f'{revert.FINISH}/discard')
+            return self.ask(side.compute.discard_guest, discard)
         return found
 
     def drop_dest(self):

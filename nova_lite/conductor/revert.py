@@ -14,6 +14,7 @@ from nova_lite.conductor import neighbours
 from nova_lite.conductor import resized
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 
@@ -144,19 +145,33 @@ class RevertResize(resized.Resized):
     def finish(self):
         """finish_revert_resize: the source has the guest again, as it was."""
         found = None
-        if not self.is_gone():
-            row = self.read(instances.get, self.instance_uuid)
-            was_on = self.began['vm_state'] == states.VmState.ACTIVE
-            found = self.ask(
-                self.compute.finish_revert_resize,
-                self.end('source', FINISH),
-                power_on=was_on and row.task_state in self.tasks,
-            )
+        row = self.read(instances.find, self.instance_uuid)
+        if not cell_builds.is_gone(row):
+            found = self.restore(self.compute, row, self.devices())
             if isinstance(found, saga.Pending):
                 return found
         if self.is_gone():
             return self.ask(self.compute.discard_guest, self.end('source', f'{FINISH}/discard'))
         return found
+
+    def restore(self, compute, row, devices):
+        """The guest of a row is as it was, with the devices that its server has by now."""
+        was_on = self.began['vm_state'] == states.VmState.ACTIVE
+        end = self.end('source', FINISH)
+        return move.answer(
+            compute.restore_guest(
+                self.ctxt,
+                host=end['host'],
+                instance=self.instance(row),
+                block_devices=devices,
+                arrival={
+                    'node': end['node'],
+                    'move': end['move'],
+                    'power_on': was_on and row.task_state in self.tasks,
+                    'key': end['key'],
+                },
+            )
+        )
 
     def give_back(self):
         """The server holds its place on the source again."""
@@ -189,6 +204,8 @@ class RevertResize(resized.Resized):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             instances.update(connection, row.uuid, self._outcome(row, failure))
+            for device in (self.data.get(FINISH) or {}).get('block_devices', ()):
+                children.update_block_device(connection, device['uuid'], device)
         if failure:
             self.add_fault(connection, failure)
         if self.began['vm_state'] == states.VmState.STOPPED:

@@ -123,6 +123,15 @@ class ComputeAPI(rpc.Interface):
         """Source: the guest is as it was before the move. Answers {'power_state'}."""
 
     @rpc.call(since='1.0', timeout=MOVE)
+    def restore_guest(self, ctxt, host, instance, block_devices, arrival):
+        """Source: as finish_revert_resize, with the devices that the server has by now.
+
+        instance: of the source; block_devices: with attachments for it
+        arrival: {'node', 'move', 'power_on', 'key'}
+        Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
     def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
         """Source: remove what was kept of the guest."""
 

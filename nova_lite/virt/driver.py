@@ -152,11 +152,19 @@ class Driver(Protocol):
         """Dest: make the guest as `spec` says (the new flavor). result: {power_state}."""
 
     def revert_migration(
-        self, node: str, guest: str, move: str, *, key: str, power_on: bool
+        self,
+        node: str,
+        guest: str,
+        move: str,
+        *,
+        key: str,
+        power_on: bool,
+        devices: Sequence[model.Device] | None = None,
     ) -> model.Job:
         """Source: take the departed guest back as it was; undoes `migrate_out`.
 
-        Also if it never left, or was only stopped. result: {power_state}.
+        Also if it never left, or was only stopped. devices: those that it is to have
+        instead of those it had. result: {power_state}.
         """
 
     def confirm_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:

@@ -1,5 +1,7 @@
 """Effects of cold moves: out of the source, into the destination, back, forgotten."""
 
+import json
+
 from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import life
@@ -99,12 +101,13 @@ def _take_back(work):
         if work.move_has_ended:
             return work.power_result(row['power_state'])
         work.end_move()
+        store.update_guest(work.tx, row, spec=_with_devices(work, row['spec']))
         return _ensure_power(work, row)
     if row is not None and row['role'] != model.Role.DISKS_ONLY:
         work.refuse_existing(row)
     power = Power.RUNNING if work.args['power_on'] else Power.SHUTDOWN
     work.insert(
-        departed['spec'],
+        _with_devices(work, departed['spec']),
         role=model.Role.RESIDENT,
         power_state=power,
         move=work.subject,
@@ -113,6 +116,12 @@ def _take_back(work):
     store.delete_guest(work.tx, departed)
     work.end_move()
     return work.power_result(power)
+
+
+def _with_devices(work, spec):
+    """A definition (JSON text) with the devices that the job names, if it names any."""
+    devices = work.args.get('devices')
+    return spec if devices is None else json.dumps({**json.loads(spec), 'devices': devices})
 
 
 def _take_back_stopped(work):

@@ -206,10 +206,11 @@ class SimDriver:
             args={'spec': _text(spec), 'handover': handover, 'power_on': power_on},
         )
 
-    def revert_migration(self, node, guest, move, *, key, power_on):
-        return self._start(
-            node, guest, Verb.REVERT_MIGRATION, key, subject=move, args={'power_on': power_on}
-        )
+    def revert_migration(self, node, guest, move, *, key, power_on, devices=None):
+        args = {'power_on': power_on}
+        if devices is not None:
+            args['devices'] = [device.to_dict() for device in devices]
+        return self._start(node, guest, Verb.REVERT_MIGRATION, key, subject=move, args=args)
 
     def confirm_migration(self, node, guest, move, *, key):
         return self._start(node, guest, Verb.CONFIRM_MIGRATION, key, subject=move)

@@ -203,3 +203,43 @@ class ColdTest(testtools.TestCase):
         answer = self.call('resize_instance', **self.at(SOURCE))
         self.assertEqual(['pending'], list(answer))
         self.assertTrue(29 < answer['pending'] <= 30, answer)
+
+    # ---- a guest that returns has the devices that its server has by then ----
+
+    def restore(self, devices, **options):
+        return self.call(
+            'restore_guest',
+            host=SOURCE,
+            instance=self.cell.instance(self.uuid),
+            block_devices=devices,
+            arrival={
+                'node': SOURCE,
+                'move': self.move,
+                'power_on': True,
+                'key': 'restore',
+                **options,
+            },
+        )
+
+    def volumes_of_guest(self):
+        devices = self.cell.driver.get_guest(SOURCE, self.uuid).spec.devices
+        return [device.id for device in devices]
+
+    def test_volumes_that_changed_meanwhile(self):
+        self.boot(devices=[VOLUME | {'volume_size': 1}])
+        (gone,) = self.cell.devices(self.uuid)
+        self.call('resize_instance', **self.at(SOURCE))
+        new = self.cell.devices(self.uuid)[0]
+        new.volume_id = runtime.new_uuid()
+        self.cell.volume.add_volume(new.volume_id)
+        made = self.cell.volume.create_attachment(self.ctxt, new.volume_id, self.uuid)
+        new.attachment_id, new.connection_info = made['id'], None
+        for _time in range(2):
+            answer = self.restore([new])
+            self.assertEqual(1, answer['power_state'])
+            (told,) = answer['block_devices']
+            self.assertEqual(new.uuid, told['uuid'])
+        self.assertEqual([new.volume_id], self.volumes_of_guest())
+        self.assertNotIn(gone.volume_id, self.volumes_of_guest())
+        attachment = self.cell.volume.attachments[made['id']]
+        self.assertEqual((SOURCE, True), (attachment['host'], attachment['complete']))
