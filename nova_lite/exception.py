@@ -145,6 +145,10 @@ class VolumeNotUsable(Invalid):
     msg = 'Volume %(volume_id)s cannot be used: %(reason)s'
 
 
+class DevicePathInvalid(Invalid):
+    msg = 'The supplied device path (%(path)s) is invalid.'
+
+
 class KeypairNotUsable(Invalid):
     msg = 'Invalid key_name provided.'
 
@@ -168,6 +172,13 @@ class NeighbourForbids(Forbidden):
     """The user may not do this at a neighbour service."""
 
     msg = 'The %(service)s service refuses: %(reason)s'
+
+
+class TooManyDevices(Forbidden):
+    msg = (
+        'The maximum allowed number of disk devices (%(maximum)s) to attach to a single server '
+        'has been exceeded.'
+    )
 
 
 class OverQuota(Forbidden):
@@ -280,6 +291,14 @@ class SnapshotNotFound(NotFound):
     msg = 'Snapshot %(snapshot_id)s could not be found.'
 
 
+class VolumeNotAttached(NotFound):
+    msg = 'Instance %(instance_id)s is not attached to volume %(volume_id)s'
+
+
+class PortNotAttached(NotFound):
+    msg = 'Instance %(instance_id)s does not have a port with id %(port_id)s'
+
+
 class AttachmentNotFound(NotFound):
     msg = 'Volume attachment %(attachment_id)s could not be found.'
 
@@ -345,6 +364,10 @@ class PortInUse(Conflict):
 
 class NetworkAmbiguous(Conflict):
     msg = 'Multiple possible networks found, use a Network ID to be more specific.'
+
+
+class DevicePathInUse(Conflict):
+    msg = 'The supplied device path (%(path)s) is in use.'
 
 
 class NoUniqueMatch(Conflict):

@@ -41,7 +41,7 @@ class Intent:
 def order(guard, action, **options):
     """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
 
-    options: changes, migration, claims, message; see db.cell.moves
+    options: changes, migration, claims, device, message; see db.cell.moves
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
     return {
@@ -52,6 +52,7 @@ def order(guard, action, **options):
         'changes': {**during, **(options.get('changes') or {})},
         'migration': options.get('migration'),
         'claims': options.get('claims'),
+        'device': options.get('device'),
     }
 
 

@@ -299,6 +299,20 @@ SNAPSHOT = Transition(
 BACKUP = Transition(
     'createBackup', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED), during=_T.IMAGE_BACKUP
 )
+_HAS_DISKS = (
+    _V.ACTIVE,
+    _V.PAUSED,
+    _V.STOPPED,
+    _V.RESIZED,
+    _V.SOFT_DELETED,
+    _V.SHELVED,
+    _V.SHELVED_OFFLOADED,
+)
+ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS)
+DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS)
+SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED))
+ATTACH_INTERFACE = Transition('attach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
+DETACH_INTERFACE = Transition('detach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
 CHANGE_PASSWORD = Transition('changePassword', (_V.ACTIVE,), during=_T.UPDATING_PASSWORD)
 DELETE = Transition('delete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False)
 SOFT_DELETE = Transition(

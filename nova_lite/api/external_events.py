@@ -23,6 +23,7 @@ NETWORK = (
     'network-vif-unplugged',
     'network-vif-deleted',
 )
+DELETED = 'network-vif-deleted'
 TAGGED = frozenset(('volume-extended', 'power-update', 'accelerator-request-bound'))
 MULTI_STATUS = 207
 
@@ -69,6 +70,9 @@ def create(req):
     changed = {event['server_uuid'] for event in accepted if event['name'] in NETWORK}
     for uuid in sorted(changed):
         _refresh(req, *servers[uuid])
+    for event in accepted:
+        if event['name'] == DELETED and event.get('tag'):
+            _unplug(req, *servers[event['server_uuid']], event['tag'])
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
 
@@ -109,12 +113,36 @@ def _code(event, servers):
 
 
 def _refresh(req, cell, row):
-    """Read anew what the network service says of a server that nothing else is done to."""
+    """Read anew what the network service says of a server that nothing else is done to.
+
+    What another wrote meanwhile is newer, and knows which ports are to be kept.
+    """
     if row.task_state is not None:
         return
     try:
         info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
-        if info != row.network_info:
-            cell.db.write(instances.update, row.uuid, {'network_info': info}, expect_task=(None,))
+        if info != row.network_info and not cell.db.write(_store, row, info):
+            LOG.info('Network information of server %s has changed meanwhile', row.uuid)
     except exception.NovaLiteError as error:
         LOG.warning('Network information of server %s stays as it was: %s', row.uuid, error)
+
+
+def _store(connection, row, info):
+    """Whether the information was stored: only where it is as it was read."""
+    now = instances.lock(connection, row.uuid)
+    if now.task_state is not None or now.network_info != row.network_info:
+        return False
+    instances.update(connection, row.uuid, {'network_info': info}, expect_task=(None,))
+    return True
+
+
+def _unplug(req, cell, row, port_id):
+    """A port that was deleted leaves the guest as well."""
+    if port_id not in [vif['id'] for vif in row.network_info or ()]:
+        return
+    try:
+        req.app.compute(cell).drop_interface(
+            req.ctxt, host=row.host, instance_uuid=row.uuid, port_id=port_id
+        )
+    except exception.Unavailable as error:
+        LOG.warning('Server %s keeps interface %s: %s', row.uuid, port_id, error)

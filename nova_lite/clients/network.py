@@ -170,6 +170,26 @@ class Network:
             self.release(ctxt, [{'id': port['id'], **known} for port, known in plugged])
             raise
 
+    def attach(self, ctxt, server, request, *, host, known):
+        """Give a server one more port, bound to `host`; returns its entry of network_info.
+
+        known: ids of the ports it had before; another one of the network that is wanted
+            was made by this same call, whose answer was lost
+        Raises as `allocate`; on an error the server has no more than before.
+        """
+        present = [port for port in self.ports(ctxt, server.uuid) if port['id'] not in known]
+        port = self._plug(ctxt, server, request, host=host, groups=(), present=present)
+        decided = {
+            'preserve_on_delete': bool(request.get('port_id')),
+            'tag': request.get('tag'),
+        }
+        try:
+            bindings.require_bound(port, host)
+            return self._describe(ctxt, [(port, decided)])[0]
+        except exception.NovaLiteError:
+            self.release(ctxt, [{'id': port['id'], **decided}])
+            raise
+
     def _plug(self, ctxt, server, request, *, host, groups, present):
         """The port for one requested network, made or taken over."""
         body = {
@@ -251,6 +271,11 @@ class Network:
             ctxt,
             [{'id': port['id'], 'preserve_on_delete': port['id'] in preserved} for port in ports],
         )
+
+    def release_from(self, ctxt, server_uuid, network_info):
+        """As `release`, of those ports only that are this server's."""
+        own = {port['id'] for port in self.list(ctxt, 'ports', device_id=server_uuid, fields='id')}
+        self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
 
     def release(self, ctxt, network_info):
         """Take these ports from their server; ports that are gone are no error."""

@@ -208,6 +208,19 @@ class Volume:
         """Undo `begin_detaching`."""
         self._act(ctxt, volume_id, 'os-roll_detaching')
 
+    def complete_migration(self, ctxt, volume_id, new_volume_id):
+        """Say that a server uses the new volume in place of one; the id to know it by."""
+        refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
+        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        response = self.service.call(
+            ctxt,
+            'POST',
+            f'/volumes/{session.segment(volume_id, missing)}/action',
+            json={'os-migrate_volume_completion': {'new_volume': new_volume_id, 'error': False}},
+            errors={400: refused, 404: missing, 409: refused},
+        )
+        return response.json()['save_volume_id']
+
     def reimage(self, ctxt, volume_id, image_id):
         """Start to write another image onto the volume, which may be reserved."""
         self._act(

@@ -13,6 +13,7 @@ from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
 from nova_lite.compute import delete
+from nova_lite.compute import device_calls
 from nova_lite.compute import evacuated
 from nova_lite.compute import fence
 from nova_lite.compute import guests
@@ -31,7 +32,7 @@ START = ('the process', 'start')
 REPORT = ('the process', 'report')
 
 
-class ComputeManager(live_calls.LiveCalls):
+class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for

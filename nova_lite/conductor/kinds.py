@@ -1,14 +1,19 @@
 """Which saga class runs which kind of journal row."""
 
+from nova_lite.conductor import attach_interface
+from nova_lite.conductor import attach_volume
 from nova_lite.conductor import confirm
 from nova_lite.conductor import cross_cell
 from nova_lite.conductor import cross_cell_confirm
 from nova_lite.conductor import cross_cell_revert
+from nova_lite.conductor import detach_interface
+from nova_lite.conductor import detach_volume
 from nova_lite.conductor import evacuate
 from nova_lite.conductor import live_migrate
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
 from nova_lite.conductor import shelve
+from nova_lite.conductor import swap_volume
 from nova_lite.conductor import unshelve
 
 SAGAS = (
@@ -25,5 +30,10 @@ SAGAS = (
     shelve.Shelve,
     shelve.ShelveOffload,
     unshelve.Unshelve,
+    attach_volume.AttachVolume,
+    detach_volume.DetachVolume,
+    swap_volume.SwapVolume,
+    attach_interface.AttachInterface,
+    detach_interface.DetachInterface,
 )
 KINDS = {saga.kind: saga for saga in SAGAS}

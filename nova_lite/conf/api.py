@@ -38,6 +38,13 @@ OPTS = [
     cfg.IntOpt(
         'max_request_body_size', default=114688, min=1024, help='Largest request body, in bytes.'
     ),
+    cfg.IntOpt(
+        'device_timeout',
+        default=60,
+        min=0,
+        help='Seconds a request to attach or detach a device waits for the part of its outcome '
+        'that its answer tells.',
+    ),
     cfg.DictOpt(
         'proxies',
         default={},

@@ -82,6 +82,13 @@ OPTS = [
         help='What becomes of a copy that takes longer.',
     ),
     cfg.IntOpt(
+        'max_disk_devices_to_attach',
+        default=-1,
+        min=-1,
+        help='Most disks that a server on a host may have, its root disk counted; -1 for any '
+        'number. Read by the API when a volume is to be attached.',
+    ),
+    cfg.IntOpt(
         'job_threads',
         default=8,
         min=1,

@@ -78,6 +78,38 @@ class ComputeAPI(rpc.Interface):
     def unrescue_instance(self, ctxt, host, instance):
         """Boot a rescued guest from its own disk again."""
 
+    # ---- devices ----
+    #
+    # As cold moves: the same call with the same key asks again.
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def attach_volume(self, ctxt, host, instance, block_device, key):
+        """Connect the host to a volume, plug it in, say that it is in use.
+
+        block_device: BlockDevice with an attachment
+        Answers {'connection_info'}. Raises MoveRefused when the host cannot reach it.
+        """
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def detach_volume(self, ctxt, host, instance, volume_id, key):
+        """Unplug a volume; its attachment stays. One that is not there is no error."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
+        """Plug a volume in as attach_volume does, and unplug another."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def attach_interface(self, ctxt, host, instance, vif, key):
+        """Plug a port in. vif: its entry of network information."""
+
+    @rpc.call(since='1.0', timeout=MOVE)
+    def detach_interface(self, ctxt, host, instance, port_id, key):
+        """Unplug a port, which stays bound. One that is not there is no error."""
+
+    @rpc.cast(since='1.0')
+    def drop_interface(self, ctxt, host, instance_uuid, port_id):
+        """Unplug a port that its owner has deleted."""
+
     # ---- images ----
 
     @rpc.cast(since='1.0')

@@ -62,7 +62,11 @@ class DeletedBase(testtools.TestCase):
 class DeletedMovingTest(DeletedBase):
     """Within a cell. Shelved servers stay on their hosts until they are asked to leave."""
 
-    options = {'DEFAULT': {'shelved_offload_time': -1}, 'compute': {'stray_grace': 0}}
+    options = {
+        'DEFAULT': {'shelved_offload_time': -1},
+        'compute': {'stray_grace': 0},
+        'api': {'device_timeout': 0},
+    }
 
 
 class DeletedCrossingTest(DeletedBase):

@@ -98,9 +98,12 @@ class FaultsBase(testtools.TestCase):
 
 
 class SagaFaultsTest(FaultsBase):
-    """Shelved servers stay on their hosts until they are asked to leave."""
+    """Shelved servers stay on their hosts until they are asked to leave.
 
-    options = {'DEFAULT': {'shelved_offload_time': -1}}
+    Nobody waits for the answer of a request whose saga meets a fault.
+    """
+
+    options = {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}}
 
     def test_scenarios(self):
         self.assertEqual(set(kinds.KINDS), set(scenarios.SCENARIOS))

@@ -18,6 +18,7 @@ from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
 from nova_lite.api.servers import resized
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
@@ -151,6 +152,9 @@ def _confirm_first(req, server, *, delete):
     try:
         return resized.confirm_for_deletion(req, server, delete=delete)
     except exception.Conflict as error:
+        if devices.is_changing(req, server):
+            # Nobody would confirm the resize then, and the source keep what it has.
+            raise
         LOG.info('Server %s is deleted as it is: %s', server.uuid, error)
         return False
 

@@ -22,6 +22,7 @@ def begin(req, server, *, kind, guard, action, **options):
         changes: further columns of the server
         migration: columns of a migration record to be made
         claims: {'uuid', 'from', 'to'}: a migration whose status must change
+        device: columns of a new block device
         message: noted with the action
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, and InstanceInvalidState on a lost race.

@@ -32,6 +32,13 @@ _PLACES = {
         'record that it is nowhere',
         'tell that it is offloaded',
         'see that the host is up',
+        'record the block device',
+        'record the attachment',
+        'forget the block device',
+        'record the other volume',
+        'record the name it keeps',
+        'record the interface',
+        'forget the interface',
     ),
     (RECORDS, DEST): (
         'copy records to destination cell',
@@ -53,6 +60,9 @@ _PLACES = {
         'clean up source',
         'stop and snapshot',
         'destroy the guest',
+        'attach on the host',
+        'detach on the host',
+        'swap on the host',
     ),
     (COMPUTE, DEST): (
         'claim on destination',
@@ -92,6 +102,8 @@ _PLACES = {
         'drop source bindings',
         'drop destination',
         'unbind ports',
+        'give the server its port',
+        'give the port up',
     ),
     (VOLUMES, None): (
         'reserve volumes for destination',
@@ -99,6 +111,11 @@ _PLACES = {
         'reserve volumes',
         'drop source attachments',
         'drop former attachments',
+        'reserve the volume',
+        'mark the volume as detaching',
+        'end the attachment',
+        'reserve the other volume',
+        'tell the volume service',
     ),
 }
 # Of each step the daemon or service, and at which end that is, if at any.

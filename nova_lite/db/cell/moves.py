@@ -8,10 +8,12 @@ vm_states, task_states: in which the server may be; None allows any
 changes: columns of the server
 migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, a
     migration whose status changes from one of several, or None
+device: columns of a new block device, or None; see db.cell.devices
 """
 
 from nova_lite import exception
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 
@@ -47,6 +49,8 @@ def begin(connection, ctxt, uuid, order):
         )
     if order.get('migration'):
         migrations.create(connection, order['migration'])
+    if order.get('device'):
+        devices.add(connection, uuid, order['device'])
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
     return True
 

@@ -1,0 +1,112 @@
+"""POST /servers/{server_id}/os-interface: attach a port, which may have to be made.
+
+The answer waits until the port is plugged in. Source: reference/api-surface 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import schema
+from nova_lite.api import server_access
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
+from nova_lite.api.servers import interfaces
+from nova_lite.api.servers import source_host
+from nova_lite.policies import server_devices as rules
+from nova_lite.policies import servers as server_rules
+
+KEY = 'interfaceAttachment'
+_V1 = types.whole(
+    {
+        'net_id': types.UUID,
+        'port_id': types.UUID,
+        'fixed_ips': {
+            'type': 'array',
+            'minItems': 1,
+            'maxItems': 1,
+            'items': types.whole(
+                {'ip_address': {'type': 'string', 'format': 'ip'}}, required=['ip_address']
+            ),
+        },
+    }
+)
+_V49 = schema.extended(_V1, tag=types.TAG)
+
+
+class BadRequest(exception.Invalid):
+    """What is asked for contradicts itself, or cannot be had."""
+
+
+class NoNetwork(exception.Invalid):
+    msg = 'No specific network was requested and none are available for project %(project_id)s.'
+
+
+@operation.operation(
+    'POST',
+    interfaces.PATH,
+    policy=rules.INTERFACES_ATTACH,
+    guard=states.ATTACH_INTERFACE,
+    body={'2.1': types.body(KEY, _V1), '2.49': types.body(KEY, _V49)},
+    success=200,
+    faults=(400, 403, 404, 409),
+)
+def attach(req, server):
+    """Attach the port asked for, or a new one on the network asked for."""
+    request = _validated(req, _request(req.content))
+    acting.require_host(server)
+    source_host.require_up(req, server)
+    uuid = devices.begin(
+        req,
+        server,
+        kind='attach-interface',
+        guard=states.ATTACH_INTERFACE,
+        arguments={'request': request},
+    )
+    port_id = devices.wait(req, uuid, lambda data: data.get('accepted'))['accepted']
+    server = server_access.load(req, server.uuid)
+    return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
+
+
+def _request(asked):
+    network_id, port_id = asked.get('net_id'), asked.get('port_id')
+    addresses = asked.get('fixed_ips') or [{}]
+    fixed_ip = addresses[0].get('ip_address')
+    if network_id and port_id:
+        raise BadRequest('Must not input both network_id and port_id')
+    if fixed_ip and not network_id:
+        raise BadRequest('Must input network_id when request IP address')
+    return {
+        'network_id': network_id,
+        'port_id': port_id,
+        'fixed_ip': fixed_ip,
+        'tag': asked.get('tag'),
+    }
+
+
+def _validated(req, request):
+    """The request with the network chosen, where none is named."""
+    network, named = req.app.network, request['network_id'] or request['port_id']
+    try:
+        wanted, _count = network.validate(
+            req.ctxt,
+            [request] if named else None,
+            may_attach_external=req.allows(server_rules.EXTERNAL_NETWORK),
+        )
+    except exception.NetworkAmbiguous as error:
+        raise BadRequest(error.message) from error
+    except exception.NetworkNotUsable as error:
+        raise exception.NetworkNotFound(network_id=request['network_id']) from error
+    except exception.FixedIpInUse as error:
+        raise exception.Conflict(error.message) from error
+    except exception.PortNotUsable as error:
+        if isinstance(error.__cause__, exception.PortNotFound):
+            raise exception.PortNotFound(port_id=request['port_id']) from error
+        raise
+    if not isinstance(wanted, list):
+        raise NoNetwork(project_id=req.ctxt.project_id)
+    if request['port_id'] and network.get_port(req.ctxt, request['port_id']).get(
+        'resource_request'
+    ):
+        raise BadRequest('Attaching a port with QoS minimum bandwidth is not supported.')
+    return {**request, **wanted[0]}

@@ -1,0 +1,34 @@
+"""DELETE /servers/{server_id}/os-interface/{port_id}: detach a port."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
+from nova_lite.api.servers import interfaces
+from nova_lite.api.servers import source_host
+from nova_lite.policies import server_devices as rules
+
+
+@operation.operation(
+    'DELETE',
+    interfaces.ONE,
+    policy=rules.INTERFACES_DETACH,
+    guard=states.DETACH_INTERFACE,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def detach(req, server):
+    """Detach a port. One made for the server is deleted, another one is free again."""
+    port_id = req.args['port_id']
+    if port_id not in [vif['id'] for vif in server.row.network_info or ()]:
+        raise exception.PortNotAttached(instance_id=server.uuid, port_id=port_id)
+    acting.require_host(server)
+    source_host.require_up(req, server)
+    devices.begin(
+        req,
+        server,
+        kind='detach-interface',
+        guard=states.DETACH_INTERFACE,
+        arguments={'port_id': port_id},
+    )

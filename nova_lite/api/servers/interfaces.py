@@ -1,0 +1,51 @@
+"""GET /servers/{server_id}/os-interface: the ports of a server, as the network has them.
+
+Source: reference/api-surface 2.3 and 4.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.policies import server_devices as rules
+
+PATH = '/servers/{server_id}/os-interface'
+ONE = PATH + '/{port_id}'
+TAGS_SHOWN = 70
+
+
+@operation.operation('GET', PATH, policy=rules.INTERFACES_LIST, faults=(400, 403, 404))
+def index(req, server):
+    """All of them."""
+    ports = req.app.network.ports(req.ctxt, server.uuid)
+    return {'interfaceAttachments': [view(req, server, port) for port in ports]}
+
+
+@operation.operation('GET', ONE, policy=rules.INTERFACES_SHOW, faults=(400, 403, 404))
+def show(req, server):
+    """One of them."""
+    return {'interfaceAttachment': view(req, server, find(req, server, req.args['port_id']))}
+
+
+def find(req, server, port_id):
+    """A port of the server; raises PortNotFound, or PortNotAttached for another's."""
+    port = req.app.network.get_port(req.ctxt, port_id)
+    if port['device_id'] != server.uuid:
+        raise exception.PortNotAttached(instance_id=server.uuid, port_id=port_id)
+    return port
+
+
+def view(req, server, port):
+    """A port as the microversion shows it."""
+    shown = {
+        'net_id': port['network_id'],
+        'port_id': port['id'],
+        'mac_addr': port['mac_address'],
+        'port_state': port['status'],
+        'fixed_ips': [
+            {'subnet_id': each['subnet_id'], 'ip_address': each['ip_address']}
+            for each in port['fixed_ips']
+        ],
+    }
+    if req.minor >= TAGS_SHOWN:
+        known = {vif['id']: vif for vif in server.row.network_info or ()}
+        shown['tag'] = known.get(port['id'], {}).get('tag')
+    return shown

@@ -1,0 +1,137 @@
+"""POST /servers/{server_id}/os-volume_attachments: attach a volume.
+
+Before 2.101 the answer waits until the volume is reserved, so that it tells what the
+volume service refuses; what the host does follows. Source: reference/api-surface 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import schema
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
+from nova_lite.api.servers import source_host
+from nova_lite.api.servers import volume_attachments
+from nova_lite.db.cell import children
+from nova_lite.policies import server_devices as rules
+
+MULTIATTACH, ASYNCHRONOUS = 60, 101
+SHELVED_OFFLOADED = states.VmState.SHELVED_OFFLOADED
+# Of a path like /dev/xvda1: what clients may ask for is a whole disk, or a part of one.
+_V1 = types.whole(
+    {
+        'volumeId': types.UUID,
+        'device': {
+            'type': ['string', 'null'],
+            'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*\Z',
+            'maxLength': 255,
+        },
+    },
+    required=['volumeId'],
+)
+_V49 = schema.extended(_V1, tag=types.TAG)
+_V79 = schema.extended(_V49, delete_on_termination=types.BOOLEAN)
+KEY = 'volumeAttachment'
+
+
+class MultiattachNotSupported(exception.Invalid):
+    msg = 'Multiattach volumes are only supported starting with compute API version 2.60.'
+
+
+class NotWhileOffloaded(exception.Invalid):
+    msg = '%(what)s is not supported for shelved-offloaded instances.'
+
+
+@operation.operation(
+    'POST',
+    volume_attachments.PATH,
+    policy=rules.VOLUMES_ATTACH,
+    guard=states.ATTACH_VOLUME,
+    body={
+        '2.1': types.body(KEY, _V1),
+        '2.49': types.body(KEY, _V49),
+        '2.79': types.body(KEY, _V79),
+    },
+    success=200,
+    faults=(400, 403, 404, 409),
+)
+def attach(req, server):
+    """Attach a volume under a name that is free, or the one asked for."""
+    asked = req.content
+    devices.require_shelvable(req, server, states.ATTACH_VOLUME)
+    volume = req.app.volume.get(req.ctxt, asked['volumeId'])
+    _check(req, server, volume, asked)
+    device = _device_of(asked, volume)
+    uuid = devices.begin(
+        req,
+        server,
+        kind='attach-volume',
+        guard=states.ATTACH_VOLUME,
+        arguments={'device': device['uuid'], 'volume_id': volume['id']},
+        device=device,
+    )
+    if req.minor >= ASYNCHRONOUS:
+        return operation.Answer(status=202)
+    named = volume_attachments.found(server, volume['id'])
+    devices.wait(req, uuid, lambda data: data.get('accepted'))
+    return {KEY: _view(req, server, named or volume_attachments.find(server, volume['id']))}
+
+
+def _check(req, server, volume, asked):
+    """Refuse what cannot work before anything is begun."""
+    offloaded = server.row.vm_state == SHELVED_OFFLOADED
+    if volume['multiattach']:
+        if req.minor < MULTIATTACH:
+            raise MultiattachNotSupported()
+        if offloaded:
+            raise NotWhileOffloaded(what='Attaching multiattach volumes')
+    if offloaded and 'tag' in asked:
+        raise NotWhileOffloaded(what='Tagged volume attachment')
+    known = server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, ())
+    if any(device.volume_id == volume['id'] for device in known):
+        raise exception.VolumeNotUsable(
+            volume_id=volume['id'], reason='it is already attached to this server'
+        )
+    req.app.volume.check_attachable(
+        volume, instance_uuid=server.uuid, availability_zone=server.row.availability_zone
+    )
+    if not offloaded:
+        acting.require_host(server)
+        source_host.require_up(req, server)
+        most = req.conf.compute.max_disk_devices_to_attach
+        if 0 <= most <= len(known):
+            raise exception.TooManyDevices(maximum=most)
+
+
+def _device_of(asked, volume):
+    """The columns of the new block device; a name is found for it when it is recorded."""
+    return {
+        'uuid': runtime.new_uuid(),
+        'source_type': 'volume',
+        'destination_type': 'volume',
+        'device_type': None,
+        'disk_bus': None,
+        'device_name': asked.get('device') or None,
+        'boot_index': None,
+        'delete_on_termination': types.is_true(asked.get('delete_on_termination', False)),
+        'volume_id': volume['id'],
+        'volume_size': volume['size'],
+        'tag': asked.get('tag'),
+    }
+
+
+def _view(req, server, device):
+    """The answer; it keeps `id`, which lists lose with 2.89, and has no new ones."""
+    shown = {
+        'id': device.volume_id,
+        'volumeId': device.volume_id,
+        'serverId': server.uuid,
+        'device': device.device_name,
+    }
+    if req.minor >= volume_attachments.TAGS_SHOWN:
+        shown['tag'] = device.tag
+    if req.minor >= volume_attachments.TERMINATION_SHOWN:
+        shown['delete_on_termination'] = device.delete_on_termination
+    return shown

@@ -1,0 +1,72 @@
+"""GET /servers/{server_id}/os-volume_attachments: the volumes of a server.
+
+Source: reference/api-surface 2.3 and 4.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.db.cell import children
+from nova_lite.db.cell import devices
+from nova_lite.policies import server_devices as rules
+
+PATH = '/servers/{server_id}/os-volume_attachments'
+ONE = PATH + '/{volume_id}'
+TAGS_SHOWN, TERMINATION_SHOWN, IDS_SHOWN = 70, 79, 89
+PARAMS = {'limit': types.multi(types.NON_NEGATIVE), 'offset': types.multi(types.NON_NEGATIVE)}
+QUERY = {'2.1': types.query(PARAMS), '2.75': types.query(PARAMS, strict=True)}
+
+
+@operation.operation('GET', PATH, policy=rules.VOLUMES_LIST, query=QUERY, faults=(400, 403, 404))
+def index(req, server):
+    """All of them, or a page by limit and offset."""
+    devices_ = [device for device in _all(server) if device.volume_id]
+    first = int(req.param('offset', 0))
+    most = min(int(req.param('limit', req.conf.api.max_limit)), req.conf.api.max_limit)
+    page = devices_[first : first + most]
+    return {'volumeAttachments': [view(req, server, device) for device in page]}
+
+
+@operation.operation('GET', ONE, policy=rules.VOLUMES_SHOW, faults=(400, 403, 404))
+def show(req, server):
+    """One of them, by the volume's id."""
+    device = find(server, req.args['volume_id'])
+    return {'volumeAttachment': view(req, server, device)}
+
+
+def find(server, volume_id):
+    """The block device of a volume; raises VolumeNotAttached."""
+    device = found(server, volume_id)
+    if device is None:
+        raise exception.VolumeNotAttached(instance_id=server.uuid, volume_id=volume_id)
+    return device
+
+
+def found(server, volume_id):
+    """The block device of a volume, or None."""
+    if server.cell is None:
+        return None
+    return server.cell.db.read(devices.find, server.uuid, volume_id)
+
+
+def view(req, server, device):
+    """An attachment as the microversion shows it."""
+    shown = {'volumeId': device.volume_id, 'serverId': server.uuid}
+    if req.minor < IDS_SHOWN:
+        shown['id'] = device.volume_id
+    if device.device_name:
+        shown['device'] = device.device_name
+    if req.minor >= TAGS_SHOWN:
+        shown['tag'] = device.tag
+    if req.minor >= TERMINATION_SHOWN:
+        shown['delete_on_termination'] = device.delete_on_termination
+    if req.minor >= IDS_SHOWN:
+        shown['attachment_id'] = device.attachment_id
+        shown['bdm_uuid'] = device.uuid
+    return shown
+
+
+def _all(server):
+    if server.cell is None:
+        return []
+    return server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, [])

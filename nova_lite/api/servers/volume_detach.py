@@ -1,0 +1,45 @@
+"""DELETE /servers/{server_id}/os-volume_attachments/{volume_id}: detach a volume."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api.servers import devices
+from nova_lite.api.servers import source_host
+from nova_lite.api.servers import volume_attachments
+from nova_lite.policies import server_devices as rules
+
+
+class RootDevice(exception.Forbidden):
+    msg = 'Cannot detach a root device volume'
+
+
+@operation.operation(
+    'DELETE',
+    volume_attachments.ONE,
+    policy=rules.VOLUMES_DETACH,
+    guard=states.DETACH_VOLUME,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def detach(req, server):
+    """Detach a volume; the answer waits until the volume service has agreed."""
+    devices.require_shelvable(req, server, states.DETACH_VOLUME)
+    volume = req.app.volume.get(req.ctxt, req.args['volume_id'])
+    device = volume_attachments.find(server, volume['id'])
+    if device.boot_index == 0:
+        raise RootDevice()
+    if server.row.host:
+        source_host.require_up(req, server)
+        if volume['status'] != 'in-use':
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'],
+                reason=f"its status must be 'in-use' but is '{volume['status']}'",
+            )
+    uuid = devices.begin(
+        req,
+        server,
+        kind='detach-volume',
+        guard=states.DETACH_VOLUME,
+        arguments={'volume_id': volume['id']},
+    )
+    devices.wait(req, uuid, lambda data: data.get('accepted'))

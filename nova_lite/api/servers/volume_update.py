@@ -1,0 +1,122 @@
+"""PUT /servers/{server_id}/os-volume_attachments/{volume_id}.
+
+Before 2.85 it puts another volume in the place of an attached one, which is for the
+volume service; from then on it changes delete_on_termination as well.
+Source: reference/api-surface 2.3 and 4.
+"""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import schema
+from nova_lite.api import server_access
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import devices
+from nova_lite.api.servers import source_host
+from nova_lite.api.servers import volume_attachments
+from nova_lite.db.cell import devices as device_rows
+from nova_lite.db.cell import instances
+from nova_lite.policies import server_devices as rules
+
+CHANGES = 85
+KEY = 'volumeAttachment'
+_V1 = types.whole({'volumeId': types.UUID}, required=['volumeId'])
+_V85 = schema.extended(
+    _V1,
+    id=types.UUID,
+    serverId=types.UUID,
+    device={'type': ['string', 'null'], 'maxLength': 255},
+    tag=types.TAG,
+    delete_on_termination=types.BOOLEAN,
+)
+
+
+class NotMutable(exception.Invalid):
+    msg = 'The %(name)s property is not mutable'
+
+
+def rule(req):
+    """The policy's rule: who may only swap before 2.85 may update from then on."""
+    return rules.VOLUMES_UPDATE if req.minor >= CHANGES else rules.VOLUMES_SWAP
+
+
+@operation.operation(
+    'PUT',
+    volume_attachments.ONE,
+    policy=rule,
+    lock=True,
+    body={'2.1': types.body(KEY, _V1), '2.85': types.body(KEY, _V85)},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def update(req, server):
+    """Change how a volume is attached, and swap it if another one is named."""
+    asked, volume_id = req.content, req.args['volume_id']
+    if req.minor >= CHANGES:
+        device = volume_attachments.find(server, volume_id)
+        _change(req, server, device, asked)
+        if asked['volumeId'] == volume_id:
+            return
+        req.authorize(rules.VOLUMES_SWAP, server.target)
+    _swap(req, server, volume_id, asked['volumeId'])
+
+
+def _change(req, server, device, asked):
+    """Set delete_on_termination; everything else that is given must be as it is."""
+    fixed = {
+        'id': device.volume_id,
+        'serverId': server.uuid,
+        'device': device.device_name,
+        'tag': device.tag,
+    }
+    for name, value in fixed.items():
+        if name in asked and asked[name] != value:
+            raise NotMutable(name=name)
+    if 'delete_on_termination' in asked:
+        values = {'delete_on_termination': types.is_true(asked['delete_on_termination'])}
+        acting.in_its_cell(
+            req,
+            server,
+            lambda: server.cell.db.write(_write, server.uuid, device.uuid, values),
+        )
+
+
+def _write(connection, uuid, device_uuid, values):
+    instances.lock(connection, uuid)
+    device_rows.change(connection, device_uuid, values)
+
+
+def _swap(req, server, old_volume_id, new_volume_id):
+    volumes = req.app.volume
+    server_access.require_state(server, states.SWAP_VOLUME)
+    old = volumes.get(req.ctxt, old_volume_id)
+    try:
+        new = volumes.get(req.ctxt, new_volume_id)
+    except exception.VolumeNotFound as error:
+        raise exception.VolumeNotUsable(volume_id=new_volume_id, reason='not found') from error
+    volume_attachments.find(server, old['id'])
+    source_host.require_up(req, server)
+    if old['multiattach'] and len(old['attachments']) > 1:
+        raise exception.VolumeNotUsable(
+            volume_id=old['id'], reason='a volume that several servers use cannot be swapped'
+        )
+    if new['size'] < old['size']:
+        raise exception.VolumeNotUsable(
+            volume_id=new['id'], reason='it must be at least as large as the one it replaces'
+        )
+    if volume_attachments.found(server, new['id']) is not None:
+        raise exception.VolumeNotUsable(
+            volume_id=new['id'], reason='it is already attached to this server'
+        )
+    volumes.check_attachable(
+        new, instance_uuid=server.uuid, availability_zone=server.row.availability_zone
+    )
+    uuid = devices.begin(
+        req,
+        server,
+        kind='swap-volume',
+        guard=states.SWAP_VOLUME,
+        arguments={'old_volume_id': old['id'], 'volume_id': new['id']},
+    )
+    devices.wait(req, uuid, lambda data: data.get('accepted'))

@@ -1,0 +1,89 @@
+"""Devices that guests get, lose or exchange while they exist.
+
+Each method is one call of a saga's step and may be repeated: it starts an effect or
+finds it. Records, and what neighbours hold apart from the host's own connection, are
+the super-conductor's.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.compute import arrivals
+from nova_lite.compute import guests
+from nova_lite.compute import jobs
+from nova_lite.compute import replies
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+
+class DeviceCalls:
+    """What a ComputeManager answers. Needs its `site` and its fence."""
+
+    # ---- volumes ----
+
+    def attach_volume(self, ctxt, host, instance, block_device, key):
+        self._fence.check(ctxt)
+        return self._plug_volume(ctxt, host, instance, block_device, key)
+
+    def _plug_volume(self, ctxt, host, instance, block_device, key):
+        node = self.site.node_of(host, instance)
+        devices = arrivals.connect(self.site, ctxt, node, instance, [block_device])
+        reply = self._plug(node, instance.uuid, guests.volume_of(block_device), key)
+        if 'done' in reply:
+            (connected,) = arrivals.complete(self.site, ctxt, devices)
+            reply['connection_info'] = connected['connection_info']
+            LOG.info('Server %s has volume %s', instance.uuid, block_device.volume_id)
+        return reply
+
+    def detach_volume(self, ctxt, host, instance, volume_id, key):
+        self._fence.check(ctxt)
+        return self._unplug_volume(host, instance, volume_id, key)
+
+    def _unplug_volume(self, host, instance, volume_id, key):
+        device = model.Device(model.DeviceKind.VOLUME, volume_id)
+        return self._unplug(self.site.node_of(host, instance), instance.uuid, device, key)
+
+    def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
+        self._fence.check(ctxt)
+        reply = self._plug_volume(ctxt, host, instance, block_device, key)
+        if 'pending' in reply:
+            return reply
+        gone = self._unplug_volume(host, instance, old_volume_id, key)
+        return gone if 'pending' in gone else reply
+
+    # ---- interfaces ----
+
+    def attach_interface(self, ctxt, host, instance, vif, key):
+        self._fence.check(ctxt)
+        node = self.site.node_of(host, instance)
+        return self._plug(node, instance.uuid, guests.interface_of(vif), key)
+
+    def detach_interface(self, ctxt, host, instance, port_id, key):
+        self._fence.check(ctxt)
+        device = model.Device(model.DeviceKind.INTERFACE, port_id)
+        return self._unplug(self.site.node_of(host, instance), instance.uuid, device, key)
+
+    def drop_interface(self, ctxt, host, instance_uuid, port_id):
+        work = self._drop_interface(ctxt, host, instance_uuid, port_id)
+        self.site.jobs.run((host, instance_uuid), work)
+
+    def _drop_interface(self, ctxt, host, instance_uuid, port_id):
+        device = model.Device(model.DeviceKind.INTERFACE, port_id)
+        try:
+            node = self.site.node_with(host, instance_uuid)
+            key = f'{ctxt.request_id}/vif-deleted'
+            job = self.site.driver.detach(node, instance_uuid, device, key=key)
+            yield from jobs.ended(job)
+        except exception.NovaLiteError as error:
+            LOG.warning('Server %s keeps interface %s: %s', instance_uuid, port_id, error)
+
+    # ---- the hypervisor ----
+
+    def _plug(self, node, guest, device, key):
+        driver = self.site.driver
+        return replies.reply(driver, driver.attach(node, guest, device, key=key))
+
+    def _unplug(self, node, guest, device, key):
+        driver = self.site.driver
+        return replies.reply(driver, driver.detach(node, guest, device, key=key))

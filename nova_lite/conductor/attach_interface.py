@@ -1,0 +1,86 @@
+"""Attach an interface: a port made or taken over, bound to the host and plugged in.
+
+What fails is undone: a port that was made is deleted, one that was given is free again.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.conductor import devices
+from nova_lite.db.cell import instances
+
+BEGIN = 'record the request'
+BIND = 'give the server its port'
+PLUG = 'attach on the host'
+
+
+class AttachInterface(devices.DeviceSaga):
+    """arguments: 'request': {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
+
+    kind = 'attach-interface'
+    event = 'compute_attach_interface'
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            saga.Step(BIND, self.bind, undo=self.release),
+            saga.Step(PLUG, self.plug, undo=self.unplug),
+            saga.Step('record the interface', self.record, pivot=True),
+        )
+
+    def found(self, connection, row):
+        return {'ports': [vif['id'] for vif in row.network_info or ()]}
+
+    def undone(self, connection, row):
+        """Nothing but the event was recorded."""
+
+    def bind(self):
+        """Returns the port's entry of network information."""
+        row = self.current()
+        self.require_up(row.host)
+        if self.arguments['request'].get('port_id') in self.began['ports']:
+            raise exception.PortInUse(port_id=self.arguments['request']['port_id'])
+        return self.world.network.attach(
+            self.ctxt,
+            row,
+            self.arguments['request'],
+            host=row.host,
+            known=self.began['ports'],
+        )
+
+    def release(self):
+        """Undo of `bind`, also of one whose answer was lost."""
+        request = self.arguments['request']
+        if request.get('port_id'):
+            mine = {request['port_id']} - set(self.began['ports'])
+        else:
+            mine = [
+                port['id']
+                for port in self.world.network.ports(self.ctxt, self.instance_uuid)
+                if port['id'] not in self.began['ports']
+                and port['network_id'] == request['network_id']
+            ]
+        given = bool(request.get('port_id'))
+        self.world.network.release_from(
+            self.ctxt,
+            self.instance_uuid,
+            [{'id': port_id, 'preserve_on_delete': given} for port_id in mine],
+        )
+
+    def plug(self):
+        """attach_interface."""
+        return self.ask_host(self.compute.attach_interface, PLUG, vif=self.data[BIND])
+
+    def unplug(self):
+        if BIND not in self.data:
+            return None
+        return self.undo_at_host(self.compute.detach_interface, PLUG, port_id=self.data[BIND]['id'])
+
+    def record(self):
+        """From here on the port is the server's."""
+        self.finish(self._record)
+        self.data[devices.ACCEPTED] = self.data[BIND]['id']
+
+    def _record(self, connection, row):
+        vif = self.data[BIND]
+        others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
+        instances.update(connection, row.uuid, {'network_info': [*others, vif]})

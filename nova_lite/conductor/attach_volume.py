@@ -1,0 +1,100 @@
+"""Attach a volume: reserved, connected and plugged in, or left as it was.
+
+The block device is recorded with the request, so that its name is taken; a server that
+is on no host gets the volume when it is unshelved.
+"""
+
+from nova_lite import saga
+from nova_lite.conductor import devices
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import devices as device_rows
+
+BEGIN = 'record the block device'
+RESERVE = 'reserve the volume'
+PLUG = 'attach on the host'
+NAME_EVENT = 'compute_reserve_block_device_name'
+
+
+class AttachVolume(devices.DeviceSaga):
+    """arguments: 'device': uuid of the block device, which is in the order; 'volume_id'"""
+
+    kind = 'attach-volume'
+    event = 'compute_attach_volume'
+    local_event = 'api_attach_volume'
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            saga.Step(RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(PLUG, self.plug, undo=self.unplug),
+            saga.Step('record the attachment', self.record, pivot=True),
+        )
+
+    # ---- records ----
+
+    def found(self, connection, row):
+        if row.host:
+            actions.finish_event(
+                connection, row.uuid, self.ctxt.request_id, NAME_EVENT, host=row.host
+            )
+        return {}
+
+    def undone(self, connection, row):
+        children.destroy_block_device(connection, self.arguments['device'])
+
+    def device(self):
+        """The block device; raises VolumeNotAttached when the server was deleted."""
+        for found in self.devices():
+            if found.uuid == self.arguments['device']:
+                return found
+        raise device_rows.gone(self.arguments['device'])
+
+    # ---- the volume ----
+
+    def reserve(self):
+        """Returns the id of the attachment."""
+        found = reserve(self, self.arguments['volume_id'])
+        self.write(device_rows.change, self.arguments['device'], {'attachment_id': found})
+        self.data[devices.ACCEPTED] = True
+        return found
+
+    def unreserve(self):
+        unreserve(self, self.arguments['volume_id'])
+
+    # ---- the host ----
+
+    def plug(self):
+        """attach_volume. Returns {'connection_info'}."""
+        return self.ask_host(self.compute.attach_volume, PLUG, block_device=self.device())
+
+    def unplug(self):
+        return self.undo_at_host(
+            self.compute.detach_volume, PLUG, volume_id=self.arguments['volume_id']
+        )
+
+    def record(self):
+        """From here on the volume is the server's."""
+        self.finish(self._record)
+
+    def _record(self, connection, row):
+        info = (self.data.get(PLUG) or {}).get('connection_info')
+        device_rows.change(connection, self.arguments['device'], {'connection_info': info})
+
+
+def reserve(saga_, volume_id):
+    """Make an attachment of a volume, or find the one made before; its id."""
+    world, ctxt = saga_.world, saga_.ctxt
+    if saga_.repeated:
+        for attachment in world.volume.list_attachments(ctxt, saga_.instance_uuid):
+            if attachment['volume_id'] == volume_id:
+                return attachment['id']
+    return world.volume.create_attachment(ctxt, volume_id, saga_.instance_uuid)['id']
+
+
+def unreserve(saga_, volume_id):
+    """Undo of `reserve`: a volume that is not the server's has no attachment of it."""
+    volume, ctxt = saga_.world.volume, saga_.ctxt
+    for attachment in volume.list_attachments(ctxt, saga_.instance_uuid):
+        if attachment['volume_id'] == volume_id:
+            volume.delete_attachment(ctxt, attachment['id'])

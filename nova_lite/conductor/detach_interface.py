@@ -1,0 +1,68 @@
+"""Detach an interface: unplugged, then its port deleted or given back, then forgotten.
+
+From the step that gives the port up there is no way back: a port that was made for the
+server may be gone.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.conductor import devices
+from nova_lite.db.cell import instances
+
+BEGIN = 'record the request'
+UNPLUG = 'detach on the host'
+
+
+class DetachInterface(devices.DeviceSaga):
+    """arguments: 'port_id'"""
+
+    kind = 'detach-interface'
+    event = 'compute_detach_interface'
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            saga.Step(UNPLUG, self.unplug, undo=self.plug),
+            saga.Step('give the port up', self.release, pivot=True),
+            saga.Step('forget the interface', self.forget),
+        )
+
+    def found(self, connection, row):
+        for vif in row.network_info or ():
+            if vif['id'] == self.arguments['port_id']:
+                return {'vif': vif}
+        raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments['port_id'])
+
+    def undone(self, connection, row):
+        """Nothing but the event was recorded."""
+
+    def unplug(self):
+        """detach_interface."""
+        return self.ask_host(
+            self.compute.detach_interface, UNPLUG, port_id=self.arguments['port_id']
+        )
+
+    def plug(self):
+        """Undo of `unplug`."""
+        if BEGIN not in self.data:
+            return None
+        return self.undo_at_host(self.compute.attach_interface, UNPLUG, vif=self.began['vif'])
+
+    def release(self):
+        """From here on the port is not the server's: deleted if it was made for it."""
+        self.current()
+        self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began['vif']])
+
+    def forget(self):
+        self.write(self._forget)
+
+    def _forget(self, connection):
+        row = instances.find(connection, self.instance_uuid)
+        if row is not None and not row.deleted:
+            kept = [
+                entry
+                for entry in row.network_info or ()
+                if entry['id'] != self.arguments['port_id']
+            ]
+            instances.update(connection, row.uuid, {'network_info': kept})
+        self.end_events(connection)

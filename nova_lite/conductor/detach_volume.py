@@ -1,0 +1,95 @@
+"""Detach a volume: unplugged from the guest, then forgotten, then free again.
+
+What fails before the volume is forgotten leaves it attached. The attachment ends last,
+so that nobody else gets a volume that a guest may still write to.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.conductor import devices
+from nova_lite.conductor import move
+from nova_lite.db.cell import children
+from nova_lite.db.cell import devices as device_rows
+
+BEGIN = 'record the request'
+MARK = 'mark the volume as detaching'
+UNPLUG = 'detach on the host'
+DETACHING = 'detaching'
+
+
+class DetachVolume(devices.DeviceSaga):
+    """arguments: 'volume_id'"""
+
+    kind = 'detach-volume'
+    event = 'compute_detach_volume'
+    local_event = 'api_detach_volume'
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            saga.Step(MARK, self.mark, undo=self.unmark),
+            saga.Step(UNPLUG, self.unplug, undo=self.plug),
+            saga.Step('forget the block device', self.forget, pivot=True),
+            saga.Step('end the attachment', self.end_attachment, attempts=move.PATIENCE, left=True),
+        )
+
+    def found(self, connection, row):
+        device = device_rows.find(connection, row.uuid, self.arguments['volume_id'])
+        if device is None:
+            raise exception.VolumeNotAttached(
+                instance_id=row.uuid, volume_id=self.arguments['volume_id']
+            )
+        return {'device': device.uuid, 'attachment_id': device.attachment_id}
+
+    def undone(self, connection, row):
+        """Nothing but the event was recorded."""
+
+    # ---- while it is attached ----
+
+    def mark(self):
+        """A volume of a server that is on no host is reserved only: nothing to mark."""
+        if self.began['host'] is not None:
+            mark_detaching(self, self.arguments['volume_id'])
+        self.data[devices.ACCEPTED] = True
+        return True
+
+    def unmark(self):
+        if BEGIN in self.data and self.began['host'] is not None:
+            self.world.volume.roll_detaching(self.ctxt, self.arguments['volume_id'])
+
+    def unplug(self):
+        """detach_volume."""
+        return self.ask_host(
+            self.compute.detach_volume, UNPLUG, volume_id=self.arguments['volume_id']
+        )
+
+    def plug(self):
+        """Undo of `unplug`."""
+        if BEGIN not in self.data:
+            return None
+        for device in self.devices():
+            if device.uuid == self.began['device']:
+                return self.undo_at_host(self.compute.attach_volume, UNPLUG, block_device=device)
+        return None
+
+    def forget(self):
+        """From here on the volume is not the server's."""
+        self.write(self._forget)
+
+    def _forget(self, connection):
+        children.destroy_block_device(connection, self.began['device'])
+        self.end_events(connection)
+
+    # ---- only forward ----
+
+    def end_attachment(self):
+        if self.began['attachment_id']:
+            self.world.volume.delete_attachment(self.ctxt, self.began['attachment_id'])
+
+
+def mark_detaching(saga_, volume_id):
+    """Mark a volume as about to be detached; raises VolumeNotUsable."""
+    volume = saga_.world.volume
+    if saga_.repeated and volume.get(saga_.ctxt, volume_id)['status'] == DETACHING:
+        return
+    volume.begin_detaching(saga_.ctxt, volume_id)

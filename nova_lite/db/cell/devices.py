@@ -1,0 +1,73 @@
+"""Block devices that a server gets, loses or exchanges while it exists.
+
+The caller has locked the server's row by changing it in the same transaction.
+"""
+
+import itertools
+import re
+import string
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.cell import children
+
+TABLE = children.DEVICES
+DEFAULT_PREFIX = '/dev/vd'
+PREFIX = re.compile(r'(/dev/x?[a-z]*d)[a-z]+\d*')
+
+
+def add(connection, instance_uuid, columns):
+    """Add a volume's block device; without a device_name it gets the next free one.
+
+    Raises VolumeNotUsable when the server has the volume already, and DevicePathInUse.
+    """
+    known = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
+    if any(device.volume_id == columns['volume_id'] for device in known):
+        raise exception.VolumeNotUsable(
+            volume_id=columns['volume_id'], reason='it is already attached to this server'
+        )
+    taken = {device.device_name for device in known}
+    wanted = columns.get('device_name')
+    if wanted in taken - {None}:
+        raise exception.DevicePathInUse(path=wanted)
+    name = wanted or next_name(known)
+    children.create_block_devices(
+        connection, [{**columns, 'instance_uuid': instance_uuid, 'device_name': name}]
+    )
+
+
+def next_name(known):
+    """The first name that none of the block devices has, on the bus of the root disk."""
+    taken = {device.device_name for device in known}
+    roots = [device.device_name or '' for device in known if device.boot_index == 0]
+    found = PREFIX.fullmatch(roots[0]) if roots else None
+    prefix = found.group(1) if found else DEFAULT_PREFIX
+    # A disk that has no name yet will be given one of the first.
+    unnamed = sum(1 for device in known if not device.device_name)
+    free = (name for name in _names(prefix) if name not in taken)
+    return next(itertools.islice(free, unnamed, None))
+
+
+def _names(prefix):
+    """vda … vdz, vdaa, vdab …"""
+    for length in itertools.count(1):
+        for letters in itertools.product(string.ascii_lowercase, repeat=length):
+            yield prefix + ''.join(letters)
+
+
+def find(connection, instance_uuid, volume_id):
+    """The block device of a volume of a server, or None."""
+    return rows.find(connection, TABLE, instance_uuid=instance_uuid, volume_id=volume_id)
+
+
+def change(connection, uuid, values):
+    """Change columns of one block device; raises VolumeNotAttached when it is gone."""
+    if not children.update_block_device(connection, uuid, values):
+        raise gone(uuid)
+
+
+def gone(uuid):
+    """The error of a block device that was deleted with its server."""
+    return exception.VolumeNotAttached(
+        f'Block device {uuid} is gone: the server was deleted meanwhile.'
+    )

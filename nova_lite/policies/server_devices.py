@@ -1,0 +1,52 @@
+"""Volumes and network interfaces that are attached to servers."""
+
+from nova_lite.policies import base
+
+_VOLUMES = 'os_compute_api:os-volumes-attachments:'
+VOLUMES_LIST = _VOLUMES + 'index'
+VOLUMES_SHOW = _VOLUMES + 'show'
+VOLUMES_ATTACH = _VOLUMES + 'create'
+VOLUMES_UPDATE = _VOLUMES + 'update'
+VOLUMES_SWAP = _VOLUMES + 'swap'
+VOLUMES_DETACH = _VOLUMES + 'delete'
+_INTERFACES = 'os_compute_api:os-attach-interfaces:'
+INTERFACES_LIST = _INTERFACES + 'list'
+INTERFACES_SHOW = _INTERFACES + 'show'
+INTERFACES_ATTACH = _INTERFACES + 'create'
+INTERFACES_DETACH = _INTERFACES + 'delete'
+
+
+def list_rules():
+    """The defaults."""
+    return [*_volumes(), *_interfaces()]
+
+
+def _volumes():
+    path = '/servers/{server_id}/os-volume_attachments'
+    one = f'{path}/{{volume_id}}'
+    return [
+        base.rule(VOLUMES_LIST, base.READER, 'List the volumes of a server.', f'GET {path}'),
+        base.rule(VOLUMES_SHOW, base.READER, 'Show one of them.', f'GET {one}'),
+        base.rule(VOLUMES_ATTACH, base.MEMBER, 'Attach a volume.', f'POST {path}'),
+        base.rule(
+            VOLUMES_UPDATE, base.MEMBER, 'Change how a volume is attached (2.85).', f'PUT {one}'
+        ),
+        base.rule(
+            VOLUMES_SWAP,
+            base.SERVICE,
+            'Put another volume in the place of an attached one.',
+            f'PUT {one}',
+        ),
+        base.rule(VOLUMES_DETACH, base.MEMBER, 'Detach a volume.', f'DELETE {one}'),
+    ]
+
+
+def _interfaces():
+    path = '/servers/{server_id}/os-interface'
+    one = f'{path}/{{port_id}}'
+    return [
+        base.rule(INTERFACES_LIST, base.READER, 'List the ports of a server.', f'GET {path}'),
+        base.rule(INTERFACES_SHOW, base.READER, 'Show one of them.', f'GET {one}'),
+        base.rule(INTERFACES_ATTACH, base.MEMBER, 'Attach a port.', f'POST {path}'),
+        base.rule(INTERFACES_DETACH, base.MEMBER, 'Detach a port.', f'DELETE {one}'),
+    ]

@@ -1,0 +1,52 @@
+"""The unmodified command line client attaches and detaches volumes and ports."""
+
+import testtools
+
+from tests.fixtures import attaching
+from tests.fixtures import cli as cli_fixture
+from tests.fixtures import cloud as cloud_fixture
+
+
+class DeviceClientTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
+        self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
+        self.hands = attaching.Attaching(self.cloud)
+        self.server = self.cloud.boot('mine')
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def test_volumes(self):
+        self.cli.openstack('volume', 'create', '--size', '1', 'data')
+        added = self.cli.show('server', 'add', 'volume', '--tag', 'blue', 'mine', 'data')
+        self.assertEqual('/dev/vdb', added['Device'])
+        self.hands.wait_idle(self.server)
+        (listed,) = self.cli.show('server', 'volume', 'list', 'mine')
+        self.assertEqual(('/dev/vdb', 'blue'), (listed['Device'], listed['Tag']))
+        self.assertFalse(listed['Delete On Termination?'])
+        self.cli.openstack('server', 'volume', 'update', '--delete-on-termination', 'mine', 'data')
+        (listed,) = self.cli.show('server', 'volume', 'list', 'mine')
+        self.assertTrue(listed['Delete On Termination?'])
+        self.assertEqual('in-use', self.cli.show('volume', 'show', 'data')['status'])
+        self.cli.openstack('server', 'remove', 'volume', 'mine', 'data')
+        self.hands.wait_idle(self.server)
+        self.assertEqual([], self.cli.show('server', 'volume', 'list', 'mine'))
+        self.assertEqual('available', self.cli.show('volume', 'show', 'data')['status'])
+        self.cli.openstack('server', 'remove', 'volume', 'mine', 'data', status=1)
+
+    def test_ports(self):
+        self.cli.openstack('server', 'add', 'network', 'mine', 'private')
+        (made,) = self.cli.show('port', 'list', '--server', 'mine')
+        self.cli.openstack('port', 'create', '--network', 'private', 'given')
+        self.cli.openstack('server', 'add', 'port', '--tag', 'blue', 'mine', 'given')
+        listed = self.cli.show('port', 'list', '--server', 'mine')
+        self.assertEqual({'', 'given'}, {each['Name'] for each in listed})
+        self.cli.openstack('server', 'remove', 'port', 'mine', 'given')
+        self.cli.openstack('server', 'remove', 'port', 'mine', made['ID'])
+        self.hands.wait_idle(self.server)
+        (left,) = self.cli.show('port', 'list', '--name', 'given')
+        self.assertEqual('DOWN', left['Status'])
+        self.assertEqual([], self.cli.show('port', 'list', '--server', 'mine'))

@@ -1,0 +1,208 @@
+"""Volumes of servers in a whole cloud: attached, listed, detached, in all states."""
+
+from nova_lite import runtime
+from tests.fixtures import attaching
+from tests.fixtures import moving
+from tests.functional import base
+
+SUCCESS = 'Success'
+
+
+class AttachmentsTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 2}
+
+    def setUp(self):
+        super().setUp()
+        self.hands = attaching.Attaching(self.cloud)
+        self.stage = moving.Moving(self.cloud)
+        self.server = self.cloud.boot()
+
+    def test_attach_and_detach(self):
+        volume = self.hands.volume()
+        answer = self.hands.attached(self.server, volume)
+        self.assertEqual(
+            {
+                'id': volume,
+                'volumeId': volume,
+                'serverId': self.server.id,
+                'device': '/dev/vdb',
+                'tag': None,
+                'delete_on_termination': False,
+            },
+            answer,
+        )
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+        self.assertEqual(
+            [('compute_reserve_block_device_name', SUCCESS), ('compute_attach_volume', SUCCESS)],
+            self.stage.events(self.server, 'attach_volume'),
+        )
+        self.hands.detached(self.server, volume)
+        self.assertEqual('available', self.hands.volume_status(volume))
+        self.assertEqual([], self.hands.volumes_of_guest(self.server))
+        self.assertEqual([], self.hands.attachments(self.server))
+        self.assertEqual(
+            [('compute_detach_volume', SUCCESS)], self.stage.events(self.server, 'detach_volume')
+        )
+        self.hands.detach(self.server, volume, status=404)
+
+    def test_fields_by_microversion(self):
+        volume = self.hands.volume()
+        self.hands.attached(self.server, volume, tag='data', delete_on_termination=True)
+        base_fields = {'id', 'volumeId', 'serverId', 'device'}
+        fields = {
+            '2.1': base_fields,
+            '2.69': base_fields,
+            '2.70': base_fields | {'tag'},
+            '2.79': base_fields | {'tag', 'delete_on_termination'},
+            '2.89': (base_fields - {'id'})
+            | {'tag', 'delete_on_termination', 'attachment_id', 'bdm_uuid'},
+        }
+        path = f'/servers/{self.server.id}/os-volume_attachments/{volume}'
+        for version, expected in fields.items():
+            (listed,) = self.hands.attachments(self.server, version)
+            self.assertEqual(expected, set(listed), version)
+            shown = self.api('GET', path, version=version)['volumeAttachment']
+            self.assertEqual(listed, shown)
+        self.assertEqual(('data', True), (shown['tag'], shown['delete_on_termination']))
+        self.delete(self.server)
+        self.assertIsNone(self.cloud.admin.block_storage.find_volume(volume))
+
+    def test_pages(self):
+        volumes = [self.hands.volume() for _number in range(3)]
+        for volume in volumes:
+            self.hands.attached(self.server, volume)
+        path = f'/servers/{self.server.id}/os-volume_attachments'
+        page = self.api('GET', f'{path}?limit=1&offset=1')['volumeAttachments']
+        self.assertEqual([volumes[1]], [each['volumeId'] for each in page])
+        self.assertEqual('/dev/vdc', page[0]['device'])
+        self.refused(400, 'GET', f'{path}?unknown=1')
+        self.assertEqual(3, len(self.api('GET', f'{path}?unknown=1', version='2.74').popitem()[1]))
+
+    def test_asynchronous(self):
+        volume = self.hands.volume()
+        answer = self.cloud.api(
+            'POST',
+            f'/servers/{self.server.id}/os-volume_attachments',
+            version='2.101',
+            json={'volumeAttachment': {'volumeId': volume}},
+        )
+        self.assertEqual((202, b''), (answer.status_code, answer.content))
+        self.hands.wait_idle(self.server)
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+
+    def test_states(self):
+        for action, status, back in (
+            ('os-stop', 'SHUTOFF', 'os-start'),
+            ('pause', 'PAUSED', 'unpause'),
+        ):
+            volume = self.hands.volume()
+            self.stage.act(self.server, action)
+            self.cloud.wait(self.server, status)
+            self.hands.attached(self.server, volume)
+            self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+            self.stage.act(self.server, back)
+            self.cloud.wait(self.server)
+            self.hands.detached(self.server, volume)
+        self.stage.act(self.server, 'suspend')
+        self.cloud.wait(self.server, 'SUSPENDED')
+        self.hands.attach(self.server, volume, status=409)
+        self.assertEqual('available', self.hands.volume_status(volume))
+
+    def test_refusals(self):
+        volume, missing = self.hands.volume(), runtime.new_uuid()
+        self.hands.attach(self.server, missing, status=404)
+        self.hands.detach(self.server, missing, status=404)
+        self.hands.detach(self.server, volume, status=404)
+        self.hands.attach(self.server, volume, device='vdb', status=400)
+        self.hands.attach(self.server, volume, tag='x', version='2.48', status=400)
+        self.hands.attach(self.server, volume, device='/dev/vda', status=409)
+        self.hands.attached(self.server, volume, device='/dev/vdx')
+        (listed,) = self.hands.attachments(self.server)
+        self.assertEqual('/dev/vdx', listed['device'])
+        self.hands.attach(self.server, volume, status=400)
+        other = self.cloud.boot()
+        self.hands.attach(other, volume, status=400)
+        self.hands.detach(other, volume, status=404)
+        self.assertEqual([], self.hands.attachments(other))
+
+    def test_locked(self):
+        volume = self.hands.volume()
+        mine = self.stage.boot_as_member()
+        self.stage.act(mine, 'lock')
+        path = f'/servers/{mine.id}/os-volume_attachments'
+        body = {'volumeAttachment': {'volumeId': volume}}
+        self.refused(409, 'POST', path, body, cloud='nova-lite-demo')
+        self.refused(409, 'DELETE', f'{path}/{volume}', cloud='nova-lite-demo')
+
+    def test_root_disk_stays(self):
+        image = self.cloud.admin.image.find_image('cirros')
+        root = {
+            'boot_index': 0,
+            'source_type': 'image',
+            'destination_type': 'volume',
+            'uuid': image.id,
+            'volume_size': 1,
+            'delete_on_termination': True,
+        }
+        server = self.cloud.boot(block_device_mapping=[root])
+        (listed,) = self.hands.attachments(server)
+        self.hands.detach(server, listed['volumeId'], status=403)
+
+    def test_host_is_down(self):
+        volume, other = self.hands.volume(), self.hands.volume()
+        self.hands.attached(self.server, volume)
+        host = self.cloud.admin.compute.get_server(self.server.id).compute_host
+        with self.stage.forced_down(host):
+            self.hands.attach(self.server, other, status=409)
+            self.hands.detach(self.server, volume, status=409)
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual('available', self.hands.volume_status(other))
+        self.hands.detached(self.server, volume)
+
+    def test_shelved(self):
+        volume, other = self.hands.volume(), self.hands.volume()
+        self.hands.attached(self.server, other)
+        self.stage.act(self.server, 'shelve')
+        self.cloud.wait(self.server, 'SHELVED_OFFLOADED')
+        self.hands.wait_idle(self.server)
+        self.hands.attach(self.server, volume, version='2.19', status=409)
+        self.hands.attach(self.server, volume, tag='x', status=400)
+        self.hands.attached(self.server, volume)
+        self.assertEqual('reserved', self.hands.volume_status(volume))
+        self.assertEqual(
+            [('api_attach_volume', SUCCESS)], self.stage.events(self.server, 'attach_volume')
+        )
+        self.hands.detached(self.server, other)
+        self.assertEqual('available', self.hands.volume_status(other))
+        self.stage.act(self.server, 'unshelve')
+        self.cloud.wait(self.server)
+        self.hands.wait_idle(self.server)
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+
+    def test_host_fails(self):
+        volume = self.hands.volume()
+        self.addCleanup(self.cloud.behave, 'extends: instant\n')
+        for when in ('before', 'after'):
+            self.cloud.behave(
+                f'extends: instant\nfailures: [{{verb: attach_volume, when: {when}, first: 1}}]\n'
+            )
+            self.hands.attach(self.server, volume)
+            self.hands.wait_idle(self.server)
+            self.assertEqual([], self.hands.attachments(self.server))
+            self.assertEqual([], self.hands.holdings(self.server))
+            self.assertEqual('available', self.hands.volume_status(volume))
+            self.assertEqual([], self.hands.volumes_of_guest(self.server))
+            self.assertIn(
+                ('compute_attach_volume', 'Error'),
+                self.stage.events(self.server, 'attach_volume'),
+            )
+        self.hands.attached(self.server, volume)
+        self.cloud.behave('extends: instant\nfailures: [{verb: detach_volume, first: 1}]\n')
+        self.hands.detached(self.server, volume)
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual([volume], self.hands.volumes_of_guest(self.server))
+        self.hands.detached(self.server, volume)
+        self.assertEqual('available', self.hands.volume_status(volume))
+        self.assertEqual('ACTIVE', self.status(self.server))

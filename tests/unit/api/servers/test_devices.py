@@ -1,0 +1,179 @@
+"""Attaching and detaching devices: what is refused, and what is begun."""
+
+from nova_lite import runtime
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import children
+from tests.fixtures import api_neighbours
+from tests.fixtures import compute_api
+from tests.unit.api.servers import base
+
+VOLUME = api_neighbours.VOLUME_ID
+
+
+class DevicesTest(base.Case):
+    def setUp(self):
+        super().setUp()
+        self.uuid = self.api.add_server()
+        self.path = f'/servers/{self.uuid}/os-volume_attachments'
+
+    def add_device(self, uuid=None, **values):
+        device = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid or self.uuid,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'delete_on_termination': False,
+            'volume_id': runtime.new_uuid(),
+            'device_name': '/dev/vda',
+            **values,
+        }
+        self.api.cell('cell1').db.write(children.create_block_devices, [device])
+        return device
+
+    def devices(self, uuid=None):
+        uuid = uuid or self.uuid
+        return self.api.cell('cell1').db.read(children.block_devices, [uuid]).get(uuid, [])
+
+    def saga(self, uuid=None):
+        return self.api.api_db.read(sagas.find_active, uuid or self.uuid)
+
+    def attach(self, code=202, version='2.101', **options):
+        values = {'volumeId': VOLUME, **options.pop('values', {})}
+        send = self.ok if code < 400 else self.refused
+        body = {'volumeAttachment': values}
+        return send('POST', self.path, body, code=code, version=version, **options)
+
+    # ---- volumes ----
+
+    def test_what_an_attachment_begins(self):
+        self.add_device(boot_index=0)
+        self.add_device(device_name='/dev/vdb')
+        self.attach(values={'tag': 'x', 'delete_on_termination': True})
+        device = self.devices()[-1]
+        self.assertEqual('/dev/vdc', device.device_name)
+        self.assertEqual(
+            (VOLUME, 'x', True), (device.volume_id, device.tag, device.delete_on_termination)
+        )
+        saga = self.saga()
+        self.assertEqual('attach-volume', saga.kind)
+        self.assertEqual(device.uuid, saga.arguments['device'])
+        # The server is free again when that saga has ended.
+        self.refused('DELETE', f'{self.path}/{VOLUME}', code=400, version='2.101')
+
+    def test_names_follow_the_root_disk(self):
+        self.add_device(boot_index=0, device_name='/dev/sda')
+        self.attach()
+        self.assertEqual('/dev/sdb', self.devices()[-1].device_name)
+
+    def test_nothing_is_begun_that_is_refused(self):
+        self.add_device(boot_index=0)
+        self.attach(409, values={'device': '/dev/vda'})
+        self.attach(400, values={'device': 'nonsense'})
+        self.attach(404, values={'volumeId': runtime.new_uuid()})
+        self.attach(403, who=compute_api.READER)
+        self.api.neighbours.volume.add(VOLUME, status='in-use')
+        self.attach(400)
+        self.assertIsNone(self.saga())
+        self.assertEqual(1, len(self.devices()))
+
+    def test_multiattach(self):
+        self.api.neighbours.volume.add(VOLUME, multiattach=True)
+        self.attach(400, version='2.59', text='2.60')
+        offloaded = self.api.add_server(vm_state='shelved_offloaded', host=None)
+        self.path = f'/servers/{offloaded}/os-volume_attachments'
+        self.attach(400, text='shelved-offloaded')
+        self.attach(409, version='2.19')
+        self.api.neighbours.volume.add(VOLUME)
+        self.attach(400, values={'tag': 'x'}, text='Tagged')
+        self.attach()
+        self.assertEqual('attach-volume', self.saga(offloaded).kind)
+
+    def test_states(self):
+        for state in ('suspended', 'rescued', 'error', 'building'):
+            uuid = self.api.add_server(vm_state=state)
+            self.path = f'/servers/{uuid}/os-volume_attachments'
+            self.attach(409, text='attach_volume')
+        uuid = self.api.add_server(task_state='rebooting')
+        self.path = f'/servers/{uuid}/os-volume_attachments'
+        self.attach(409, text='task_state')
+
+    def test_detach(self):
+        root = self.add_device(boot_index=0)
+        self.api.neighbours.volume.add(root['volume_id'], status='in-use')
+        self.refused('DELETE', f'{self.path}/{root["volume_id"]}', code=403)
+        self.refused('DELETE', f'{self.path}/{VOLUME}', code=404)
+        other = self.add_device(device_name='/dev/vdb')
+        path = f'{self.path}/{other["volume_id"]}'
+        self.api.neighbours.volume.add(other['volume_id'], status='reserved')
+        self.refused('DELETE', path, code=400, text='in-use')
+        self.api.neighbours.volume.add(other['volume_id'], status='in-use')
+        # It is begun, and nobody says how it goes.
+        self.refused('DELETE', path, code=503)
+        self.assertEqual('detach-volume', self.saga().kind)
+
+    def test_update(self):
+        device = self.add_device(tag='x')
+        volume = device['volume_id']
+        path = f'{self.path}/{volume}'
+        wanted = {'volumeId': volume, 'delete_on_termination': True}
+        self.refused('PUT', path, {'volumeAttachment': wanted}, code=400, version='2.84')
+        self.ok('PUT', path, {'volumeAttachment': wanted}, code=202, version='2.85')
+        self.assertTrue(self.devices()[0].delete_on_termination)
+        same = {'id': volume, 'serverId': self.uuid, 'device': '/dev/vda', 'tag': 'x'}
+        body = {'volumeAttachment': {'volumeId': volume, **same}}
+        self.ok('PUT', path, body, code=202, version='2.85')
+        for name, value in (('id', VOLUME), ('device', '/dev/vdb'), ('tag', 'y')):
+            body = {'volumeAttachment': {'volumeId': volume, name: value}}
+            self.refused('PUT', path, body, code=400, version='2.85', text=name)
+        body = {'volumeAttachment': {'volumeId': VOLUME}}
+        missing = f'{self.path}/{VOLUME}'
+        self.refused('PUT', missing, body, code=404, version='2.85')
+
+    def test_swap_is_for_services(self):
+        device = self.add_device()
+        self.api.neighbours.volume.add(device['volume_id'], status='in-use')
+        path = f'{self.path}/{device["volume_id"]}'
+        body = {'volumeAttachment': {'volumeId': VOLUME}}
+        self.refused('PUT', path, body, code=403, version='2.84')
+        self.refused('PUT', path, body, code=403, version='2.85')
+        self.refused('PUT', path, body, code=503, version='2.84', who=base.ADMIN)
+        self.assertEqual('swap-volume', self.saga().kind)
+
+    def test_limit_of_devices(self):
+        self.api.conf.set_override('max_disk_devices_to_attach', 2, 'compute')
+        self.add_device(boot_index=0)
+        self.add_device(device_name='/dev/vdb')
+        self.attach(403, text='2')
+        self.api.conf.set_override('max_disk_devices_to_attach', 3, 'compute')
+        self.attach()
+
+    # ---- interfaces ----
+
+    def test_interface_that_contradicts_itself(self):
+        path = f'/servers/{self.uuid}/os-interface'
+        network, port = api_neighbours.NETWORK_ID, api_neighbours.PORT_ID
+        address = [{'ip_address': '192.0.2.1'}]
+        for wanted in (
+            {'net_id': network, 'port_id': port},
+            {'fixed_ips': address},
+            {'net_id': network, 'fixed_ips': []},
+            {'net_id': network, 'fixed_ips': address * 2},
+        ):
+            self.refused('POST', path, {'interfaceAttachment': wanted}, code=400)
+        for wanted in ({'net_id': VOLUME}, {'port_id': VOLUME}):
+            self.refused('POST', path, {'interfaceAttachment': wanted}, code=404)
+        self.assertIsNone(self.saga())
+
+    def test_network_is_chosen(self):
+        path = f'/servers/{self.uuid}/os-interface'
+        self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+        saga = self.saga()
+        self.assertEqual('attach-interface', saga.kind)
+        self.assertEqual(api_neighbours.NETWORK_ID, saga.arguments['request']['network_id'])
+
+    def test_interface_states(self):
+        for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
+            uuid = self.api.add_server(vm_state=state, network_info=[{'id': VOLUME}])
+            path = f'/servers/{uuid}/os-interface'
+            self.refused('POST', path, {'interfaceAttachment': {}}, code=409)
+            self.refused('DELETE', f'{path}/{VOLUME}', code=409)
