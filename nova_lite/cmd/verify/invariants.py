@@ -78,6 +78,7 @@ def moved(picture):
     yield from leftovers.migrations(picture)
     yield from leftovers.bindings(picture)
     yield from leftovers.attachments(picture)
+    yield from leftovers.connections(picture)
 
 
 def one_guest(picture):

@@ -65,3 +65,21 @@ def attachments(picture):
             yield findings.Finding(
                 'I5', f'attachment {attachment["id"]}', f'is not used by its server {uuid}'
             )
+
+
+def connections(picture):
+    """Volumes that the record says a server has, and that its host is not connected to."""
+    known = {attachment['id']: attachment.get('status') for attachment in picture.attachments}
+    busy = holdings.under_way(picture)
+    for cell, row in picture.instances():
+        unsettled = row.hidden or row.task_state or row.uuid in busy or not row.host
+        if unsettled or row.vm_state in holdings.UNSETTLED:
+            continue
+        for device in cell.block_devices:
+            if device.instance_uuid != row.uuid or not device.volume_id:
+                continue
+            status = known.get(device.attachment_id, 'missing')
+            if status != 'attached':
+                yield findings.Finding(
+                    'I5', f'volume {device.volume_id}', f'of server {row.uuid} is {status}'
+                )
