@@ -206,3 +206,44 @@ class AttachmentsTest(base.CloudTest):
         self.hands.detached(self.server, volume)
         self.assertEqual('available', self.hands.volume_status(volume))
         self.assertEqual('ACTIVE', self.status(self.server))
+
+    def test_multiattach(self):
+        storage = self.cloud.admin.block_storage
+        kind = storage.create_type(name='shared', extra_specs={'multiattach': '<is> True'})
+        volume = self.hands.volume(volume_type=kind.id)
+        other = self.cloud.boot()
+        self.hands.attach(self.server, volume, version='2.59', status=400)
+        for server in (self.server, other):
+            self.hands.attached(server, volume, version='2.60')
+            self.assertEqual([volume], self.hands.volumes_of_guest(server))
+        self.hands.detached(self.server, volume)
+        self.assertEqual('in-use', self.hands.volume_status(volume))
+        self.assertEqual([volume], self.hands.volumes_of_guest(other))
+        self.hands.detached(other, volume)
+        self.assertEqual('available', self.hands.volume_status(volume))
+
+    def test_several_at_once(self):
+        volumes = [self.hands.volume() for _number in range(4)]
+        answers = self.stage.together(
+            *(lambda volume=volume: self.hands.attach(self.server, volume) for volume in volumes)
+        )
+        self.hands.wait_idle(self.server)
+        names = sorted(answer['volumeAttachment']['device'] for answer in answers)
+        self.assertEqual([f'/dev/vd{letter}' for letter in 'bcde'], names)
+        self.assertEqual(sorted(volumes), sorted(self.hands.volumes_of_guest(self.server)))
+
+    def test_swap(self):
+        old, new = self.hands.volume(), self.hands.volume()
+        self.hands.attached(self.server, old)
+        path = f'/servers/{self.server.id}/os-volume_attachments/{old}'
+        body = {'volumeAttachment': {'volumeId': new}}
+        self.api('PUT', path, body, status=202, version='2.84')
+        self.hands.wait_idle(self.server)
+        (listed,) = self.hands.attachments(self.server)
+        self.assertEqual((new, '/dev/vdb'), (listed['volumeId'], listed['device']))
+        self.assertEqual([new], self.hands.volumes_of_guest(self.server))
+        self.assertEqual([(new, 'attached')], self.hands.holdings(self.server))
+        self.assertEqual('available', self.hands.volume_status(old))
+        self.assertEqual(
+            [('compute_swap_volume', SUCCESS)], self.stage.events(self.server, 'swap_volume')
+        )
