@@ -16,12 +16,17 @@ EVENTS = '/os-server-external-events'
 
 
 class Network:
-    """The network service's view of a server, as the test says."""
+    """The network service's view of a server, as the test says.
+
+    meanwhile: what happens while it is asked
+    """
 
     def __init__(self):
         self.answer = []
+        self.meanwhile = lambda: None
 
     def info(self, _ctxt, server_uuid, known=()):
+        self.meanwhile()
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -95,6 +100,27 @@ class EventsTest(SystemTest):
         uuid = self.add_server(task_state='rebooting')
         self.network.answer = [{'id': 'port'}]
         self.send({'name': 'network-changed', 'server_uuid': uuid})
+        self.assertEqual([], self.network_info(uuid))
+
+    def test_what_was_written_meanwhile_is_newer(self):
+        uuid = self.add_server()
+        kept = [{'id': 'port', 'preserve_on_delete': True}]
+        cell = self.api.cell('cell1')
+        self.network.meanwhile = lambda: cell.db.write(
+            instances.update, uuid, {'network_info': kept}
+        )
+        self.network.answer = [{'id': 'port', 'preserve_on_delete': False}]
+        self.send({'name': 'network-changed', 'server_uuid': uuid})
+        self.assertEqual(kept, self.network_info(uuid))
+
+    def test_deleted_port_leaves_the_guest(self):
+        uuid = self.add_server(network_info=[{'id': 'port'}])
+        event = {'name': 'network-vif-deleted', 'server_uuid': uuid}
+        self.network.answer = []
+        self.send(event, {**event, 'tag': 'another'}, {**event, 'tag': 'port'})
+        (call,) = self.api.compute['cell1'].calls
+        self.assertEqual('drop_interface', call[0])
+        self.assertEqual('port', call[1]['port_id'])
         self.assertEqual([], self.network_info(uuid))
 
     def test_refused(self):
