@@ -184,5 +184,5 @@ class RemovedTest(SystemTest):
         self.request('POST', f'/servers/{uuid}/action', {'resetNetwork': None}, status=410)
 
     def test_proxies_are_not_served(self):
-        for path in ('/images', '/os-networks', '/os-hosts', '/os-security-groups'):
+        for path in ('/images', '/os-networks', '/os-volumes', '/os-security-groups'):
             self.assertEqual(404, self.api.call('GET', path).status_code)

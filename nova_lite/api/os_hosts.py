@@ -1,0 +1,120 @@
+"""/os-hosts: what /os-services and /os-hypervisors are for, up to 2.42.
+
+Source: reference/api-surface 2.5 and 4.
+"""
+
+from nova_lite import exception
+from nova_lite.api import hypervisor_records
+from nova_lite.api import operation
+from nova_lite.api import service_changes
+from nova_lite.api import service_records
+from nova_lite.api import types
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+from nova_lite.policies import os_hosts as rules
+
+ALL, ONE = '/os-hosts', '/os-hosts/{host}'
+UNTIL = '2.42'
+QUERY = {'2.1': types.query({'zone': types.multi()})}
+SWITCH = {'type': 'string', 'enum': ['enable', 'disable', 'Enable', 'Disable', 'ENABLE', 'DISABLE']}
+BODY = {'2.1': {**types.whole({'status': SWITCH, 'maintenance_mode': SWITCH}), 'minProperties': 1}}
+DISABLED = {'disabled': True, 'disabled_reason': None}
+
+
+@operation.operation('GET', ALL, until=UNTIL, policy=rules.HOSTS, query=QUERY, faults=(400, 403))
+def index(req):
+    """The hosts of services that are enabled."""
+    zone = req.param('zone')
+    found = service_records.every(req, disabled=False).records
+    return {
+        'hosts': [
+            {'host_name': each.row.host, 'service': each.row.topic, 'zone': each.zone}
+            for each in found
+            if zone in (None, each.zone)
+        ]
+    }
+
+
+@operation.operation('GET', ONE, until=UNTIL, policy=rules.HOST_SHOW, faults=(400, 403, 404))
+def show(req):
+    """What a host has, what of it is used, and by which projects."""
+    host = req.args['host']
+    cell = req.app.cells.of_host(host)
+    nodes = hypervisor_records.every(req, usage=True, host=host)
+    if not nodes:
+        raise exception.HostMappingNotFound(host=host)
+    rows = cell.db.read(instances.on_host, host)
+    by_project = {}
+    for row in rows:
+        by_project.setdefault(row.project_id, []).append(row)
+    listed = [
+        ('(total)', _sum(nodes, 'vcpus', 'memory_mb', 'local_gb')),
+        ('(used_now)', _sum(nodes, 'vcpus_used', 'memory_mb_used', 'local_gb_used')),
+        ('(used_max)', _held(rows)),
+        *((project, _held(own)) for project, own in by_project.items()),
+    ]
+    return {
+        'host': [
+            {
+                'resource': {
+                    'host': host,
+                    'project': project,
+                    'cpu': cpu,
+                    'memory_mb': memory_mb,
+                    'disk_gb': disk_gb,
+                }
+            }
+            for project, (cpu, memory_mb, disk_gb) in listed
+        ]
+    }
+
+
+def _sum(nodes, *names):
+    return tuple(sum(node.amounts[name] for node in nodes) for name in names)
+
+
+def _held(rows):
+    return (
+        sum(row.vcpus for row in rows),
+        sum(row.memory_mb for row in rows),
+        sum(row.root_gb + row.ephemeral_gb for row in rows),
+    )
+
+
+@operation.operation(
+    'PUT',
+    ONE,
+    until=UNTIL,
+    policy=rules.HOST_UPDATE,
+    body=BODY,
+    faults=(400, 403, 404, 501),
+)
+def update(req):
+    """Enable or disable the host's compute service."""
+    host = req.args['host']
+    if 'maintenance_mode' in req.body:
+        raise exception.NotImplementedHere(reason='hosts have no maintenance mode')
+    cell = req.app.cells.of_host(host)
+    row = cell.db.read(services.find, host)
+    if row is None:
+        raise exception.HostMappingNotFound(host=host)
+    enabled = req.body['status'].lower() == 'enable'
+    service_changes.apply(req, cell, row, service_changes.ENABLED if enabled else DISABLED)
+    return {'host': host, 'status': 'enabled' if enabled else 'disabled'}
+
+
+def _declare(action, policy):
+    @operation.operation(
+        'GET', f'{ONE}/{action}', until=UNTIL, policy=policy, faults=(400, 403, 404, 501)
+    )
+    def act(req):
+        """Hosts are switched on and off by their operator, not from here."""
+        req.app.cells.of_host(req.args['host'])
+        raise exception.NotImplementedHere(reason=f'hosts cannot be told to {action}')
+
+    return act
+
+
+startup = _declare('startup', rules.HOST_START)
+shutdown = _declare('shutdown', rules.HOST_SHUTDOWN)
+reboot = _declare('reboot', rules.HOST_REBOOT)
