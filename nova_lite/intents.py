@@ -19,7 +19,7 @@ from nova_lite.db.cell import moves
 WAKE_IN_S = 5
 # How long a saga may take to end whose server is free already, and how often to look.
 END_TIMEOUT_S = 5
-LOOK_S = 0.02
+LOOK_S, LONGEST_LOOK_S = 0.02, 0.25
 
 
 @dataclasses.dataclass
@@ -29,6 +29,7 @@ class Intent:
     uuid: the migration's for a move, its own for what follows one
     order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
+    patience_s: how long it waits for another saga of the server to end
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Intent:
     instance_uuid: str
     order: dict
     arguments: dict = dataclasses.field(default_factory=dict)
+    patience_s: float = END_TIMEOUT_S
 
 
 def order(guard, action, **options):
@@ -80,7 +82,8 @@ def begin(api_db, cell, ctxt, intent):
 
 def _record(api_db, cell, ctxt, intent):
     """Add the saga's row, as soon as one that has all but ended has ended."""
-    deadline = runtime.monotonic() + END_TIMEOUT_S
+    deadline = runtime.monotonic() + intent.patience_s
+    pause_s = LOOK_S
     while True:
         try:
             api_db.write(_create, ctxt, intent, cell.uuid)
@@ -98,7 +101,8 @@ def _record(api_db, cell, ctxt, intent):
             raise exception.Conflict(
                 reason='another operation moves the server already'
             ) from conflict
-        runtime.sleep(LOOK_S)
+        runtime.sleep(pause_s)
+        pause_s = min(LONGEST_LOOK_S, pause_s * 1.5)
 
 
 def _create(connection, ctxt, intent, cell_uuid):

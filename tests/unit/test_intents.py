@@ -106,6 +106,29 @@ class IntentsTest(testtools.TestCase):
         with runtime.install(Passing()):
             self.assertRaises(exception.Conflict, self.begin, self.intent())
 
+    def test_waits_as_long_as_it_has_patience(self):
+        first, waited = self.intent(), []
+        self.begin(first)
+        self.db.write(instances.update, self.server, {'task_state': None})
+        self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
+        passing = Passing()
+        began = passing.monotonic()
+
+        def look():
+            waited.append(passing.monotonic() - began)
+            if waited[-1] > 20:
+                self.api_db.write(_end, first.uuid)
+
+        passing.meanwhile = look
+        second = self.intent()
+        second.patience_s = 30
+        with runtime.install(passing):
+            self.begin(second)
+        self.assertEqual('resize_prep', self.row().task_state)
+        self.assertGreater(waited[-1], 20)
+        # It looks less often the longer it takes.
+        self.assertLess(len(waited), 100)
+
     def test_claims_a_migration(self):
         migration = runtime.new_uuid()
         values = {

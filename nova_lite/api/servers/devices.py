@@ -34,6 +34,7 @@ def begin(req, server, *, kind, guard, arguments, **options):
     """Begin a saga about a device; returns its uuid.
 
     guard: its verb is the name in the record of actions; options: as moves.begin
+    Clients ask for several devices at once: each waits for its turn.
     """
     return moves.begin(
         req,
@@ -43,6 +44,7 @@ def begin(req, server, *, kind, guard, arguments, **options):
         action=guard.verb,
         arguments=arguments,
         hostless=True,
+        patience_s=req.conf.api.device_timeout,
         **options,
     )
 

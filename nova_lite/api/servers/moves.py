@@ -24,6 +24,7 @@ def begin(req, server, *, kind, guard, action, **options):
         claims: {'uuid', 'from', 'to'}: a migration whose status must change
         device: columns of a new block device
         message: noted with the action
+        patience_s: how long to wait for another saga of the server to end
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, and InstanceInvalidState on a lost race.
     """
@@ -37,6 +38,7 @@ def begin(req, server, *, kind, guard, action, **options):
         instance_uuid=server.uuid,
         arguments=options.get('arguments') or {},
         order=intents.order(guard, action, **options),
+        patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
     )
     try:
         intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
