@@ -11,12 +11,27 @@ from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
+from nova_lite.db.cell import attempts
+from nova_lite.db.cell import instances
 from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
 
 WAIT_S = 20
+RECORD = {
+    'project_id': 'p',
+    'user_id': 'u',
+    'display_name': 'x',
+    'vm_state': 'building',
+    'task_state': 'scheduling',
+    'host': 'host-1',
+    'vcpus': 1,
+    'memory_mb': 512,
+    'root_gb': 1,
+    'ephemeral_gb': 0,
+    'flavor': {},
+}
 SAGA = '88888888-8888-4888-8888-888888888888'
 
 
@@ -125,6 +140,39 @@ class Isolation:
             return other
 
         cell.write(first).result(WAIT_S)
+
+    def test_clearing_waits_for_a_record_that_is_being_added(self):
+        """Else the record of a builder that was taken over would come behind it."""
+        cell = self.useFixture(database.CellDatabase())
+        uuid = runtime.new_uuid()
+
+        def zombie(connection):
+            instances.create(connection, [{**RECORD, 'uuid': uuid}])
+            clearing = self.pool.submit(cell.write, attempts.clear, uuid, 1)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
+            self.assertFalse(clearing.done())
+            self.assertEqual(set(), attempts.overtaken(connection, {uuid: 0}))
+            return clearing
+
+        self.assertFalse(cell.write(zombie).result(WAIT_S))
+        self.assertIsNone(cell.read(instances.find, uuid))
+
+    def test_a_record_that_is_added_while_it_is_cleared(self):
+        cell = self.useFixture(database.CellDatabase())
+        uuid = runtime.new_uuid()
+
+        def zombie(connection):
+            instances.create(connection, [{**RECORD, 'uuid': uuid}])
+            return attempts.overtaken(connection, {uuid: 0})
+
+        def clear(connection):
+            attempts.clear(connection, uuid, 1)
+            adding = self.pool.submit(cell.write, zombie)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
+            return adding
+
+        adding = cell.write(clear)
+        self.assertEqual({uuid}, adding.result(WAIT_S))
 
 
 class TestMariaDBIsolation(Isolation, testtools.TestCase):

@@ -57,13 +57,17 @@ def _is_begun(row):
 
 
 def _await_record(connection, uuid):
-    """Let a transaction end that is just adding the server's record."""
+    """Let a transaction end that is just adding the server's record; others wait for ours.
+
+    The row of our own says so to both, though it is gone at once: that it was there
+    holds until the end of the transaction.
+    """
     try:
-        with connection.begin_nested() as attempt:
+        with connection.begin_nested():
             rows.insert(connection, instances.TABLE, {**_NOBODY, 'uuid': uuid})
-            attempt.rollback()
     except db_exception.DBDuplicateEntry:
         return
+    rows.delete(connection, instances.TABLE, uuid=uuid)
 
 
 _NOBODY = {
