@@ -119,8 +119,12 @@ class SuperConductor:
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def discover_hosts(self):
-        """Map hosts that appeared in a cell."""
-        discovery.discover_hosts(self.world.cells)
+        """Map hosts that appeared in a cell; one that is away holds up no other."""
+        for cell in self.world.cells.every(cell0=False):
+            try:
+                discovery.discover_hosts(self.world.cells, only=[cell])
+            except exception.Unavailable as error:
+                LOG.warning('Hosts of cell %s are not looked for: %s', cell.name, error)
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""
