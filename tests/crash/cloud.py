@@ -21,9 +21,13 @@ STOP_S = 10
 FAR = 'cell2'
 # A dead one's saga is taken over soon, and a call to one that is dead soon missed.
 CRASH = {
-    'DEFAULT': {'rpc_response_timeout': 5, 'max_concurrent_live_migrations': 0},
+    'DEFAULT': {
+        'rpc_response_timeout': 5,
+        'max_concurrent_live_migrations': 0,
+        'shelved_offload_time': -1,
+    },
     'conductor': {'lease_s': 4, 'sweep_interval_s': 1, 'saga_threads': 32},
-    'compute': {'audit_interval': 5, 'stray_grace': 5, 'shelved_offload_time': -1},
+    'compute': {'audit_interval': 5, 'stray_grace': 5},
     'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0},
 }
 

@@ -131,10 +131,19 @@ class Stage(moving.Moving):
             standing = [self._stands(case.move, server, seen) for server in idle]
             return servers if standing.count(True) == count else None
 
-        servers = self.cloud.wait_for(ready, f'{count} servers that may {case.name}', READY_S)
+        try:
+            servers = self.cloud.wait_for(ready, f'{count} servers that may {case.name}', READY_S)
+        except AssertionError as error:
+            raise AssertionError(f'{error}: {self._told()}') from error
         if case.name == 'evacuate':
             self._fail()
         return servers
+
+    def _told(self):
+        """Where the servers stand."""
+        seen = self.seen() or {}
+        names = ('status', 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host')
+        return [[each[name] for name in names] for each in seen.values()]
 
     def forget(self, server):
         """The server is of no use any more; delete it, if it is there."""
