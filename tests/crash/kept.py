@@ -127,7 +127,9 @@ def _short(result):
 
 
 def _listed(head, rows):
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    for row in (head, *rows):
-        lines += [f'   {" " if at else "*"} - {text}' for at, text in enumerate(row)]
-    return lines
+    lines = ['.. csv-table::', f'   :header: {_quoted(head)}', '']
+    return lines + [f'   {_quoted(row)}' for row in rows]
+
+
+def _quoted(values):
+    return ', '.join(f'"{value}"' for value in values)
