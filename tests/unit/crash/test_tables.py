@@ -11,7 +11,6 @@ from tests.crash import cases
 from tests.crash import kept
 from tests.crash import killing
 
-
 # It differs from the resize between cells by its flavor alone.
 SAME = {'cross-cell-migrate'}
 
