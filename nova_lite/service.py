@@ -180,9 +180,12 @@ def _watch_s():
     return min(WATCH_S, int(allowed) / 2e6) if allowed else WATCH_S
 
 
-def tell_systemd(*lines):
-    """Send lines such as READY=1 to the service manager that started us, if one did."""
-    address = os.environ.get('NOTIFY_SOCKET')
+def tell_systemd(*lines, address=None):
+    """Send lines such as READY=1 to the service manager that started us, if one did.
+
+    address: of its socket, when the environment no longer has it
+    """
+    address = address or os.environ.get('NOTIFY_SOCKET')
     if not address:
         return
     if address.startswith('@'):

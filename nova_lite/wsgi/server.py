@@ -1,11 +1,13 @@
 """HTTP servers: cheroot inside our own process, gunicorn for a daemon of its own."""
 
+import os
 import socket
 
 from cheroot import wsgi
 from gunicorn.app import base
 
 from nova_lite import runtime
+from nova_lite import service
 
 PORTS = (10000, 18000)
 
@@ -78,10 +80,21 @@ class Daemon(base.BaseApplication):
 
 
 def serve(load_application, *, host, port, workers=1, threads=16):
-    """Serve until SIGTERM. load_application: called once in each worker process."""
+    """Serve until SIGTERM. load_application: called once in each worker process.
+
+    systemd is told that the service is ready when a worker has its application:
+    gunicorn would say so before, and then end when the application cannot be made.
+    """
+    systemd = os.environ.pop('NOTIFY_SOCKET', None)
+
+    def ready(_worker):
+        service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
+
     Daemon(
         load_application,
         {
+            'post_worker_init': ready,
+            'on_exit': lambda _arbiter: service.tell_systemd('STOPPING=1', address=systemd),
             'bind': f'{host}:{port}',
             'workers': workers,
             'threads': threads,

@@ -11,7 +11,7 @@ from tests.fixtures import units
 
 ANALYZE = 'systemd-analyze'
 # Exposure as `systemd-analyze security` counts it, from 0 to 10; its "OK" ends below 5.
-MOST_EXPOSED = 1.2
+MOST_EXPOSED = 1.3
 INSTANCE = 'cell1'
 
 

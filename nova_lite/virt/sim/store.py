@@ -9,6 +9,7 @@ effect either wholly done or not begun.
 
 import contextlib
 import json
+import os
 import sqlite3
 
 from nova_lite import exception
@@ -66,10 +67,11 @@ CREATE TABLE origin (created_at REAL NOT NULL);
 
 
 class Store:
-    """An open file. `path` is made with its tables if it is not there."""
+    """An open file. `path` is made with its tables if it is not there, and its directory."""
 
     def __init__(self, path):
         self.path = path
+        os.makedirs(os.path.dirname(path) or '.', mode=0o700, exist_ok=True)
         self._lock = runtime.RLock()
         self._connection = sqlite3.connect(
             path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False

@@ -1,0 +1,2 @@
+mariadb < /etc/nova-lite/databases.sql
+rm /etc/nova-lite/databases.sql

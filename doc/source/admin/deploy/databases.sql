@@ -1,0 +1,11 @@
+CREATE DATABASE nova_api;
+CREATE DATABASE nova_cell0;
+CREATE DATABASE nova_cell1;
+CREATE DATABASE nova_cell2;
+CREATE DATABASE placement;
+CREATE USER nova@'127.0.0.1' IDENTIFIED BY '@database@';
+GRANT ALL ON nova_api.* TO nova@'127.0.0.1';
+GRANT ALL ON nova_cell0.* TO nova@'127.0.0.1';
+GRANT ALL ON nova_cell1.* TO nova@'127.0.0.1';
+GRANT ALL ON nova_cell2.* TO nova@'127.0.0.1';
+GRANT ALL ON placement.* TO nova@'127.0.0.1';

@@ -1,0 +1,148 @@
+"""The deployment guide, command by command, with private servers in place of the system's.
+
+Left out are the commands that change the machine: packages, and files below /etc.
+tests/unit/test_units.py and the installation of the package stand for them.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import fixtures
+import testtools
+
+from tests.fixtures import mariadb
+from tests.fixtures import ports
+from tests.fixtures import rabbit
+from tests.fixtures import servers
+from tests.fixtures import systemd
+from tests.fixtures import units
+
+GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'deploy'
+PORTS = {'api': '8774', 'placement': '8778', 'simcloud': '8779'}
+SCRIPTS = ('configure.sh', 'bus.sh', 'databases.sh', 'schemas.sh', 'start.sh', 'use.sh')
+LIMIT_S = 240
+
+
+class DeployTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.database = rabbit.Rabbit(), mariadb.MariaDB()
+        self.broker.user_name = 'tester'
+        servers.use_all(self, self.broker, self.database)
+        self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.configuration = self.root / 'etc'
+        self.state = self.root / 'state'
+        for path in (self.configuration, self.state, self.root / 'bin'):
+            path.mkdir()
+        self.units = self.useFixture(units.Units(self.configuration))
+        self.systemd = self.useFixture(systemd.Systemd(self.units, self.addDetail))
+        self.texts = self._texts()
+        self.guide = self._copy_of_the_guide()
+        self._stand_ins()
+
+    # ---- the machine of the guide ----
+
+    def _texts(self):
+        """{what the guide says: what it is here}."""
+        found = {
+            '/etc/nova-lite': str(self.configuration),
+            '/var/lib/nova-lite': str(self.state),
+            '/opt/nova-lite/bin': self.units.programs,
+            '127.0.0.1:5672': f'127.0.0.1:{self.broker.port}',
+            '127.0.0.1:3306': f'127.0.0.1:{self.database.port}',
+        }
+        for number in PORTS.values():
+            found[number] = str(self.useFixture(ports.Port()).number)
+        return found
+
+    def _localized(self, text):
+        pattern = '|'.join(re.escape(key) for key in sorted(self.texts, key=len, reverse=True))
+        return re.sub(pattern, lambda match: self.texts[match[0]], text)
+
+    def _copy_of_the_guide(self):
+        copy = self.root / 'doc' / 'source' / 'admin' / 'deploy'
+        copy.mkdir(parents=True)
+        for path in GUIDE.iterdir():
+            (copy / path.name).write_text(self._localized(path.read_text()))
+        return copy
+
+    def _stand_ins(self):
+        """Commands of the same names that talk to the private servers."""
+        broker = {**self.broker.environment(), 'HOME': self.broker.directory}
+        exported = ' '.join(f'{key}={shlex.quote(value)}' for key, value in broker.items())
+        client = servers.find_program('mariadb')
+        ctl = servers.find_program('rabbitmqctl')
+        texts = {
+            'rabbitmqctl': f'exec env {exported} {ctl} "$@"',
+            'mariadb': f'exec {client} --no-defaults -h 127.0.0.1 -P {self.database.port} -uroot',
+            'systemctl': f'exec {self.systemd.program} "$@"',
+            # The group nova-lite is made by systemd-sysusers.
+            'chgrp': 'test "$1" = nova-lite',
+        }
+        for name, text in texts.items():
+            path = self.root / 'bin' / name
+            path.write_text(f'#!/bin/sh\n{text}\n')
+            path.chmod(0o755)
+
+    def _run(self, script):
+        programs = os.path.dirname(sys.executable)
+        path = os.pathsep.join([str(self.root / 'bin'), programs, os.environ['PATH']])
+        done = subprocess.run(
+            ['sh', '-eu', str(self.guide / script)],
+            cwd=self.root,
+            env={**os.environ, 'PATH': path},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.addDetail(script, testtools.content.text_content(done.stdout + done.stderr))
+        self.assertEqual(0, done.returncode, f'{script}: {done.stdout}{done.stderr}')
+        return done.stdout
+
+    # ---- what it promises ----
+
+    def test_ends_in_a_cloud_that_resizes_between_cells(self):
+        printed = {script: self._run(script) for script in SCRIPTS}
+        self.assertIn('| cell1-host1', printed['use.sh'])
+        self._secrets_stay_where_they_belong()
+        shown = self._openstack('server', 'show', 'first', '-f', 'value')
+        self.assertIn('ACTIVE', shown)
+        self.assertRegex(shown, r'cell2-host[12]')
+        self._reload_keeps_all()
+        self.assertEqual(dict.fromkeys(self.systemd.daemons, 0), dict(self.systemd.stop_all()))
+
+    def _openstack(self, *args):
+        env = {'OS_CLIENT_CONFIG_FILE': str(self.configuration / 'clouds.yaml')}
+        return subprocess.run(
+            [shutil.which('openstack', path=self.units.programs), '--os-cloud=nova-lite', *args],
+            env={**os.environ, **env},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    def _secrets_stay_where_they_belong(self):
+        secrets = [
+            (self.configuration / 'secrets' / name).read_text().strip()
+            for name in ('bus', 'database', 'service', 'admin', 'demo')
+        ]
+        said = ''.join(daemon.log_text() for daemon in self.systemd.daemons.values())
+        for unit, daemon in self.systemd.daemons.items():
+            said += pathlib.Path(f'/proc/{daemon.pid}/cmdline').read_text()
+            said += pathlib.Path(f'/proc/{daemon.pid}/environ').read_text()
+            self.assertTrue(daemon.running, unit)
+        self.assertEqual([], [secret for secret in secrets if secret in said])
+
+    def _reload_keeps_all(self):
+        for unit in self.systemd.daemons:
+            self.systemd.reload(unit)
+        for unit, notified in self.systemd.notified.items():
+            if self.units.setting(unit, 'WatchdogSec'):
+                notified.wait_for('RELOADING=1')
+                notified.wait_for('READY=1')
+        self.assertIn('first', self._openstack('server', 'list', '-f', 'value'))
