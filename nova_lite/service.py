@@ -29,6 +29,7 @@ class Daemon:
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
     reloading: called to read again what configuration names, such as files
+    checks, collectors: see `watch`
     """
 
     def __init__(self, name, manager, *, servers=(), threads=16, closing=(), reloading=()):
@@ -36,8 +37,20 @@ class Daemon:
         self._servers, self._threads = list(servers), threads
         self._closing = list(closing)
         self._reloading = list(reloading)
+        self.checks, self.collectors = {'work': self._check_work}, []
+        self._ready = False
         self._periodics = None
         self._worker = None
+
+    def watch(self, checks, collectors=()):
+        """Say how to tell whether the daemon is well; returns it.
+
+        checks: {what it needs: function that raises when that is not well}
+        collectors: of metrics that are read when they are asked for
+        """
+        self.checks |= checks
+        self.collectors += collectors
+        return self
 
     def start(self):
         """Start the manager, then answer calls, then do what is due again and again.
@@ -62,6 +75,7 @@ class Daemon:
                 on_failure=_log_failure,
             )
             self._worker = runtime.spawn(self._periodics.start, name=f'{self.name}-periodics')
+        self._ready = True
         LOG.info('%s is ready', self.name)
 
     def _tell(self, verb):
@@ -73,6 +87,12 @@ class Daemon:
     def alive(self):
         """Whether what is due again and again is still done."""
         return self._worker is None or self._worker.is_alive()
+
+    def _check_work(self):
+        if not self._ready:
+            raise exception.Unavailable(service=self.name, reason='it starts')
+        if not self.alive:
+            raise exception.Unavailable(service=self.name, reason='its periodic work has ended')
 
     def reload(self):
         """Read again what can be; what is refused leaves the former in force."""

@@ -17,6 +17,7 @@ extensions = [
     'oslo_policy.sphinxext',
     'oslo_policy.sphinxpolicygen',
     'reno.sphinxext',
+    'metrics_table',
     'tables',
 ]
 exclude_patterns = ['_generated']

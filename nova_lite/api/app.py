@@ -5,6 +5,7 @@ import collections
 import falcon
 from oslo_log import log
 
+from nova_lite import metrics
 from nova_lite import policies
 from nova_lite import runtime
 from nova_lite.api import authentication
@@ -132,6 +133,7 @@ class _Caller:
         self._app = app
 
     def process_request(self, http, response):
+        http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None
         http.context.legacy = http.path.startswith('/v2/')
@@ -151,6 +153,11 @@ class _Caller:
             }
         )
         dispatch.version_headers(response, http.context.version)
+
+    def process_response(self, http, response, _resource, _succeeded):
+        chosen = http.context.operation
+        labels = {'operation': str(chosen or 'none'), 'code': str(response.status_code)}
+        metrics.API.labels(**labels).observe(runtime.monotonic() - http.context.started)
 
 
 class _Errors:

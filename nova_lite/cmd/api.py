@@ -3,6 +3,7 @@
 import sys
 
 from nova_lite.cmd import daemon
+from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.wsgi import front
 from nova_lite.wsgi import server
@@ -11,6 +12,7 @@ from nova_lite.wsgi import server
 def application(conf):
     """The WSGI callable that this configuration asks for."""
     compute = wiring.api(conf)
+    monitor.serve(conf, [wiring.watched_api(compute.app)])
     if not conf.api.proxies:
         return compute
     routes = {prefix: front.Proxy(url) for prefix, url in conf.api.proxies.items()}

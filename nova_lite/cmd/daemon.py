@@ -7,7 +7,10 @@ from oslo_log import log
 
 from nova_lite import conf as conf_module
 from nova_lite import service
+from nova_lite.cmd import monitor
+from nova_lite.cmd import report
 from nova_lite.cmd.cloud import supervisor
+from nova_lite.monitoring import health
 
 QUIET = (
     'amqp=WARN',
@@ -38,6 +41,8 @@ def run(argv, prog, make):
     """Run the daemon that `make(conf)` wires until SIGTERM."""
     conf = configure(argv, prog)
     daemon = make(conf)
+    monitor.serve(conf, [daemon])
+    report.on_signal(conf, [health.Health(daemon.name, daemon.checks)])
 
     def reload():
         conf.reload_config_files()

@@ -3,6 +3,9 @@
 import sys
 
 from nova_lite.cmd import daemon
+from nova_lite.cmd import monitor
+from nova_lite.db import engine
+from nova_lite.monitoring import checks
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
 from nova_lite.wsgi import server
@@ -22,6 +25,8 @@ TOKEN_OPTIONS = (
 def application(conf):
     """Placement under its prefix, as this configuration asks for it."""
     options = conf.placement_server
+    database = engine.Database(options.connection, threads=1)
+    monitor.serve(conf, [monitor.Service('placement', {'database': checks.database(database)})])
     keystone = None
     if options.auth_strategy == 'keystone':
         keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}

@@ -3,6 +3,9 @@
 import sys
 
 from nova_lite.cmd import daemon
+from nova_lite.cmd import monitor
+from nova_lite.db import engine
+from nova_lite.monitoring import checks
 from nova_lite.simcloud import app
 from nova_lite.wsgi import server
 
@@ -10,6 +13,8 @@ from nova_lite.wsgi import server
 def application(conf):
     """The four services, as this configuration asks for them."""
     options = conf.simcloud
+    database = engine.Database(options.connection, threads=1)
+    monitor.serve(conf, [monitor.Service('simcloud', {'database': checks.database(database)})])
     return app.make_app(
         options.connection,
         options.public_url,

@@ -13,10 +13,13 @@ from nova_lite.clients import network
 from nova_lite.clients import placement
 from nova_lite.clients import volume
 from nova_lite.cmd import door
+from nova_lite.cmd import monitor
 from nova_lite.compute import manager as compute_manager
 from nova_lite.conductor import cell as cell_conductor_module
 from nova_lite.conductor import super as super_module
 from nova_lite.db import engine
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import cloud
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -61,6 +64,18 @@ def api(conf):
     )
 
 
+def watched_api(app):
+    """What the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
+    return monitor.Service(
+        'api',
+        {
+            'database': checks.database(app.api_db),
+            'bus': checks.bus(app.super_conductor),
+            'placement': checks.placement(app.placement),
+        },
+    )
+
+
 def super_conductor(conf):
     """The super-conductor's daemon."""
     api_db, cells, bus, closing = _top(conf)
@@ -79,15 +94,22 @@ def super_conductor(conf):
         threads=conf.rpc_threads,
         closing=closing,
         servers=[super_rpc.SuperConductorAPI.server(bus, conf.host, manager)],
+    ).watch(
+        {
+            'database': checks.database(api_db),
+            'bus': checks.bus(super_rpc.SuperConductorAPI(bus)),
+            'placement': checks.placement(neighbours.placement),
+            'sweep': checks.saga_lag(api_db, conf.health.saga_lag_s),
+        },
+        [cloud.Sagas(api_db), cloud.Hosts(conf, api_db, cells)],
     )
 
 
 def scheduler(conf):
     """The scheduler's daemon."""
-    _api_db, cells, bus, closing = _top(conf)
-    manager = scheduler_manager.SchedulerManager(
-        conf, cells, placement.Placement(conf), network.Network(conf)
-    )
+    api_db, cells, bus, closing = _top(conf)
+    found = placement.Placement(conf)
+    manager = scheduler_manager.SchedulerManager(conf, cells, found, network.Network(conf))
     if conf.transport_url.startswith(transport.EMBEDDED):
         entrance = door.Door(manager, conf.state_path)
         entrance.open()
@@ -98,6 +120,12 @@ def scheduler(conf):
         threads=conf.rpc_threads,
         closing=closing,
         servers=[scheduler_rpc.SchedulerAPI.server(bus, conf.host, manager)],
+    ).watch(
+        {
+            'database': checks.database(api_db),
+            'bus': checks.bus(scheduler_rpc.SchedulerAPI(bus)),
+            'placement': checks.placement(found),
+        }
     )
 
 
@@ -114,6 +142,11 @@ def cell_conductor(conf):
         threads=conf.rpc_threads,
         closing=[database.dispose, bus.cleanup],
         servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager)],
+    ).watch(
+        {
+            'database': checks.database(database),
+            'bus': checks.bus(conductor_rpc.ConductorAPI(bus)),
+        }
     )
 
 
@@ -127,12 +160,13 @@ def compute(conf):
         conf.compute.profile,
         speed=conf.compute.speed,
     )
+    neighbours = clients(conf)
     manager = compute_manager.ComputeManager(
         conf,
         hosts=hosts,
         driver=driver,
         conductor=conductor_rpc.ConductorAPI(bus),
-        neighbours=clients(conf),
+        neighbours=neighbours,
     )
     return service.Daemon(
         f'compute {conf.host}',
@@ -141,6 +175,12 @@ def compute(conf):
         closing=[driver.close, bus.cleanup],
         reloading=[lambda: driver.reload(conf.compute.profile)],
         servers=[compute_rpc.ComputeAPI.server(bus, hosts, manager)],
+    ).watch(
+        {
+            'bus': checks.bus(compute_rpc.ComputeAPI(bus), hosts[0]),
+            'conductor': checks.bus(conductor_rpc.ConductorAPI(bus)),
+            'placement': checks.placement(neighbours.placement),
+        }
     )
 
 

@@ -13,7 +13,9 @@ from oslo_log import log
 import oslo_messaging
 from oslo_messaging.rpc import server as rpc_server
 
+from nova_lite import context
 from nova_lite import exception
+from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.rpc import driver
 from nova_lite.rpc import serializer
@@ -22,6 +24,7 @@ LOG = log.getLogger(__name__)
 
 LONG = 1800
 TRIES = 2
+PING, PING_S = 'nova_lite_ping', 4
 REQUIRED = inspect.Parameter.empty
 # The broker gives back a call that no queue takes, so nobody waits for the reply.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
@@ -105,6 +108,11 @@ class Interface:
         is_call = declared.rpc_kind == 'call'
         client = self._client.prepare(transport_options=ROUTED if is_call else None, **options)
         send = client.call if is_call else client.cast
+        labels = {'interface': type(self).__name__, 'method': name, 'side': 'client'}
+        with metrics.timed(metrics.RPC, **labels):
+            return self._answer(send, ctxt, name, arguments)
+
+    def _answer(self, send, ctxt, name, arguments):
         try:
             return send(ctxt, name, **arguments)
         except exception.NovaLiteError as error:
@@ -122,6 +130,14 @@ class Interface:
         except oslo_messaging.RemoteError as error:
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
+    def ping(self, server=None, timeout=PING_S):
+        """Ask a server for a sign of life, over the bus; raises as any call does."""
+        options = {} if server is None else {'server': server}
+        client = self._client.prepare(
+            transport_options=ROUTED, timeout=timeout, retry=TRIES, **options
+        )
+        return self._answer(client.call, context.admin(), PING, {})
+
     @classmethod
     def server(cls, transport, servers, manager):
         """An oslo.messaging server that answers for `servers` with `manager`.
@@ -136,11 +152,19 @@ class Interface:
             topic=cls.topic, server=driver.Queues(names[0], _queues(cls, names))
         )
         dispatcher = oslo_messaging.RPCDispatcher(
-            [endpoint],
+            [endpoint, _Ping()],
             serializer.ObjectSerializer(),
             access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
         )
         return _Server(transport, target, dispatcher, 'threading')
+
+
+class _Ping:
+    """What every server answers besides its interface."""
+
+    @oslo_messaging.expose
+    def nova_lite_ping(self, ctxt):
+        return 'pong'
 
 
 class _Server(rpc_server.RPCServer):
@@ -175,11 +199,12 @@ def _endpoint(interface, manager):
                 f'{type(manager).__name__}.{name} takes {found}, '
                 f'{interface.__name__} declares {wanted}'
             )
-        setattr(endpoint, name, _dispatch(declared, implementation))
+        labels = {'interface': interface.__name__, 'method': name}
+        setattr(endpoint, name, _dispatch(declared, implementation, labels))
     return endpoint
 
 
-def _dispatch(declared, implementation):
+def _dispatch(declared, implementation, labels):
     """What every received call goes through.
 
     Errors of ours are an answer: oslo.messaging gets them as expected, without
@@ -190,7 +215,8 @@ def _dispatch(declared, implementation):
     @functools.wraps(implementation)
     def method(ctxt, **arguments):
         try:
-            return implementation(ctxt, **arguments)
+            with metrics.timed(metrics.RPC, **labels, side='server'):
+                return implementation(ctxt, **arguments)
         except exception.NovaLiteError as error:
             if declared.rpc_kind == 'cast':
                 LOG.exception('%s failed', implementation.__name__)

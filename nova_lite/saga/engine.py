@@ -12,6 +12,7 @@ import traceback
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import step as step_module
@@ -188,7 +189,7 @@ class _Run:
 
     def _do(self, index, step):
         try:
-            result = step.do()
+            result = self._timed(step, FORWARD, step.do)
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -204,7 +205,7 @@ class _Run:
 
     def _undo(self, index, step):
         try:
-            result = step.undo() if step.undo is not None else None
+            result = self._timed(step, UNDO, step.undo) if step.undo is not None else None
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -220,6 +221,11 @@ class _Run:
             self._forget(index)
             return self._reach(index, FORWARD, step, what='turns')
         return self._reach(index - 1, UNDO, step, what='undone')
+
+    def _timed(self, step, direction, effect):
+        labels = {'kind': self.record.kind, 'step': step.name, 'direction': direction}
+        with metrics.timed(metrics.STEPS, **labels):
+            return effect()
 
     def _reach(self, index, direction, step, *, what, error=None):
         self.attempts = 0

@@ -3,6 +3,7 @@
 import contextlib
 
 from nova_lite import exception
+from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.db.cell import services
 from nova_lite.scheduler import candidates
@@ -57,11 +58,18 @@ class SchedulerManager:
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
         """Choose and claim a host for each server; see SchedulerAPI."""
         decision = decide.Decision(self.world, ctxt, spec, instance_uuids)
+        outcome = metrics.OK
         try:
             with self._one_at_a_time(spec.group_uuid):
                 return decision.run(alternates=alternates)
+        except exception.NovaLiteError as error:
+            outcome = type(error).__name__
+            raise
         finally:
             self.memory.add(decision.record)
+            metrics.DECISIONS.labels(outcome=outcome).inc()
+            for stage, _reason in decision.record.refusals.of_host.values():
+                metrics.REFUSED.labels(filter=stage).inc()
 
     def why(self, ctxt, instance_uuid, host=None, scheduler=None):
         """What became of hosts in the last decision about a server; see SchedulerAPI."""

@@ -12,10 +12,12 @@ from oslo_log import log
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import setup
+from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
@@ -36,6 +38,7 @@ class EmbeddedCloud:
         self.urls = {}
         self.daemons = {}
         self.confs = {}
+        self._watched = {}
         self._servers = []
         self._simcloud = None
         self.api_app = None
@@ -64,6 +67,7 @@ class EmbeddedCloud:
         setup.hosts(self.places, self.confs['control'])
         progress('compute API')
         self._start_front()
+        self._start_monitoring()
         self.places.write_clouds()
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
@@ -72,7 +76,7 @@ class EmbeddedCloud:
         """Start one daemon (again); make: a function of `wiring`."""
         daemon = make(self.confs[conf_name or name])
         daemon.start()
-        self.daemons[name] = daemon
+        self.daemons[name] = self._watched[name] = daemon
         return daemon
 
     def stop_daemon(self, name):
@@ -143,6 +147,15 @@ class EmbeddedCloud:
         for name, values in sections.items():
             path = places.write_config(name, values)
             self.confs[name] = conf_module.make_conf(files=[path])
+
+    def _start_monitoring(self):
+        self._watched['api'] = wiring.watched_api(self.api_app)
+        running = server.InProcess(
+            monitoring.Monitoring(self._watched.values()), threads=monitor.THREADS
+        )
+        running.start()
+        self._servers.append(running)
+        self.places.write_health({'all': running.url})
 
     def _start_front(self):
         settings = self.places.settings

@@ -189,11 +189,19 @@ class Layout:
         )
         return path
 
-    def write_config(self, name, sections):
-        """Write etc/NAME.conf from {section: {option: value}}; returns its path."""
+    def write_health(self, urls):
+        """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}."""
+        _write(self.path('run', 'health.json'), json.dumps(urls, indent=2) + '\n')
+
+    def write_config(self, name, sections, *, alone=False):
+        """Write etc/NAME.conf from {section: {option: value}}; returns its path.
+
+        alone: without the options that `up` was given for all daemons
+        """
+        given = {} if alone else self.settings.options
         lines = []
         for section, options in sections.items():
-            extra = self.settings.options.get(section, {})
+            extra = given.get(section, {})
             lines.append(f'[{section}]')
             lines.extend(
                 f'{key} = {_value(value)}'
@@ -201,7 +209,7 @@ class Layout:
                 if value is not None
             )
             lines.append('')
-        for section, options in self.settings.options.items():
+        for section, options in given.items():
             if section not in sections:
                 lines.append(f'[{section}]')
                 lines.extend(f'{key} = {_value(value)}' for key, value in options.items())

@@ -28,6 +28,7 @@ class ProcessCloud:
         self.places = layout.Layout(settings)
         self.urls = {}
         self.confs = {}
+        self.health_urls = {}
         self.supervisor = supervisor.Supervisor()
 
     @property
@@ -64,6 +65,7 @@ class ProcessCloud:
         self._child('api', 'top', 'api', self._write('api', self._api_sections()))
         self._wait_for(f'{self.url}/compute/', 'api.top')
         setup.hosts(places, self.confs['control'])
+        places.write_health(self.health_urls)
         places.write_clouds()
 
     def stop(self):
@@ -98,10 +100,17 @@ class ProcessCloud:
                 f'{kind}.{name}',
                 f'nova_lite.cmd.{module}',
                 config,
+                self._monitored(f'{kind}.{name}'),
                 places=self.places,
                 stage=stage,
             )
         )
+
+    def _monitored(self, name):
+        """A configuration file that gives a daemon its own port to tell how it is."""
+        port = server.free_port()
+        self.health_urls[name] = f'http://127.0.0.1:{port}'
+        return self.places.write_config(f'health-{name}', {'health': {'port': port}}, alone=True)
 
     def _start_cell(self, cell):
         config = daemon_config.cell_conductor(self.places, self.urls, cell)

@@ -45,8 +45,8 @@ class Child:
     starts: how often it was started
     """
 
-    def __init__(self, name, module, config, *, places, stage):
-        self.name, self.module, self.config, self.stage = name, module, config, stage
+    def __init__(self, name, module, *configs, places, stage):
+        self.name, self.module, self.configs, self.stage = name, module, configs, stage
         # gunicorn keeps connections for a while after SIGTERM, and after SIGINT not.
         self._stop_signal = signal.SIGTERM if stage else signal.SIGINT
         self.pid_path = places.path('run', f'{name}.pid')
@@ -61,7 +61,7 @@ class Child:
         """Start the process and write its pid file. end: of the leash."""
         with open(self.log_path, 'ab') as output:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', self.module, '--config-file', self.config],
+                [sys.executable, '-m', self.module, *self._options()],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -74,6 +74,9 @@ class Child:
         with open(f'{self.pid_path}.new', 'w') as file:
             file.write(f'{self.process.pid}\n')
         os.replace(f'{self.pid_path}.new', self.pid_path)
+
+    def _options(self):
+        return [part for path in self.configs for part in ('--config-file', path)]
 
     def watch(self, end):
         """Start it again when it died, though not too often."""

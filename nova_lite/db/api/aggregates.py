@@ -91,6 +91,15 @@ def zones(connection):
     return zones_of(every(connection))
 
 
+def names_by_host(connection):
+    """{host: names of the aggregates it is in}."""
+    found = {}
+    for aggregate in every(connection):
+        for host in aggregate.hosts:
+            found.setdefault(host, []).append(aggregate.name)
+    return found
+
+
 def rename(connection, aggregate_id, name):
     """Give an aggregate another name; raises AggregateNotFound, AlreadyExists."""
     lock(connection)

@@ -62,6 +62,22 @@ def events(connection, uuid):
     return rows.every(connection, EVENTS, saga_uuid=uuid, order_by=EVENTS.c.id)
 
 
+def standing(connection):
+    """(kind, last step, direction, state, how many) of those that have not ended."""
+    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.direction, TABLE.c.state)
+    query = sa.select(*columns, sa.func.count()).where(TABLE.c.active_for.is_not(None))
+    return [tuple(row) for row in connection.execute(query.group_by(*columns))]
+
+
+def lag_s(connection):
+    """Seconds since the one most overdue should have been taken up; 0 when none is."""
+    now = runtime.naive_now()
+    due = sa.select(TABLE.c.wake_at, TABLE.c.lease_until).where(_free(now), TABLE.c.wake_at <= now)
+    # One that is held is not late before its lease has ended.
+    since = [max(filter(None, times)) for times in connection.execute(due)]
+    return (now - min(since)).total_seconds() if since else 0.0
+
+
 def find_active(connection, instance_uuid):
     """The saga that moves a server now, or None."""
     return rows.find(connection, TABLE, active_for=instance_uuid)

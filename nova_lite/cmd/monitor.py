@@ -1,0 +1,40 @@
+"""Serves /healthcheck and /metrics beside a daemon, where [health] says."""
+
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite.monitoring import app
+from nova_lite.wsgi import server
+
+LOG = log.getLogger(__name__)
+THREADS = 4
+
+
+@dataclasses.dataclass
+class Service:
+    """What stands for an HTTP service beside the daemons; see service.Daemon.watch."""
+
+    name: str
+    checks: dict
+    collectors: tuple = ()
+
+
+def serve(conf, daemons):
+    """Serve in a thread of this process; the server, or None when [health]port is unset.
+
+    A port that is taken is no reason not to do the daemon's work.
+    """
+    options = conf.health
+    if options.port is None:
+        return None
+    running = server.InProcess(
+        app.Monitoring(daemons), host=options.listen, port=options.port, threads=THREADS
+    )
+    try:
+        running.start()
+    except OSError as error:
+        LOG.error('Nobody can ask how this daemon is: port %s: %s', options.port, error)
+        return None
+    LOG.info('How this daemon is: %s/healthcheck', running.url)
+    return running

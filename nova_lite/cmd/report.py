@@ -1,0 +1,41 @@
+"""A report of a daemon that is not what it should be, on SIGUSR2: oslo.reports' own."""
+
+import importlib.metadata
+
+from oslo_reports import guru_meditation_report
+from oslo_reports.generators import conf as conf_generator
+from oslo_reports.models import with_default_views
+
+PACKAGE = 'nova-lite'
+
+
+class Version:
+    """What oslo.reports wants to know of the product."""
+
+    def vendor_string(self):
+        return PACKAGE
+
+    def product_string(self):
+        return PACKAGE
+
+    def version_string_with_package(self):
+        return importlib.metadata.version(PACKAGE)
+
+
+def on_signal(conf, healths):
+    """Write threads, configuration and health to standard error on SIGUSR2.
+
+    healths: health.Health objects. Options marked as secret are masked.
+    """
+    report = guru_meditation_report.TextGuruMeditation
+    report.persistent_sections = []
+    report.register_section(
+        'Configuration of this daemon', conf_generator.ConfigReportGenerator(conf)
+    )
+    report.register_section('Health', lambda: _health(healths))
+    report.setup_autorun(Version())
+
+
+def _health(healths):
+    found = {health.daemon: health.report()[1]['checks'] for health in healths}
+    return with_default_views.ModelWithDefaultViews(found)

@@ -1,0 +1,62 @@
+"""Metrics: what a process counts and times, for Prometheus.
+
+All of them are declared here, so that the reference page, the dashboard's test and
+the code read one list. What is read from databases when it is asked for, such as
+sagas and capacity, is in `monitoring`.
+"""
+
+import contextlib
+
+import prometheus_client
+
+from nova_lite import runtime
+
+# Seconds. From a call on the embedded bus to a step that waits for a guest.
+BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60)
+OK = 'ok'
+
+API = prometheus_client.Histogram(
+    'nova_lite_api_seconds',
+    'Time the compute API took to answer, by operation and status code.',
+    ('operation', 'code'),
+    buckets=BUCKETS,
+)
+RPC = prometheus_client.Histogram(
+    'nova_lite_rpc_seconds',
+    'Time an RPC took, as its caller (client) and as its daemon (server) saw it. '
+    'outcome: ok or the kind of error.',
+    ('interface', 'method', 'side', 'outcome'),
+    buckets=BUCKETS,
+)
+STEPS = prometheus_client.Histogram(
+    'nova_lite_saga_step_seconds',
+    'Time a step of a saga took, each time it was run, a wait for its end not counted. '
+    'direction: forward or undo; outcome: ok or the kind of error.',
+    ('kind', 'step', 'direction', 'outcome'),
+    buckets=BUCKETS,
+)
+DECISIONS = prometheus_client.Counter(
+    'nova_lite_scheduler_decisions_total',
+    'Decisions of the scheduler. outcome: ok or the kind of error.',
+    ('outcome',),
+)
+REFUSED = prometheus_client.Counter(
+    'nova_lite_scheduler_hosts_refused_total',
+    'Hosts that placement offered and a filter, or the claim, refused.',
+    ('filter',),
+)
+DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED)
+
+
+@contextlib.contextmanager
+def timed(histogram, **labels):
+    """Time what is done inside; an error that leaves it is the outcome."""
+    started = runtime.monotonic()
+    outcome = OK
+    try:
+        yield
+    except Exception as error:
+        outcome = type(error).__name__
+        raise
+    finally:
+        histogram.labels(**labels, outcome=outcome).observe(runtime.monotonic() - started)

@@ -1,0 +1,1 @@
+"""Monitoring: whether a daemon is well, and what it measures, over HTTP on loopback."""

@@ -1,0 +1,134 @@
+"""Collectors of what the databases know: sagas, services, capacity.
+
+The super-conductor's /metrics has them; others would only repeat them. Names are
+openstack-exporter's where it has one.
+"""
+
+from prometheus_client import core
+
+from nova_lite import cells as cells_module
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import services
+
+MIB, GIB = 1024**2, 1024**3
+WHERE = ('hostname', 'availability_zone', 'aggregates')
+# {metric: (help, function of a compute node and what is used of it: servers, vcpus, MiB, GiB)}
+CAPACITY = {
+    'openstack_nova_vcpus_available': ('vCPUs of a host.', lambda node, used: node.vcpus),
+    'openstack_nova_vcpus_used': ('vCPUs in use.', lambda node, used: used[1]),
+    'openstack_nova_memory_available_bytes': (
+        'Memory of a host.',
+        lambda node, used: node.memory_mb * MIB,
+    ),
+    'openstack_nova_memory_used_bytes': (
+        'Memory in use.',
+        lambda node, used: (node.reserved_memory_mb + used[2]) * MIB,
+    ),
+    'openstack_nova_local_storage_available_bytes': (
+        'Disk of a host.',
+        lambda node, used: node.local_gb * GIB,
+    ),
+    'openstack_nova_local_storage_used_bytes': ('Disk in use.', lambda node, used: used[3] * GIB),
+    'openstack_nova_running_vms': ('Servers of a host.', lambda node, used: used[0]),
+}
+NOTHING = (0, 0, 0, 0)
+AGENT = 'openstack_nova_agent_state'
+AGENT_LABELS = ('id', 'hostname', 'service', 'adminState', 'zone', 'disabledReason')
+UP = 'openstack_nova_up'
+SAGAS = 'nova_lite_sagas'
+LAG = 'nova_lite_saga_lag_seconds'
+# By metric: its help and its labels.
+FAMILIES = {
+    SAGAS: (
+        'Sagas that have not ended, by the step they reached last.',
+        ('kind', 'step', 'direction', 'state'),
+    ),
+    LAG: ('Seconds since the saga that is most overdue should have been taken up.', ()),
+    UP: ('Whether the database of a cell answers.', ('cell',)),
+    AGENT: ('Whether a service is up: 1 or 0.', AGENT_LABELS),
+    **{name: (text, WHERE) for name, (text, _value) in CAPACITY.items()},
+}
+
+
+def family(name):
+    """A gauge without samples yet."""
+    text, labels = FAMILIES[name]
+    return core.GaugeMetricFamily(name, text, labels=labels)
+
+
+class Sagas:
+    """How many sagas stand where, and how long the one that is most overdue waits."""
+
+    def __init__(self, api_db):
+        self._api_db = api_db
+
+    def collect(self):
+        """The metrics, as prometheus_client asks for them."""
+        where = family(SAGAS)
+        for *labels, count in self._api_db.read(sagas.standing):
+            where.add_metric([label or '' for label in labels], count)
+        yield where
+        lag = family(LAG)
+        lag.add_metric([], self._api_db.read(sagas.lag_s))
+        yield lag
+
+
+class Hosts:
+    """Services and capacity of all cells that answer."""
+
+    def __init__(self, conf, api_db, cells):
+        self._conf, self._api_db, self._cells = conf, api_db, cells
+
+    def collect(self):
+        """The metrics, as prometheus_client asks for them."""
+        zones = self._api_db.read(aggregates.zones)
+        answers = self._cells.scatter(_services_and_nodes)
+        found = {
+            cell: answer
+            for cell, answer in answers.items()
+            if not isinstance(answer, cells_module.Unreachable)
+        }
+        up = family(UP)
+        for cell in answers:
+            up.add_metric([cell.name or ''], cell in found)
+        yield up
+        yield self._agents(zones, [row for answer in found.values() for row in answer[0]])
+        yield from self._capacity(zones, [each for answer in found.values() for each in answer[1]])
+
+    def _agents(self, zones, rows):
+        agents = family(AGENT)
+        for row in rows:
+            if row.binary == services.COMPUTE:
+                zone = zones.get(row.host, self._conf.default_availability_zone)
+            else:
+                zone = self._conf.internal_service_availability_zone
+            state = 'disabled' if row.disabled else 'enabled'
+            agents.add_metric(
+                [row.uuid, row.host, row.binary, state, zone, row.disabled_reason or ''],
+                services.is_up(row, self._conf.service_down_time),
+            )
+        return agents
+
+    def _capacity(self, zones, nodes):
+        named = self._api_db.read(aggregates.names_by_host)
+        for name, (_text, value) in CAPACITY.items():
+            gauge = family(name)
+            for node, used in nodes:
+                zone = zones.get(node.host, self._conf.default_availability_zone)
+                gauge.add_metric(
+                    [node.hypervisor_hostname, zone, ','.join(named.get(node.host, ()))],
+                    value(node, used),
+                )
+            yield gauge
+
+
+def _services_and_nodes(connection):
+    used = host_usage.by_node(connection)
+    nodes = [
+        (node, used.get((node.host, node.hypervisor_hostname), NOTHING))
+        for node in compute_nodes.every(connection)
+    ]
+    return services.every(connection), nodes

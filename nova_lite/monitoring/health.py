@@ -1,0 +1,71 @@
+"""Health: whether what a daemon needs answers, with the cause where it does not.
+
+Checks run at the same time and are given up after a while, so that a dead broker
+does not keep anyone from asking. Source: design 11.
+"""
+
+import concurrent.futures
+import dataclasses
+
+from nova_lite import runtime
+
+LIMIT_S = 5
+# Whoever asks more often is told what was found before.
+KEPT_S = 2
+NO_ANSWER = f'no answer in {LIMIT_S} s'
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What a check found. cause: None when all is well."""
+
+    name: str
+    cause: str | None
+
+
+class Health:
+    """What a daemon needs.
+
+    checks: {name: function that raises when it is not well, its error being the cause}
+    """
+
+    def __init__(self, daemon, checks):
+        self.daemon = daemon
+        self._checks = dict(checks)
+        self._pool = runtime.executor(len(self._checks) + 1)
+        self._running = {}
+        self._lock = runtime.Lock()
+        self._found, self._until = (), 0
+
+    def results(self):
+        """The Result of each check."""
+        with self._lock:
+            if runtime.monotonic() >= self._until:
+                self._found = self._look()
+                self._until = runtime.monotonic() + KEPT_S
+            return self._found
+
+    def report(self):
+        """(whether all is well, {'daemon', 'healthy', 'checks': {name: cause or None}})."""
+        found = {result.name: result.cause for result in self.results()}
+        healthy = not any(found.values())
+        return healthy, {'daemon': self.daemon, 'healthy': healthy, 'checks': found}
+
+    def close(self):
+        """Run no more checks."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _look(self):
+        for name, check in self._checks.items():
+            # One that hangs is not asked again before it has ended.
+            if name not in self._running or self._running[name].done():
+                self._running[name] = self._pool.submit(check)
+        concurrent.futures.wait(self._running.values(), timeout=LIMIT_S)
+        return tuple(Result(name, _cause(future)) for name, future in self._running.items())
+
+
+def _cause(future):
+    if not future.done():
+        return NO_ANSWER
+    error = future.exception()
+    return None if error is None else str(error) or type(error).__name__

@@ -1,0 +1,116 @@
+"""/healthcheck and /metrics of an embedded cloud, and the dashboard that asks for them."""
+
+import json
+import re
+
+from prometheus_client import parser
+import requests
+
+from nova_lite.cmd import wiring
+from tests.fixtures import units
+from tests.functional import base
+
+DASHBOARD = units.ROOT / 'etc' / 'grafana' / 'nova-lite.json'
+NAME = re.compile(r'\b((?:nova_lite|openstack_nova)_[a-z_]+)\b')
+
+
+class MonitoringTest(base.CloudTest):
+    settings = {'cells': 2, 'hosts': 2}
+
+    def setUp(self):
+        super().setUp()
+        with open(f'{self.cloud.state_dir}/run/health.json') as file:
+            (self.url,) = json.load(file).values()
+
+    def samples(self):
+        """{(metric, its labels as pairs): value} of /metrics."""
+        answer = requests.get(f'{self.url}/metrics', timeout=30)
+        self.assertEqual(200, answer.status_code)
+        self.assertTrue(answer.headers['Content-Type'].startswith('text/plain'))
+        return {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in parser.text_string_to_metric_families(answer.text)
+            for sample in family.samples
+        }
+
+    def total(self, name, **labels):
+        """Sum of a metric over its samples that have these labels."""
+        wanted = set(labels.items())
+        return sum(
+            v for (found, has), v in self.samples().items() if found == name and wanted <= has
+        )
+
+    def test_every_daemon_is_well(self):
+        answer = requests.get(f'{self.url}/healthcheck', timeout=30)
+        self.assertEqual(200, answer.status_code, answer.text)
+        found = {each['daemon']: each['checks'] for each in answer.json()['daemons']}
+        self.assertEqual(
+            {'database', 'bus', 'placement', 'sweep', 'work'}, set(found['super-conductor'])
+        )
+        self.assertEqual(
+            {'bus', 'conductor', 'placement', 'work'}, set(found['compute cell2-compute'])
+        )
+        self.assertEqual(7, len(found))
+
+    def test_a_daemon_names_what_is_away(self):
+        self.cloud.cloud.stop_daemon('conductor-cell2')
+        try:
+            answer = requests.get(f'{self.url}/healthcheck', timeout=30)
+        finally:
+            self.cloud.cloud.start_daemon('conductor-cell2', wiring.cell_conductor)
+        self.assertEqual(503, answer.status_code)
+        found = {each['daemon']: each for each in answer.json()['daemons']}
+        self.assertTrue(found['compute cell1-compute']['healthy'])
+        checks = found['compute cell2-compute']['checks']
+        self.assertIn('conductor', checks.pop('conductor'))
+        self.assertEqual({'bus': None, 'placement': None, 'work': None}, checks)
+
+    def test_what_a_boot_leaves(self):
+        before = {
+            'nova_lite_api_seconds_count': {'operation': 'POST /servers', 'code': '202'},
+            'nova_lite_rpc_seconds_count': {'method': 'select_destinations', 'side': 'server'},
+            'nova_lite_scheduler_decisions_total': {'outcome': 'ok'},
+        }
+        counts = {name: self.total(name, **labels) for name, labels in before.items()}
+        server = self.cloud.boot()
+        for name, labels in before.items():
+            self.assertEqual(counts[name] + 1, self.total(name, **labels), name)
+        host = server.hypervisor_hostname
+        self.assertEqual(1, self.total('openstack_nova_running_vms', hostname=host))
+        self.assertEqual(1, self.total('openstack_nova_vcpus_used', hostname=host))
+        self.assertEqual(4, self.total('openstack_nova_agent_state', service='nova-compute'))
+        self.assertEqual(3, self.total('openstack_nova_up'))
+
+    def test_a_move_shows_by_step(self):
+        server = self.cloud.boot()
+        self.cloud.admin.compute.migrate_server(server)
+        self.cloud.admin.compute.wait_for_server(server, 'VERIFY_RESIZE')
+        kinds = {
+            dict(has)['kind']
+            for name, has in self.samples()
+            if name == 'nova_lite_saga_step_seconds_count'
+        }
+        self.assertLessEqual(kinds, {'migrate', 'cross-cell-migrate'})
+        self.assertTrue(kinds)
+
+    def test_the_dashboard_asks_for_what_there_is(self):
+        server = self.cloud.boot()
+        self.cloud.admin.compute.migrate_server(server)
+        self.cloud.admin.compute.wait_for_server(server, 'VERIFY_RESIZE')
+        text = DASHBOARD.read_text()
+        asked = {
+            name
+            for panel in json.loads(text)['panels']
+            for target in panel.get('targets', ())
+            for name in NAME.findall(target['expr'])
+        }
+        self.assertGreater(len(asked), 10)
+        # What has not happened yet has no samples, but its family is there.
+        answer = requests.get(f'{self.url}/metrics', timeout=30).text
+        families = {family.name for family in parser.text_string_to_metric_families(answer)}
+        known = {
+            f'{name}{end}'
+            for name in families
+            for end in ('', '_total', '_count', '_sum', '_bucket')
+        }
+        self.assertEqual(set(), asked - known)

@@ -1,0 +1,41 @@
+"""SIGUSR2: what a report shows, and what it must not."""
+
+import os
+import signal
+import sys
+
+import testtools
+
+from tests.fixtures import processes
+
+DAEMON = """
+import sys
+from nova_lite import conf, service
+from nova_lite.cmd import report
+from nova_lite.monitoring import health
+found = conf.make_conf(files=[])
+found.set_override('connection', 'mysql+pymysql://nova:hidden@db/api', group='api_database')
+def refuse():
+    raise ValueError('the broker is away')
+report.on_signal(found, [health.Health('toy', {'bus': refuse})])
+print('ready', flush=True)
+service.run(service.Daemon('toy', object()))
+"""
+
+
+class ReportTests(testtools.TestCase):
+    def test_threads_configuration_and_health_without_secrets(self):
+        daemon = self.useFixture(
+            processes.Daemon(
+                [sys.executable, '-c', DAEMON], name='toy', env={'PYTHONPATH': os.getcwd()}
+            )
+        )
+        daemon.start()
+        daemon.wait_for_log('ready', 60)
+        daemon.signal(signal.SIGUSR2)
+        daemon.wait_for_log('the broker is away', 60)
+        text = daemon.log_text()
+        self.assertIn('in wait', text, 'where the main thread is')
+        self.assertIn('service_down_time = 60', text)
+        self.assertNotIn('hidden', text)
+        self.assertEqual(0, daemon.stop(20))
