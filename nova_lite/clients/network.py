@@ -190,6 +190,17 @@ class Network:
             self.release(ctxt, [{'id': port['id'], **decided}])
             raise
 
+    def undo_attach(self, ctxt, server_uuid, request, *, known):
+        """Take back what `attach` gave a server, also where its answer was lost."""
+        given = request.get('port_id')
+        wanted = ('id', given) if given else ('network_id', request['network_id'])
+        made = [
+            {'id': port['id'], 'preserve_on_delete': bool(given)}
+            for port in self.ports(ctxt, server_uuid)
+            if port['id'] not in known and port[wanted[0]] == wanted[1]
+        ]
+        self.release(ctxt, made)
+
     def _plug(self, ctxt, server, request, *, host, groups, present):
         """The port for one requested network, made or taken over."""
         body = {

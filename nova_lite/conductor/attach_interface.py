@@ -49,21 +49,11 @@ class AttachInterface(devices.DeviceSaga):
 
     def release(self):
         """Undo of `bind`, also of one whose answer was lost."""
-        request = self.arguments['request']
-        if request.get('port_id'):
-            mine = {request['port_id']} - set(self.began['ports'])
-        else:
-            mine = [
-                port['id']
-                for port in self.world.network.ports(self.ctxt, self.instance_uuid)
-                if port['id'] not in self.began['ports']
-                and port['network_id'] == request['network_id']
-            ]
-        given = bool(request.get('port_id'))
-        self.world.network.release_from(
+        self.world.network.undo_attach(
             self.ctxt,
             self.instance_uuid,
-            [{'id': port_id, 'preserve_on_delete': given} for port_id in mine],
+            self.arguments['request'],
+            known=self.began['ports'],
         )
 
     def plug(self):

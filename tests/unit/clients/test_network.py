@@ -147,6 +147,29 @@ class AllocateTest(networks.NetworkTestCase):
         self.set_quota(1)
         self.assertRaises(exception.OverQuota, self.allocate, *[{'network_id': net}] * 2)
 
+    def test_one_more(self):
+        net = self.make_network()
+        (first,) = self.allocate({'network_id': net})
+        request, known = {'network_id': net, 'tag': 'blue'}, [first['id']]
+        made = [
+            self.network.attach(self.admin, self.owner, request, host=networks.HOST, known=known)
+            for _time in range(2)
+        ]
+        self.assertEqual(made[0]['id'], made[1]['id'])
+        self.assertNotEqual(first['id'], made[0]['id'])
+        self.assertEqual('blue', made[0]['tag'])
+        for _time in range(2):
+            self.network.undo_attach(self.admin, self.owner.uuid, request, known=known)
+            self.assertEqual(known, [port['id'] for port in self.on_server()])
+
+    def test_release_of_what_is_anothers_by_now(self):
+        net = self.make_network()
+        (vif,) = self.allocate({'network_id': net})
+        self.network.release_from(self.admin, runtime.new_uuid(), [vif])
+        self.assertEqual([vif['id']], [port['id'] for port in self.on_server()])
+        self.network.release_from(self.admin, self.owner.uuid, [vif])
+        self.assertEqual([], self.on_server())
+
     def test_given_back(self):
         net = self.make_network()
         port = self.make('port', network_id=net)

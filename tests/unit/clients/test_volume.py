@@ -144,6 +144,18 @@ class VolumeTest(VolumeTestCase):
         self.volume.roll_detaching(self.member, self.made['id'])
         self.assertEqual('in-use', self.read()['status'])
 
+    def test_another_volume_in_its_place(self):
+        new = self.create(size=1)['id']
+        kept = self.volume.complete_migration(self.admin, self.made['id'], new)
+        self.assertEqual(new, kept)
+        self.assertRaises(
+            exception.VolumeNotFound,
+            self.volume.complete_migration,
+            self.admin,
+            runtime.new_uuid(),
+            new,
+        )
+
     def test_another_image(self):
         cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
         self.volume.reserve(self.member, self.made['id'])

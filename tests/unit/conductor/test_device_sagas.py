@@ -1,0 +1,201 @@
+"""Steps of the sagas about devices, over a real cell and its hosts, without a bus.
+
+Every step is done twice and undone twice: both must be safe to repeat, and an undo
+must be safe when nothing was done. Steps come from the code.
+"""
+
+import types
+
+import testscenarios
+import testtools
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import attach_interface
+from nova_lite.conductor import attach_volume
+from nova_lite.conductor import detach_interface
+from nova_lite.conductor import detach_volume
+from nova_lite.conductor import swap_volume
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
+from tests.fixtures import cell as cell_fixture
+from tests.fixtures import database
+from tests.fixtures import neighbours
+from tests.unit.conductor import test_moves
+
+HOST = 'host-1'
+NETWORK = {'network_id': 'net', 'port_id': None, 'fixed_ip': None, 'tag': 'blue'}
+
+
+class DeviceSagasTest(testscenarios.WithScenarios, testtools.TestCase):
+    """The server has a volume and a port, and there are others."""
+
+    scenarios = [
+        ('attach volume', {'name': 'attach_volume'}),
+        ('detach volume', {'name': 'detach_volume'}),
+        ('swap volume', {'name': 'swap_volume'}),
+        ('attach interface', {'name': 'attach_interface'}),
+        ('attach a given port', {'name': 'attach_port'}),
+        ('detach interface', {'name': 'detach_interface'}),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell_fixture.Cell(hosts=(HOST,)))
+        self.cell.uuid = cell_fixture.CELL_UUID
+        self.cell.placement = neighbours.Placement()
+        api_db = self.useFixture(database.ApiDatabase()).database
+        self.world = test_moves.World(self.cell, api_db, self.cell.placement)
+        self.cell.db.write(services.beat, [HOST], services.COMPUTE, 'compute')
+        self.new, self.port = runtime.new_uuid(), runtime.new_uuid()
+        self.cell.volume.add_volume(self.new)
+        self.cell.network.add_port(self.port)
+        volume = {'source_type': 'blank', 'destination_type': 'volume', 'volume_size': 1}
+        self.server = self.cell.boot(networks='auto', devices=[volume])
+        (self.device,) = self.cell.devices(self.server)
+        (self.vif,) = self.cell.row(self.server).network_info
+
+    # ---- making them ----
+
+    def make(self, kind, guard, recorded=None, **arguments):
+        """A saga whose first transaction the API has made."""
+        order = intents.order(guard, guard.verb, device=recorded)
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        record = types.SimpleNamespace(
+            uuid=runtime.new_uuid(),
+            instance_uuid=self.server,
+            epoch=1,
+            arguments={'cell': self.cell.uuid, 'order': order, **arguments},
+            data={},
+            error=None,
+        )
+        made = kind(self.world, record, ctxt)
+        self.cell.db.write(moves.begin, made.ctxt, self.server, order)
+        return made
+
+    def attach_volume(self):
+        device = {
+            'uuid': runtime.new_uuid(),
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'delete_on_termination': False,
+            'volume_id': self.new,
+        }
+        return self.make(
+            attach_volume.AttachVolume,
+            states.ATTACH_VOLUME,
+            device,
+            device=device['uuid'],
+            volume_id=self.new,
+        )
+
+    def detach_volume(self):
+        volume = self.device.volume_id
+        return self.make(detach_volume.DetachVolume, states.DETACH_VOLUME, volume_id=volume)
+
+    def swap_volume(self):
+        old = self.device.volume_id
+        return self.make(
+            swap_volume.SwapVolume, states.SWAP_VOLUME, old_volume_id=old, volume_id=self.new
+        )
+
+    def attach_interface(self):
+        kind = attach_interface.AttachInterface
+        return self.make(kind, states.ATTACH_INTERFACE, request=NETWORK)
+
+    def attach_port(self):
+        kind = attach_interface.AttachInterface
+        request = {**NETWORK, 'network_id': None, 'port_id': self.port}
+        return self.make(kind, states.ATTACH_INTERFACE, request=request)
+
+    def detach_interface(self):
+        port = self.vif['id']
+        return self.make(detach_interface.DetachInterface, states.DETACH_INTERFACE, port_id=port)
+
+    # ---- playing them ----
+
+    def do(self, made, steps, *, times=1):
+        for step in steps:
+            for _time in range(times):
+                made.repeated = times > 1
+                result = step.do()
+                if result is not None:
+                    made.data[step.name] = result
+
+    def undo(self, made, steps):
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        for step in reversed(steps):
+            for _time in range(2):
+                if step.undo is not None:
+                    step.undo()
+
+    def picture(self):
+        """What the server, its guest and the neighbours have."""
+        devices = [
+            (each.volume_id, each.device_name, each.attachment_id)
+            for each in self.cell.devices(self.server)
+        ]
+        guest = self.cell.driver.get_guest(HOST, self.server)
+        plugged = sorted(device.id for device in guest.spec.devices)
+        info = self.cell.row(self.server).network_info
+        return devices, plugged, info, self.cell.leftovers()
+
+    def pivot(self, made):
+        return next(i for i, step in enumerate(made.steps()) if step.pivot)
+
+    def test_each_step_is_undone(self):
+        start, last, pivot = self.picture(), 0, 1
+        while last < pivot:
+            made = getattr(self, self.name)()
+            pivot = self.pivot(made)
+            steps = made.steps()[: last + 1]
+            last += 1
+            self.do(made, steps)
+            self.undo(made, steps)
+            self.assertEqual(start, self.picture(), steps[-1].name)
+            self.assertEqual(('active', None, HOST), self.cell.state(self.server))
+
+    def test_steps_may_be_repeated(self):
+        made = getattr(self, self.name)()
+        self.do(made, made.steps(), times=2)
+        devices, plugged, info, left = self.picture()
+        volumes = {volume for volume, _name, _attachment in devices}
+        ports = {vif['id'] for vif in info}
+        self.assertEqual(sorted(volumes | ports), plugged)
+        self.assertEqual(
+            {(volume, self.server, HOST) for volume in volumes}, set(left['attachments'])
+        )
+        mine = {port for port, entry in left['ports'].items() if entry['server'] == self.server}
+        self.assertEqual(ports, mine)
+        old, own = self.device.volume_id, self.vif['id']
+        wanted = {
+            'attach_volume': ({old, self.new}, 1),
+            'detach_volume': (set(), 1),
+            'swap_volume': ({self.new}, 1),
+            'attach_interface': ({old}, 2),
+            'attach_port': ({old}, 2),
+            'detach_interface': ({old}, 0),
+        }[self.name]
+        self.assertEqual(wanted, (volumes, len(ports)))
+        self.assertEqual(self.name == 'attach_port', self.port in ports)
+        self.assertEqual(self.name != 'detach_interface', own in ports)
+        events = [result for _event, _host, result in self.cell.events(self.server)]
+        self.assertNotIn(None, events)
+
+    def test_server_that_is_deleted_before_the_pivot(self):
+        made = getattr(self, self.name)()
+        pivot = self.pivot(made)
+        steps = made.steps()
+        self.do(made, steps[:pivot])
+        self.cell.db.write(instances.update, self.server, {'task_state': 'deleting'})
+        if self.name == 'detach_volume':
+            # Its volume is free already; the deletion finds nothing to give back.
+            self.do(made, steps[pivot:])
+        elif self.name != 'swap_volume':
+            self.assertRaises(exception.InstanceNotFound, steps[pivot].do)
+            self.undo(made, steps[:pivot])
+        self.assertEqual('deleting', self.cell.row(self.server).task_state)
