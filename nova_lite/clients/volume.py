@@ -35,6 +35,7 @@ def of(body):
         'availability_zone': body.get('availability_zone'),
         'volume_type': body.get('volume_type'),
         'snapshot_id': body.get('snapshot_id'),
+        'migration_status': body.get('migration_status'),
         'project_id': body.get('os-vol-tenant-attr:tenant_id'),
         'metadata': body.get('metadata') or {},
         'image': _image(metadata) if metadata else None,

@@ -147,7 +147,7 @@ class AttachmentsTest(base.CloudTest):
         }
         server = self.cloud.boot(block_device_mapping=[root])
         (listed,) = self.hands.attachments(server)
-        self.hands.detach(server, listed['volumeId'], status=403)
+        self.hands.detach(server, listed['volumeId'], status=400)
 
     def test_host_is_down(self):
         volume, other = self.hands.volume(), self.hands.volume()
@@ -237,6 +237,8 @@ class AttachmentsTest(base.CloudTest):
         self.hands.attached(self.server, old)
         path = f'/servers/{self.server.id}/os-volume_attachments/{old}'
         body = {'volumeAttachment': {'volumeId': new}}
+        self.refused(409, 'PUT', path, body, version='2.84')
+        self.hands.migrating(old)
         self.api('PUT', path, body, status=202, version='2.84')
         self.hands.wait_idle(self.server)
         (listed,) = self.hands.attachments(self.server)

@@ -9,7 +9,7 @@ from nova_lite.api.servers import volume_attachments
 from nova_lite.policies import server_devices as rules
 
 
-class RootDevice(exception.Forbidden):
+class RootDevice(exception.Invalid):
     msg = 'Cannot detach a root device volume'
 
 

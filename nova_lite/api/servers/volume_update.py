@@ -36,9 +36,17 @@ class NotMutable(exception.Invalid):
     msg = 'The %(name)s property is not mutable'
 
 
+class NotMigrating(exception.Conflict):
+    msg = (
+        'Volume %(volume_id)s is not migrating: only the volume service swaps volumes, when it '
+        'moves one.'
+    )
+
+
 def rule(req):
-    """The policy's rule: who may only swap before 2.85 may update from then on."""
-    return rules.VOLUMES_UPDATE if req.minor >= CHANGES else rules.VOLUMES_SWAP
+    """The policy's rule: another volume than the one in the path is to take its place."""
+    same = req.content['volumeId'] == req.args['volume_id']
+    return rules.VOLUMES_UPDATE if req.minor >= CHANGES and same else rules.VOLUMES_SWAP
 
 
 @operation.operation(
@@ -58,7 +66,6 @@ def update(req, server):
         _change(req, server, device, asked)
         if asked['volumeId'] == volume_id:
             return
-        req.authorize(rules.VOLUMES_SWAP, server.target)
     _swap(req, server, volume_id, asked['volumeId'])
 
 
@@ -91,6 +98,8 @@ def _swap(req, server, old_volume_id, new_volume_id):
     volumes = req.app.volume
     server_access.require_state(server, states.SWAP_VOLUME)
     old = volumes.get(req.ctxt, old_volume_id)
+    if not old.get('migration_status'):
+        raise NotMigrating(volume_id=old['id'])
     try:
         new = volumes.get(req.ctxt, new_volume_id)
     except exception.VolumeNotFound as error:

@@ -131,6 +131,9 @@ def reset_status(conn, caller, volume, wanted):
     caller.require_admin('resetting the status of a volume')
     if wanted.get('status'):
         records.save(conn, volume, status=wanted['status'])
+    if 'migration_status' in wanted:
+        merged = volume['admin_metadata'] | {tables.MIGRATION: wanted['migration_status']}
+        records.save(conn, volume, admin_metadata=merged)
     if wanted.get('attach_status') == 'detached':
         table = tables.attachments
         conn.execute(table.delete().where(table.c.volume_id == volume['id']))
@@ -185,6 +188,8 @@ def reimage(conn, caller, volume, wanted):
 def complete_migration(conn, caller, volume, wanted):
     """A swap that the compute service made by itself: the new volume is the one to keep."""
     records.get(conn, caller, wanted['new_volume'])
+    ended = volume['admin_metadata'] | {tables.MIGRATION: None}
+    records.save(conn, volume, admin_metadata=ended)
     return {'save_volume_id': wanted['new_volume']}
 
 
@@ -229,6 +234,7 @@ ACTIONS = {
             [],
             status={'type': 'string', 'minLength': 1, 'maxLength': 32},
             attach_status=bodies.STRING,
+            migration_status=bodies.nullable(bodies.STRING),
         ),
         202,
     ),

@@ -8,6 +8,9 @@ from nova_lite.simcloud.database import Name
 from nova_lite.simcloud.database import Text
 from nova_lite.simcloud.database import Time
 
+# The key of admin_metadata that tells how far a migration is.
+MIGRATION = 'migration_status'
+
 volumes = sa.Table(
     'volume_volumes',
     METADATA,

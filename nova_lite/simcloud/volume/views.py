@@ -91,11 +91,12 @@ def detail(req, row, type_name, attachments):
     if row['image_metadata']:
         answer['volume_image_metadata'] = row['image_metadata']
     if caller.is_privileged:
+        migration = row['admin_metadata'].get(tables.MIGRATION)
         answer |= {
             'os-vol-host-attr:host': HOST,
-            'os-vol-mig-status-attr:migstat': None,
+            'os-vol-mig-status-attr:migstat': migration,
             'os-vol-mig-status-attr:name_id': None,
-            'migration_status': None,
+            'migration_status': migration,
         }
     return answer
 

@@ -112,6 +112,10 @@ class VolumeTestCase(base.SimCloudTestCase):
             {'metadata': {'k': 'v'}}, self.act(volume, 'os-show_image_metadata', expect=200)
         )
         self.act(volume, 'os-reset_status', {'status': 'error'}, expect=403)
+        migrating = {'migration_status': 'migrating'}
+        self.act(volume, 'os-reset_status', migrating, client=self.admin)
+        shown = self.admin.get(f'{V3}/volumes/{volume["id"]}')['volume']
+        self.assertEqual('migrating', shown['migration_status'])
         self.act(volume, 'os-reset_status', {'status': 'error'}, client=self.admin)
         self.act(volume, 'os-reimage', {'image_id': self.image_id()})
         self.act(volume, 'os-dance', {}, expect=400)

@@ -100,7 +100,7 @@ class DevicesTest(base.Case):
     def test_detach(self):
         root = self.add_device(boot_index=0)
         self.api.neighbours.volume.add(root['volume_id'], status='in-use')
-        self.refused('DELETE', f'{self.path}/{root["volume_id"]}', code=403)
+        self.refused('DELETE', f'{self.path}/{root["volume_id"]}', code=400, text='root')
         self.refused('DELETE', f'{self.path}/{VOLUME}', code=404)
         other = self.add_device(device_name='/dev/vdb')
         path = f'{self.path}/{other["volume_id"]}'
@@ -136,6 +136,9 @@ class DevicesTest(base.Case):
         body = {'volumeAttachment': {'volumeId': VOLUME}}
         self.refused('PUT', path, body, code=403, version='2.84')
         self.refused('PUT', path, body, code=403, version='2.85')
+        self.refused('PUT', path, body, code=409, version='2.84', who=base.ADMIN)
+        values = {'status': 'in-use', 'migration_status': 'migrating'}
+        self.api.neighbours.volume.add(device['volume_id'], **values)
         self.refused('PUT', path, body, code=503, version='2.84', who=base.ADMIN)
         self.assertEqual('swap-volume', self.saga().kind)
 
