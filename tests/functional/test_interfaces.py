@@ -87,6 +87,17 @@ class InterfacesTest(base.CloudTest):
         self.hands.plug(self.server, fixed_ips=wanted, status=400)
         self.hands.plug(self.server, net_id=network, fixed_ips=[{'ip_address': 'x'}], status=400)
 
+    def test_network_that_is_full(self):
+        network = self.cloud.admin.network.create_network(name='small')
+        self.addCleanup(self.cloud.admin.network.delete_network, network)
+        self.cloud.admin.network.create_subnet(
+            network_id=network.id, ip_version=4, cidr='10.99.0.0/30', enable_dhcp=False
+        )
+        self.hands.plug(self.server, net_id=network.id)
+        self.hands.plug(self.server, net_id=network.id, status=400)
+        self.assertEqual(1, len(self.hands.interfaces(self.server)))
+        self.delete(self.server)
+
     def test_refusals(self):
         missing, network = runtime.new_uuid(), self.hands.network()
         self.hands.plug(self.server, net_id=missing, status=404)

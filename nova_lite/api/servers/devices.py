@@ -21,6 +21,8 @@ SAGAS = (
     'attach-interface',
     'detach-interface',
 )
+# What means another thing here than where it is raised.
+TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
 KINDS = {
     'invalid': exception.Invalid,
     'forbidden': exception.Forbidden,
@@ -75,7 +77,7 @@ def is_changing(req, server):
 
 
 def _refusal(error):
-    kind = KINDS.get(error['kind'], exception.NovaLiteError)
+    kind = TYPES.get(error['type']) or KINDS.get(error['kind'], exception.NovaLiteError)
     return kind(error['message'])
 
 

@@ -47,13 +47,13 @@ class NoNetwork(exception.Invalid):
     interfaces.PATH,
     policy=rules.INTERFACES_ATTACH,
     guard=states.ATTACH_INTERFACE,
-    body={'2.1': types.body(KEY, _V1), '2.49': types.body(KEY, _V49)},
+    body={'2.1': types.whole({KEY: _V1}), '2.49': types.whole({KEY: _V49})},
     success=200,
     faults=(400, 403, 404, 409),
 )
 def attach(req, server):
     """Attach the port asked for, or a new one on the network asked for."""
-    request = _validated(req, _request(req.content))
+    request = _validated(req, _request(req.body.get(KEY, {})))
     acting.require_host(server)
     source_host.require_up(req, server)
     uuid = devices.begin(

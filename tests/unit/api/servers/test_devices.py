@@ -170,6 +170,7 @@ class DevicesTest(base.Case):
     def test_network_is_chosen(self):
         path = f'/servers/{self.uuid}/os-interface'
         self.refused('POST', path, {'interfaceAttachment': {}}, code=503)
+        self.refused('POST', f'/servers/{self.api.add_server()}/os-interface', {}, code=503)
         saga = self.saga()
         self.assertEqual('attach-interface', saga.kind)
         self.assertEqual(api_neighbours.NETWORK_ID, saga.arguments['request']['network_id'])
