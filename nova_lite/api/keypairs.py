@@ -106,6 +106,7 @@ def _create(req):
         req.conf,
         req.ctxt.project_id,
         values,
+        imported=private is None,
     )
     shown = {**_brief(req, row), 'user_id': user_id}
     if private is not None:
@@ -163,9 +164,9 @@ def _brief(req, row):
     return shown
 
 
-def _store(connection, conf, project_id, values):
+def _store(connection, conf, project_id, values, *, imported):
     quota_locks.hold(connection, quota_locks.of_user(values['user_id']))
-    row = keypairs.create(connection, values)
+    row = keypairs.create(connection, values, imported=imported)
     limit = quota.limits(connection, conf, project_id, values['user_id'])['key_pairs']
     if 0 <= limit < keypairs.count(connection, values['user_id']):
         raise QuotaReached()

@@ -19,6 +19,8 @@ from nova_lite.db.cell import models
 LOG = log.getLogger(__name__)
 
 EVENT = 'compute__do_build_and_run_instance'
+# Of a search that found no other host there is no event on record, as in nova.
+SEARCH_EVENT = 'conductor_schedule_and_build_instances'
 DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
 UNDER_WAY = (
@@ -158,6 +160,7 @@ def give_up(connection, ctxt, row, *, error):
         row,
         {'vm_state': states.VmState.ERROR, 'task_state': None, 'build': None},
     )
+    actions.tell_failure(connection, row.uuid, ctxt.request_id, SEARCH_EVENT, error=error.message)
     instances.add_fault(connection, row.uuid, code=cell_actions.FAULT_CODE, message=error.message)
 
 

@@ -4,6 +4,7 @@ A transaction is a function that takes a connection first. It may run more than
 once (deadlock, lost connection), so it does nothing but database work.
 """
 
+import functools
 import typing
 
 from oslo_db import api as oslo_db_api
@@ -16,6 +17,7 @@ from sqlalchemy import pool
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import notes
 from nova_lite.db import patience
 
 LOG = log.getLogger(__name__)
@@ -51,7 +53,10 @@ class Database:
 
     threads: connections kept open, which bounds concurrent transactions
     limits: None waits for as long as the server takes (migrations)
+    watcher: a notes.Watcher, told what transactions have noted; None
     """
+
+    watcher = None
 
     def __init__(self, url, threads=16, *, limits=None):
         self.url = url
@@ -108,14 +113,34 @@ class Database:
             with self._open() as connection:
                 connection = connection.execution_options(nova_lite_writes=writes)
                 with connection.begin():
-                    return function(connection, *args, **kwargs)
+                    return self._noted(connection, writes, function, args, kwargs)
 
         try:
-            return transaction()
+            result, tell = transaction()
         except db_exception.DBError as error:
             if not isinstance(error, UNAVAILABLE) and not patience.ran_out(error):
                 raise
             raise exception.Unavailable(service='The database', reason=_reason(error)) from error
+        if tell is not None:
+            tell()
+        return result
+
+    def _noted(self, connection, writes, function, args, kwargs):
+        """Run the function; its result, and what to call once it is committed, or None."""
+        watcher = self.watcher
+        if not writes or watcher is None or not watcher.wants():
+            return function(connection, *args, **kwargs), None
+        book, info = notes.Book(watcher), connection.info
+        info[notes.BOOK] = book
+        try:
+            result = function(connection, *args, **kwargs)
+            if not book.notes:
+                return result, None
+            return result, functools.partial(watcher.tell, watcher.look(connection, book.notes))
+        finally:
+            # The dictionary is the connection's, which the pool hands on. Not asked for
+            # anew: of a connection that was lost that would hide why.
+            info.pop(notes.BOOK, None)
 
     def _open(self):
         """A connection; raises Unavailable, also when all are taken for too long.

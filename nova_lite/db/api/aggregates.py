@@ -9,6 +9,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.db.api import stamps
@@ -45,6 +46,7 @@ def create(connection, *, uuid, name, metadata):
         {'uuid': uuid, 'name': name, 'metadata': metadata},
         _taken(name),
     )
+    _note(connection, 'create', key)
     return get(connection, key)
 
 
@@ -106,6 +108,7 @@ def rename(connection, aggregate_id, name):
     if get(connection, aggregate_id).name != name:
         _refuse_name(connection, name)
         _update(connection, aggregate_id, name=name)
+        _note(connection, 'update_prop', aggregate_id)
 
 
 def set_metadata(connection, aggregate_id, changes):
@@ -117,6 +120,7 @@ def set_metadata(connection, aggregate_id, changes):
     merged = {**get(connection, aggregate_id).metadata, **changes}
     kept = {key: value for key, value in merged.items() if value is not None}
     _update(connection, aggregate_id, metadata=kept)
+    _note(connection, 'update_metadata', aggregate_id)
 
 
 def destroy(connection, aggregate_id):
@@ -124,6 +128,7 @@ def destroy(connection, aggregate_id):
     lock(connection)
     if get(connection, aggregate_id).hosts:
         raise exception.AggregateNotEmpty(aggregate_id=aggregate_id)
+    _note(connection, 'delete', aggregate_id)
     rows.delete(connection, TABLE, id=aggregate_id)
 
 
@@ -133,6 +138,7 @@ def add_host(connection, aggregate_id, host):
     if host in get(connection, aggregate_id).hosts:
         raise exception.AlreadyExists(what=f'Aggregate {aggregate_id} with host', key=host)
     rows.insert(connection, HOSTS, {'aggregate_id': aggregate_id, 'host': host})
+    _note(connection, 'add_host', aggregate_id)
 
 
 def remove_host(connection, aggregate_id, host):
@@ -141,6 +147,7 @@ def remove_host(connection, aggregate_id, host):
     get(connection, aggregate_id)
     if not rows.delete(connection, HOSTS, aggregate_id=aggregate_id, host=host):
         raise exception.AggregateHostNotFound(aggregate_id=aggregate_id, host=host)
+    _note(connection, 'remove_host', aggregate_id)
 
 
 def forget_host(connection, host):
@@ -181,3 +188,10 @@ def _refuse_name(connection, name):
 
 def _update(connection, aggregate_id, **values):
     connection.execute(TABLE.update().where(TABLE.c.id == aggregate_id).values(**values))
+
+
+def _note(connection, change, aggregate_id):
+    if notes.is_kept(connection):
+        values = vars(get(connection, aggregate_id))
+        values = {**values, 'hosts': list(values['hosts'])}
+        notes.add(connection, f'aggregate.{change}', values=values)

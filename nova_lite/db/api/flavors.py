@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import notes
 from nova_lite.db import paging
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -22,7 +23,9 @@ def create(connection, values):
         values,
         exception.AlreadyExists(what='Flavor with name', key=values['name']),
     )
-    return rows.find(connection, TABLE, id=key)
+    row = rows.find(connection, TABLE, id=key)
+    _note(connection, 'flavor.create', row)
+    return row
 
 
 def get(connection, flavorid, project_id=None):
@@ -105,6 +108,7 @@ def drop_extra_spec(connection, flavorid, key):
 def destroy(connection, flavorid):
     """Remove a flavor; raises FlavorNotFound."""
     row = get(connection, flavorid)
+    _note(connection, 'flavor.delete', row)
     rows.delete(connection, PROJECTS, flavor_id=row.id)
     rows.delete(connection, TABLE, id=row.id)
 
@@ -124,12 +128,14 @@ def allow(connection, row, project_id):
     if rows.find(connection, PROJECTS, **values):
         raise error
     rows.insert_new(connection, PROJECTS, values, error)
+    _note(connection, 'flavor.update', row)
 
 
 def disallow(connection, row, project_id):
     """Take a project's access to the flavor away; raises FlavorAccessNotFound."""
     if not rows.delete(connection, PROJECTS, flavor_id=row.id, project_id=project_id):
         raise exception.FlavorAccessNotFound(flavor_id=row.flavorid, project_id=project_id)
+    _note(connection, 'flavor.update', row)
 
 
 def _usable(project_id):
@@ -144,4 +150,11 @@ def _change(connection, flavorid, change):
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
     connection.execute(TABLE.update().where(TABLE.c.id == row.id).values(**change(row)))
-    return rows.find(connection, TABLE, id=row.id)
+    row = rows.find(connection, TABLE, id=row.id)
+    _note(connection, 'flavor.update', row)
+    return row
+
+
+def _note(connection, what, row):
+    if notes.is_kept(connection):
+        notes.add(connection, what, values=dict(row._mapping), projects=projects(connection, row))

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import notes
 from nova_lite.db import paging
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -10,12 +11,17 @@ from nova_lite.db.api import models
 TABLE = models.KeyPair.__table__
 
 
-def create(connection, values):
-    """Add a key pair and return its row; raises AlreadyExists."""
+def create(connection, values, *, imported=False):
+    """Add a key pair and return its row; raises AlreadyExists.
+
+    imported: whether its user made it elsewhere
+    """
     error = exception.AlreadyExists(what='Key pair', key=values['name'])
     if rows.find(connection, TABLE, user_id=values['user_id'], name=values['name']):
         raise error
     key = rows.insert_new(connection, TABLE, values, error)
+    what = 'keypair.import' if imported else 'keypair.create'
+    notes.add(connection, what, values=values)
     return rows.find(connection, TABLE, id=key)
 
 
@@ -58,5 +64,6 @@ def count(connection, user_id):
 
 def destroy(connection, user_id, name):
     """Remove a key pair; raises KeypairNotFound."""
-    if not rows.delete(connection, TABLE, user_id=user_id, name=name):
-        raise exception.KeypairNotFound(name=name, user_id=user_id)
+    row = get(connection, user_id, name)
+    rows.delete(connection, TABLE, id=row.id)
+    notes.add(connection, 'keypair.delete', values=dict(row._mapping))

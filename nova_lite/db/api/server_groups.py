@@ -7,6 +7,7 @@ reading here leaves them out, by the instance mappings.
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
 
@@ -21,7 +22,9 @@ ALIVE = sa.and_(
 def create(connection, values):
     """Add a group and return its row."""
     key = rows.insert_returning_id(connection, TABLE, values)
-    return rows.find(connection, TABLE, id=key)
+    row = rows.find(connection, TABLE, id=key)
+    _note(connection, 'server_group.create', row)
+    return row
 
 
 def get(connection, uuid, project_id=None):
@@ -49,6 +52,7 @@ def count(connection, project_id, user_id=None):
 def destroy(connection, uuid, project_id=None):
     """Remove a group and its memberships; raises ServerGroupNotFound."""
     row = get(connection, uuid, project_id)
+    _note(connection, 'server_group.delete', row)
     rows.delete(connection, MEMBERS, group_id=row.id)
     rows.delete(connection, TABLE, id=row.id)
 
@@ -94,6 +98,23 @@ def add_members(connection, group_id, uuids):
         MEMBERS,
         [{'group_id': group_id, 'instance_uuid': uuid} for uuid in uuids if uuid not in known],
     )
+    if notes.is_kept(connection):
+        row = rows.find(connection, TABLE, id=group_id)
+        for uuid in uuids:
+            if uuid not in known:
+                _note(connection, 'server_group.add_member', row, [uuid])
+
+
+def _note(connection, what, row, uuids=()):
+    """uuids: of the members it is about; those of a whole group are told as none."""
+    values = {
+        **row._mapping,
+        'policies': [row.policy],
+        'members': list(uuids),
+        'hosts': None,
+        'rules': {name: str(value) for name, value in row.rules.items()},
+    }
+    notes.add(connection, what, values=values)
 
 
 def leave(connection, uuids):

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
@@ -14,6 +15,7 @@ EVENTS = models.InstanceActionEvent.__table__
 def start(connection, ctxt, uuid, action, message=None):
     """Record that `ctxt`'s request asks for `action`; returns the action's id."""
     now = runtime.naive_now()
+    notes.add(connection, 'action', uuid=uuid, request_id=ctxt.request_id, action=action)
     return rows.insert_returning_id(
         connection,
         ACTIONS,
@@ -76,6 +78,7 @@ def start_event(connection, uuid, request_id, event, host=None):
             'updated_at': now,
         },
     )
+    _note(connection, uuid, request_id, event, host=host)
 
 
 def finish_event(connection, uuid, request_id, event, *, host=None, error=None, traceback=None):
@@ -89,6 +92,9 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
     event_id, ended = _last_event(connection, action_id, event, host)
     if ended:
         return
+    if event_id is None:
+        _note(connection, uuid, request_id, event, host=host)
+    _note_end(connection, uuid, request_id, event, host=host, error=error, traceback=traceback)
     now = runtime.naive_now()
     outcome = {
         'finish_time': now,
@@ -120,6 +126,16 @@ def end_open(connection, uuid, request_id, *, error=None, traceback=None):
     if action_id is None:
         return
     now = runtime.naive_now()
+    for row in _open_events(connection, action_id) if notes.is_kept(connection) else ():
+        _note_end(
+            connection,
+            uuid,
+            request_id,
+            row.event,
+            host=row.host,
+            error=error,
+            traceback=traceback,
+        )
     connection.execute(
         EVENTS.update()
         .where(EVENTS.c.action_id == action_id, EVENTS.c.finish_time.is_(None))
@@ -153,6 +169,8 @@ def record_event(connection, uuid, request_id, event, *, host=None, error=None, 
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
+    _note(connection, uuid, request_id, event, host=host)
+    _note_end(connection, uuid, request_id, event, host=host, error=error)
     now = runtime.naive_now()
     rows.insert(
         connection,
@@ -181,6 +199,49 @@ def events_of(connection, action_ids):
     for row in found:
         grouped.setdefault(row.action_id, []).append(row)
     return grouped
+
+
+def tell_of(connection, uuid, **facts):
+    """Have notifications of this transaction's events tell more, such as `volume_id`."""
+    notes.add(connection, 'subject', uuid=uuid, **facts)
+
+
+def tell_failure(connection, uuid, request_id, event, *, error):
+    """Have notifications tell of a failure that is no event on record."""
+    _note_end(connection, uuid, request_id, event, host=None, error=error)
+
+
+def _note(connection, uuid, request_id, event, *, host):
+    """What notifications are derived from: see nova_lite.notify.derive."""
+    notes.add(
+        connection,
+        'event',
+        uuid=uuid,
+        request_id=request_id,
+        event=event,
+        host=host,
+        phase='start',
+    )
+
+
+def _note_end(connection, uuid, request_id, event, *, host, error=None, traceback=None):
+    notes.add(
+        connection,
+        'event',
+        uuid=uuid,
+        request_id=request_id,
+        event=event,
+        host=host,
+        phase='end' if error is None else 'error',
+        error=error,
+        traceback=traceback,
+    )
+
+
+def _open_events(connection, action_id):
+    return rows.every(
+        connection, EVENTS, order_by=EVENTS.c.id, action_id=action_id, finish_time=None
+    )
 
 
 def _action_id(connection, uuid, request_id):

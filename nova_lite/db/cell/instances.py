@@ -4,11 +4,14 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Instance.__table__
 ANY = object()
+# Columns whose change may be told.
+TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
 
 
 def create(connection, values):
@@ -119,7 +122,20 @@ def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_h
     ):
         if allowed is not ANY:
             expected[name] = tuple(allowed)
+    if notes.wants_changes(connection) and not TOLD.isdisjoint(values):
+        _note_change(connection, uuid)
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
+
+
+def _note_change(connection, uuid):
+    former = find(connection, uuid)
+    if former is not None:
+        notes.add(
+            connection,
+            'change',
+            uuid=uuid,
+            former={name: getattr(former, name) for name in TOLD},
+        )
 
 
 def mark_deleted(connection, uuid):

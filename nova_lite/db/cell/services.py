@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
@@ -49,6 +50,10 @@ def beat(connection, hosts, binary, topic):
             if host not in known
         ],
     )
+    if notes.is_kept(connection):
+        new = [host for host in hosts if host not in known]
+        for row in rows.every(connection, TABLE, host=new, binary=binary):
+            _note(connection, 'service.create', row)
 
 
 def every(connection, **where):
@@ -78,11 +83,21 @@ def get(connection, uuid):
 def update(connection, uuid, values):
     """Change columns of a service."""
     connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(**values))
+    if notes.is_kept(connection):
+        _note(connection, 'service.update', rows.find(connection, TABLE, uuid=uuid))
 
 
 def destroy(connection, uuid):
     """Remove a service."""
+    if notes.is_kept(connection):
+        _note(connection, 'service.delete', rows.find(connection, TABLE, uuid=uuid))
     rows.delete(connection, TABLE, uuid=uuid)
+
+
+def _note(connection, what, row):
+    if row is not None:
+        values = {**row._mapping, 'availability_zone': None}
+        notes.add(connection, what, values=values)
 
 
 def is_up(service, down_time_s):

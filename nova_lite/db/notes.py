@@ -1,0 +1,69 @@
+"""Notes: what a transaction has recorded that others may want to hear of.
+
+The functions that record note it on their connection; when the transaction has been
+committed, and only then, the database's watcher is told. Without a watcher nothing
+is kept. What becomes of notes is decided in `nova_lite.notify`.
+"""
+
+import dataclasses
+import typing
+
+from nova_lite import runtime
+
+BOOK = 'nova_lite_notes'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Note:
+    """One fact. what: its kind, such as 'event' or 'flavor.create'; facts: by kind.
+
+    at: when it was noted, which is shortly before it was committed
+    """
+
+    what: str
+    facts: dict
+    at: object = dataclasses.field(default_factory=runtime.naive_now)
+
+
+class Watcher(typing.Protocol):
+    """Who hears of notes. Must not raise but for the database, and must not wait."""
+
+    def wants(self) -> bool:
+        """Whether anyone listens now: asked before each transaction that may write."""
+
+    def wants_changes(self) -> bool:
+        """Whether changes of a server's states are worth reading the former ones."""
+
+    def look(self, connection, notes: list) -> object:
+        """Read, as the last thing in the transaction, what the notes are about."""
+
+    def tell(self, found: object) -> None:
+        """It is committed; found: what `look` returned."""
+
+
+class Book:
+    """The notes of one transaction."""
+
+    __slots__ = ('notes', 'watcher')
+
+    def __init__(self, watcher):
+        self.watcher = watcher
+        self.notes = []
+
+
+def is_kept(connection):
+    """Whether notes are kept in this transaction."""
+    return connection.info.get(BOOK) is not None
+
+
+def wants_changes(connection):
+    """Whether former states are worth a read in this transaction."""
+    book = connection.info.get(BOOK)
+    return book is not None and book.watcher.wants_changes()
+
+
+def add(connection, what, **facts):
+    """Note a fact that this transaction has recorded."""
+    book = connection.info.get(BOOK)
+    if book is not None:
+        book.notes.append(Note(what, facts))
