@@ -56,10 +56,13 @@ class Cell:
             raise exception.InstanceNotReady(instance_id='in cell0')
         with self._lock:
             if self._bus is None:
-                self._bus = transport.open_bus(
-                    self._conf, fill(self.urls[0], self._conf.transport_url)
-                )
+                self._bus = transport.open_bus(self._conf, self.bus_url)
             return self._bus
+
+    @property
+    def bus_url(self):
+        """The URL of the cell's bus, as this process reaches it."""
+        return fill(self.urls[0], self._conf.transport_url)
 
     def submit(self, function, args, kwargs, *, writes=False):
         """Begin a transaction in a thread; returns its future, or None when all of them hang."""
@@ -112,12 +115,14 @@ class Cells:
     """All cells of a deployment, read from the API database and kept.
 
     timeout_s: how long a cell may take to answer a query sent to all
+    watch: function of a Cell to the watcher of its database, or None
     """
 
     def __init__(self, conf, api_db, timeout_s=None):
         self.conf = conf
         self.api_db = api_db
         self.timeout_s = timeout_s or conf.api.cell_timeout
+        self.watch = None
         self._cells = {}
         self._loaded = None
         self._lock = runtime.Lock()
@@ -210,9 +215,15 @@ class Cells:
                     old.name, old.disabled = row.name, row.disabled
                     fresh[row.uuid] = old
                 else:
-                    fresh[row.uuid] = Cell(self.conf, row)
+                    fresh[row.uuid] = self._made(row)
             self._cells, self._loaded = fresh, now
             return fresh
+
+    def _made(self, row):
+        cell = Cell(self.conf, row)
+        if self.watch is not None:
+            cell.db.watcher = self.watch(cell)
+        return cell
 
     def close(self):
         """Give up all connections."""

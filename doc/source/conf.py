@@ -16,6 +16,7 @@ extensions = [
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'oslo_policy.sphinxpolicygen',
+    'notifications',
     'reno.sphinxext',
     'metrics_table',
     'tables',

@@ -20,6 +20,9 @@ from nova_lite.conductor import super as super_module
 from nova_lite.db import engine
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import cloud
+from nova_lite.notify import desk as desk_module
+from nova_lite.notify import hub
+from nova_lite.notify import watch
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -42,16 +45,23 @@ def clients(conf):
 
 
 def _top(conf):
-    """(API database, cells, top bus) and what closes them."""
+    """(API database, cells, top bus), what tells notifications, and what closes them."""
     api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)
-    return api_db, cells, bus, [api_db.dispose, cells.close, bus.cleanup]
+    desk = _desk(conf, cells)
+    api_db.watcher = watch.Watcher(conf, desk)
+    cells.watch = lambda cell: watch.Watcher(conf, desk, cell)
+    return api_db, cells, bus, desk, [api_db.dispose, cells.close, bus.cleanup, desk.close]
+
+
+def _desk(conf, cells=None):
+    return desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path), cells)
 
 
 def api(conf):
     """The compute API as a WSGI callable."""
-    api_db, cells, bus, _closing = _top(conf)
+    api_db, cells, bus, _desk, _closing = _top(conf)
     neighbours = clients(conf)
     if conf.api.auth_strategy == 'keystone':
         neighbours.identity = identity.Identity(conf)
@@ -78,7 +88,7 @@ def watched_api(app):
 
 def super_conductor(conf):
     """The super-conductor's daemon."""
-    api_db, cells, bus, closing = _top(conf)
+    api_db, cells, bus, _desk, closing = _top(conf)
     neighbours = clients(conf)
     world = super_module.World(
         conf,
@@ -107,9 +117,11 @@ def super_conductor(conf):
 
 def scheduler(conf):
     """The scheduler's daemon."""
-    api_db, cells, bus, closing = _top(conf)
+    api_db, cells, bus, desk, closing = _top(conf)
     found = placement.Placement(conf)
-    manager = scheduler_manager.SchedulerManager(conf, cells, found, network.Network(conf))
+    manager = scheduler_manager.SchedulerManager(
+        conf, cells, found, network.Network(conf), notices=watch.Notices(desk)
+    )
     if conf.transport_url.startswith(transport.EMBEDDED):
         entrance = door.Door(manager, conf.state_path)
         entrance.open()
@@ -132,6 +144,8 @@ def scheduler(conf):
 def cell_conductor(conf):
     """The daemon of a cell's conductor."""
     database = engine.Database(conf.database.connection, limits=engine.limits(conf))
+    desk = _desk(conf)
+    database.watcher = watch.Watcher(conf, desk)
     bus = transport.open_bus(conf, conf.transport_url)
     manager = cell_conductor_module.CellConductor(
         conf, db=database, compute=compute_rpc.ComputeAPI(bus), clients=clients(conf)
@@ -140,7 +154,7 @@ def cell_conductor(conf):
         f'conductor {conf.host}',
         manager,
         threads=conf.rpc_threads,
-        closing=[database.dispose, bus.cleanup],
+        closing=[database.dispose, bus.cleanup, desk.close],
         servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager)],
     ).watch(
         {

@@ -19,6 +19,8 @@ LOG = log.getLogger(__name__)
 PREFIX = 'nova-lite+'
 # How long a thread that reads from the broker may take to see that it must end.
 POLL_S = 0.25
+# Where consumers of nova's notifications look for them.
+NOTIFICATIONS = 'nova'
 # A broker that is away is tried this often before a call fails.
 TRIES = 2
 
@@ -52,14 +54,23 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
             connection.declare_topic_consumer(exchange_name=exchange, topic=name, callback=listener)
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
+    def send_notification(self, target, ctxt, message, version, retry=None):
+        if target.exchange is None:
+            target = target(exchange=NOTIFICATIONS)
+        super().send_notification(target, ctxt, message, version, retry)
+
     def _get_connection(self, purpose=common.PURPOSE_SEND, retry=None):
         try:
             connection = super()._get_connection(purpose, retry)
         except kombu_exceptions.OperationalError as error:
             # Only of a connection that exists already does oslo.messaging say it so.
             raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
+        # oslo.messaging makes a queue for notifications, which grows while nobody
+        # consumes it. Here a queue is the consumer's: without one they are dropped.
+        inner = connection.connection
+        inner._publish_and_creates_default_queue = inner._publish
         if purpose == common.PURPOSE_LISTEN:
-            connection.connection._poll_timeout = POLL_S
+            inner._poll_timeout = POLL_S
         return connection
 
     def _get_reply_q(self):

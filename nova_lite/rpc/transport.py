@@ -4,6 +4,8 @@ A URL is RabbitMQ's (`rabbit://user:password@host:port/vhost`) or
 `embedded://NAME`, a bus inside this process.
 """
 
+import urllib.parse
+
 import oslo_messaging
 
 from nova_lite.rpc import driver
@@ -22,9 +24,21 @@ def driver_url(url):
     return driver.PREFIX + url
 
 
+def open_notifications(conf, url):
+    """Open the bus at `url` for notifications alone: connections of its own."""
+    oslo_messaging.set_transport_defaults(EXCHANGE)
+    return oslo_messaging.get_notification_transport(conf, url=driver_url(url))
+
+
 def open_bus(conf, url):
     """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_rpc_transport(
         conf, url=driver_url(url), allowed_remote_exmods=ERROR_MODULES
     )
+
+
+def name_of(url):
+    """What the bus at `url` is called: its virtual host, else the machine it is on."""
+    parts = urllib.parse.urlsplit(url)
+    return parts.path.strip('/') or parts.netloc.rpartition('@')[2]

@@ -27,9 +27,11 @@ class SchedulerManager:
 
     cells: cells.Cells; placement: clients.placement.Placement
     network: the network service's client, for routed networks alone
+    notices: notify.watch.Notices, told of decisions
     """
 
-    def __init__(self, conf, cells, placement, network=None):
+    def __init__(self, conf, cells, placement, network=None, *, notices=None):
+        self._notices = notices
         self.world = decide.World(
             conf=conf,
             cells=cells,
@@ -57,11 +59,12 @@ class SchedulerManager:
 
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
         """Choose and claim a host for each server; see SchedulerAPI."""
+        self._tell(ctxt, spec, 'start')
         decision = decide.Decision(self.world, ctxt, spec, instance_uuids)
         outcome = metrics.OK
         try:
             with self._one_at_a_time(spec.group_uuid):
-                return decision.run(alternates=alternates)
+                found = decision.run(alternates=alternates)
         except exception.NovaLiteError as error:
             outcome = type(error).__name__
             raise
@@ -70,6 +73,12 @@ class SchedulerManager:
             metrics.DECISIONS.labels(outcome=outcome).inc()
             for stage, _reason in decision.record.refusals.of_host.values():
                 metrics.REFUSED.labels(filter=stage).inc()
+        self._tell(ctxt, spec, 'end')
+        return found
+
+    def _tell(self, ctxt, spec, phase):
+        if self._notices is not None:
+            self._notices.scheduling(ctxt, spec, phase)
 
     def why(self, ctxt, instance_uuid, host=None, scheduler=None):
         """What became of hosts in the last decision about a server; see SchedulerAPI."""

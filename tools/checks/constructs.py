@@ -7,13 +7,14 @@ from tools import checks
 
 OURS = ('nova_lite', 'tests', 'tools')
 # Where whatever went wrong must be caught: a saga's step, an RPC method, a
-# periodic task, a request, a job of a compute.
+# periodic task, a request, a job of a compute, a notification.
 CATCH_ALL = (
     'nova_lite/saga/',
     'nova_lite/rpc/',
     'nova_lite/service',
     'nova_lite/api/app.py',
     'nova_lite/compute/jobs.py',
+    'nova_lite/notify/',
 )
 # A package's front re-exports; tables read better with bare column types.
 NAMES_WELCOME = ('/__init__.py', '/tables.py')

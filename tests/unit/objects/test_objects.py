@@ -13,6 +13,7 @@ from nova_lite.objects import flavor
 from nova_lite.objects import request_spec
 
 GOLDEN = os.path.join(os.path.dirname(__file__), 'hashes.json')
+UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
 FLAVOR = {
     'id': 1,
     'flavorid': '1',

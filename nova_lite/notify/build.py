@@ -1,0 +1,164 @@
+"""Message bodies: the envelope around a payload, and who publishes it."""
+
+from nova_lite import runtime
+from nova_lite.notify import derive
+from nova_lite.notify import legacy
+from nova_lite.notify import make
+from nova_lite.notify import payloads
+
+HIGH = 'ERROR'
+
+
+class Builder:
+    """Makes of what was seen everything that is told of it. conf: the daemon's"""
+
+    def __init__(self, conf):
+        self._host = conf.host
+        self._level = conf.notifications.default_level
+        self._tasks = conf.notifications.notify_on_state_change == 'vm_and_task_state'
+        self._legacy = conf.notifications.notification_format != 'versioned'
+
+    def bodies(self, seen):
+        """(host or None, body, its unversioned form or None), ... of a watch.Seen."""
+        what = seen.note.what
+        if what == 'event':
+            return self._of_event(seen)
+        if what == 'action':
+            return [self._of_action(derive.ACTIONS[seen.note.facts['action']], seen)]
+        if what == 'change':
+            return self._of_change(seen)
+        return self._of_record(seen)
+
+    @staticmethod
+    def context_of(seen):
+        """What of the request travels with the message: never a token."""
+        server, facts = seen.server, seen.note.facts
+        if server is None:
+            return {'request_id': facts.get('request_id')}
+        return {
+            'request_id': server.request_id,
+            'user_id': server.user_id,
+            'project_id': server.project_id,
+        }
+
+    # ---- events of servers' actions ----
+
+    def _of_event(self, seen):
+        facts = seen.note.facts
+        event, phase = facts['event'], facts['phase']
+        if event in derive.TASKS:
+            return self._of_task(seen, event, phase)
+        fault = self._fault(facts) if phase == derive.ERROR else None
+        several = derive.EVENTS.get(event, ())
+        found = [
+            self._of_phase(told, phase, seen, fault)
+            for told in (several if phase == derive.START else reversed(several))
+            if told.type_of(phase)
+        ]
+        if fault is not None:
+            publisher = self._publisher(derive.COMPUTE, facts['host'])
+            body = self._envelope(derive.EXCEPTION, publisher, fault, level=HIGH, at=seen.note.at)
+            found.append((facts['host'], body, None))
+        return found
+
+    def _of_phase(self, told, phase, seen, fault):
+        host = seen.note.facts['host']
+        if told.at == derive.SOURCE and seen.server.migration is not None:
+            host = seen.server.migration.source_compute
+        at = None if told.binary == derive.API else host
+        payload = make.of_server(
+            told.payload,
+            seen.server if told.move else seen.server.at_rest(),
+            fault=fault,
+            facts=seen.facts,
+        )
+        level = HIGH if fault is not None else self._level
+        return self._told(
+            told.type_of(phase), told.binary, at, payload=payload, level=level, seen=seen
+        )
+
+    def _of_task(self, seen, event, phase):
+        if phase == derive.END and event in derive.SCHEDULED:
+            return [self._of_action(derive.SCHEDULED[event], seen)]
+        if phase != derive.ERROR or seen.covered:
+            return []
+        payload = make.of_task(seen.server, self._fault(seen.note.facts))
+        name = f'compute_task.{derive.TASKS[event]}.error'
+        return [self._told(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
+
+    def _of_action(self, told, seen):
+        """What is told without a phase."""
+        server = seen.server if told.move else seen.server.at_rest()
+        payload = make.of_server(told.payload, server, facts=seen.facts)
+        name = f'instance.{told.action}'
+        return self._told(name, told.binary, None, payload=payload, level=self._level, seen=seen)
+
+    @staticmethod
+    def _fault(facts):
+        return make.of_error(facts['error'], facts.get('traceback'))
+
+    # ---- changes and other records ----
+
+    def _of_change(self, seen):
+        former, row = seen.note.facts['former'], seen.server.row
+        names = ['vm_state', 'display_name', *(['task_state'] if self._tasks else [])]
+        if all(former[name] == getattr(row, name) for name in names):
+            return []
+        payload = make.of_update(seen.server, former)
+        return [
+            self._told(
+                derive.UPDATE,
+                derive.COMPUTE,
+                row.host,
+                payload=payload,
+                level=self._level,
+                seen=seen,
+            )
+        ]
+
+    def _of_record(self, seen):
+        what, facts = seen.note.what, seen.note.facts
+        kind, phases = derive.RECORDS[what]
+        payload = _payload_of(kind, facts)
+        host, binary = None, derive.publisher_of(what)
+        if kind is payloads.ServiceStatusPayload:
+            binary, host = facts['values']['binary'], facts['values']['host']
+        at = host if binary == derive.COMPUTE else None
+        only = [facts['phase']] if 'phase' in facts else phases
+        publisher = self._publisher(binary, host)
+        return [
+            (at, self._envelope(name, publisher, payload, level=self._level, at=seen.note.at), None)
+            for name in ([f'{what}.{phase}' for phase in only] or [what])
+        ]
+
+    # ---- the envelope ----
+
+    def _publisher(self, binary, host):
+        return f'{binary}:{host or self._host}'
+
+    def _told(self, event_type, binary, host, *, payload, level, seen):
+        publisher = self._publisher(binary, host)
+        body = self._envelope(event_type, publisher, payload, level=level, at=seen.note.at)
+        older = None
+        if self._legacy:
+            older = legacy.body(body, seen)
+        return host, body, older
+
+    @staticmethod
+    def _envelope(event_type, publisher, payload, *, level, at):
+        return {
+            'message_id': runtime.new_uuid(),
+            'publisher_id': publisher,
+            'event_type': event_type,
+            'priority': level,
+            'payload': payload.as_wire(),
+            'timestamp': str(at),
+        }
+
+
+def _payload_of(kind, facts):
+    if kind is payloads.FlavorPayload:
+        return make.of_flavor(facts['values'], projects=facts['projects'])
+    if kind is payloads.RequestSpecPayload:
+        return make.of_spec(facts['spec'])
+    return make.of_record(kind, facts['values'])

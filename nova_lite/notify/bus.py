@@ -1,0 +1,137 @@
+"""Outlets: one bus each, with a thread and a bounded queue of its own.
+
+Whatever is wrong with a bus stays here: what cannot be sent is dropped, said once, and
+tried again after a pause. Nobody but the outlet's own thread ever waits for a broker.
+"""
+
+import collections
+
+from oslo_log import log
+import oslo_messaging
+
+from nova_lite import runtime
+from nova_lite.rpc import transport
+
+LOG = log.getLogger(__name__)
+
+MESSAGING = {'messaging': 1.0, 'messagingv2': 2.0}
+SILENT = ('noop',)
+# A thread without work ends after so long.
+IDLE_S = 30.0
+CLOSE_S = 2.0
+
+
+def drivers(conf):
+    """The names of the drivers that send anything."""
+    found = conf.oslo_messaging_notifications.driver
+    return [name for name in found if name not in SILENT]
+
+
+class Outlet:
+    """Sends to the bus at `url`. name: of the bus, for logs and listeners"""
+
+    def __init__(self, conf, name, url):
+        self.name = name
+        self._conf, self._url = conf, conf.oslo_messaging_notifications.transport_url or url
+        self._drivers = drivers(conf)
+        self._waiting = collections.deque()
+        self._wake = runtime.Event()
+        self._lock = runtime.Lock()
+        self._thread = None
+        self._closing = False
+        self._bus = None
+        self._dropped = 0
+        self._again_at = 0.0
+
+    def send(self, message):
+        """Have a message (see desk.Message) sent some time; returns at once."""
+        with self._lock:
+            if self._closing:
+                return
+            if len(self._waiting) >= self._conf.notifications.queue_size:
+                self._dropped += 1
+                return
+            self._waiting.append(message)
+            if self._thread is None:
+                self._thread = runtime.spawn(self._run, name=f'notify-{self.name}')
+        self._wake.set()
+
+    def close(self):
+        """Send what waits, for a moment at most, and give the bus back."""
+        with self._lock:
+            self._closing = True
+            thread = self._thread
+        self._wake.set()
+        if thread is None:
+            self._give_back()
+        else:
+            thread.join(CLOSE_S)
+
+    # ---- the thread ----
+
+    def _run(self):
+        while True:
+            self._wake.clear()
+            while self._waiting:
+                self._send(self._waiting.popleft())
+            if self._closing or not runtime.wait(self._wake, IDLE_S):
+                with self._lock:
+                    if not self._waiting:
+                        self._thread = None
+                        break
+        if self._closing:
+            self._give_back()
+
+    def _give_back(self):
+        if self._bus is not None:
+            self._bus.cleanup()
+
+    def _send(self, message):
+        if runtime.monotonic() < self._again_at:
+            self._dropped += 1
+            return
+        try:
+            self._deliver(message)
+        except Exception as error:
+            # The end of the line: a broker, TLS, a driver's own bug; none may end the thread.
+            self._again_at = runtime.monotonic() + self._conf.notifications.pause_s
+            self._dropped += 1
+            LOG.warning(
+                'Notifications cannot be sent to bus %s: %s: %s; they are dropped for %s s',
+                self.name,
+                type(error).__name__,
+                error,
+                self._conf.notifications.pause_s,
+            )
+            return
+        if self._dropped:
+            LOG.warning('Bus %s: %s notifications were dropped', self.name, self._dropped)
+            self._dropped = 0
+
+    def _deliver(self, message):
+        if self._bus is None:
+            self._bus = transport.open_notifications(self._conf, self._url)
+        for topics, body in message.bodies(self._conf):
+            for driver in self._drivers:
+                if driver in MESSAGING:
+                    self._publish(topics, message, body, MESSAGING[driver])
+                else:
+                    self._by_driver(driver, topics, message, body)
+
+    def _publish(self, topics, message, body, version):
+        # Not by oslo.messaging's Notifier: it would hide that a broker is away.
+        for topic in topics:
+            self._bus._send_notification(
+                oslo_messaging.Target(topic=f'{topic}.{message.priority.lower()}'),
+                message.context,
+                body,
+                version=version,
+                retry=self._conf.oslo_messaging_notifications.retry,
+            )
+
+    def _by_driver(self, driver, topics, message, body):
+        notifier = oslo_messaging.Notifier(
+            self._bus, message.publisher_id, driver=driver, topics=topics
+        )
+        send = getattr(notifier, message.priority.lower())
+        send({}, body['event_type'], body['payload'])

@@ -1,0 +1,196 @@
+"""Which records become which notifications: tables, and nothing else.
+
+The records are those of the servers' actions and their events, which every operation
+makes anyway; so a notification says what is on record, and is sent when that is
+committed. Source: reference/moves 7, reference/cells-and-rpc 6.
+"""
+
+import dataclasses
+
+from nova_lite.notify import payloads
+
+API, CONDUCTOR, COMPUTE = 'nova-api', 'nova-conductor', 'nova-compute'
+SCHEDULER = 'nova-scheduler'
+START, END, ERROR = 'start', 'end', 'error'
+BOTH = (START, END)
+ALL = (START, END, ERROR)
+# At which host of a move it happened: the event's own, or an end of the migration.
+OWN, SOURCE = 'own', 'source'
+
+
+@dataclasses.dataclass(frozen=True)
+class Told:
+    """What one event of a server's action is told as: `instance.ACTION.PHASE`.
+
+    phases: those of the event that are told; at: OWN or SOURCE
+    error_as: the action whose `.error` stands for a failure, if it is another
+    """
+
+    action: str
+    phases: tuple = BOTH
+    payload: type = payloads.InstanceActionPayload
+    binary: str = COMPUTE
+    at: str = OWN
+    error_as: str | None = None
+    move: bool = False
+
+    def type_of(self, phase):
+        """The event type for a phase of the event, or None when it is not told."""
+        if phase == ERROR and self.error_as:
+            return f'instance.{self.error_as}.error'
+        return f'instance.{self.action}.{phase}' if phase in self.phases else None
+
+    def types(self):
+        """Every event type this leads to."""
+        return [found for found in map(self.type_of, ALL) if found]
+
+
+def _moves(action, **more):
+    return Told(action, move=True, **more)
+
+
+_PREP = (
+    _moves('resize_prep', payload=payloads.InstanceActionResizePrepPayload, error_as='resize'),
+)
+_LEAVE = (_moves('resize', phases=ALL),)
+_FINISH = (_moves('resize_finish', error_as='resize'),)
+_REVERTED = (_moves('resize_revert', phases=(END,)),)
+_VOLUME = {'payload': payloads.InstanceActionVolumePayload}
+
+# Event of an action: what it is told as. Starts are told in this order, ends in reverse.
+EVENTS = {
+    'compute__do_build_and_run_instance': (
+        Told('create', phases=ALL, payload=payloads.InstanceCreatePayload),
+    ),
+    'compute_terminate_instance': (Told('delete'), Told('shutdown')),
+    'api_local_delete': (Told('delete', binary=API),),
+    'compute_soft_delete_instance': (Told('soft_delete'),),
+    'compute_restore_instance': (Told('restore'),),
+    'compute_start_instance': (Told('power_on'),),
+    'compute_stop_instance': (Told('power_off'),),
+    'compute_reboot_instance': (Told('reboot', phases=ALL),),
+    'compute_pause_instance': (Told('pause'),),
+    'compute_unpause_instance': (Told('unpause'),),
+    'compute_suspend_instance': (Told('suspend'),),
+    'compute_resume_instance': (Told('resume'),),
+    'compute_rescue_instance': (Told('rescue', payload=payloads.InstanceActionRescuePayload),),
+    'compute_unrescue_instance': (Told('unrescue'),),
+    'compute_snapshot_instance': (
+        Told('snapshot', payload=payloads.InstanceActionSnapshotPayload),
+    ),
+    'compute_attach_volume': (Told('volume_attach', phases=ALL, **_VOLUME),),
+    'compute_detach_volume': (Told('volume_detach', **_VOLUME),),
+    'compute_attach_interface': (Told('interface_attach', phases=ALL),),
+    'compute_detach_interface': (Told('interface_detach'),),
+    'compute_prep_resize': _PREP,
+    'compute_prep_snapshot_based_resize_at_dest': _PREP,
+    'compute_resize_instance': _LEAVE,
+    'compute_prep_snapshot_based_resize_at_source': _LEAVE,
+    'compute_finish_resize': _FINISH,
+    'compute_finish_snapshot_based_resize_at_dest': _FINISH,
+    'compute_confirm_resize': (_moves('resize_confirm'),),
+    'compute_revert_resize': (_moves('resize_revert', phases=(START,)),),
+    'compute_finish_revert_resize': _REVERTED,
+    'compute_finish_revert_snapshot_based_resize_at_source': _REVERTED,
+    'compute_pre_live_migration': (_moves('live_migration_pre'),),
+    'compute_post_live_migration_at_destination': (
+        _moves('live_migration_post', at=SOURCE),
+        _moves('live_migration_post_dest'),
+    ),
+    'compute_rollback_live_migration_at_destination': (
+        _moves('live_migration_rollback', at=SOURCE),
+        _moves('live_migration_rollback_dest'),
+    ),
+    'compute_live_migration_abort': (_moves('live_migration_abort'),),
+    'compute_live_migration_force_complete': (_moves('live_migration_force_complete'),),
+    'compute_rebuild_instance': (
+        _moves('rebuild', phases=ALL, payload=payloads.InstanceActionRebuildPayload),
+    ),
+    'compute_shelve_instance': (Told('shelve'),),
+    'compute_shelve_offload_instance': (Told('shelve_offload'),),
+    'compute_unshelve_instance': (Told('unshelve'),),
+}
+
+# Event of a conductor's work: the task whose failure is told as `compute_task.TASK.error`.
+TASKS = {
+    'conductor_schedule_and_build_instances': 'build_instances',
+    'conductor_migrate_server': 'migrate_server',
+    'conductor_live_migrate_instance': 'migrate_server',
+    'rebuild_server': 'rebuild_server',
+}
+# Told when the conductor's part has ended well.
+SCHEDULED = {
+    'rebuild_server': Told(
+        'rebuild_scheduled',
+        payload=payloads.InstanceActionRebuildPayload,
+        binary=CONDUCTOR,
+        move=True,
+    ),
+}
+
+# What is asked for and told at once, without a phase.
+ACTIONS = {
+    'evacuate': Told('evacuate', binary=API, move=True),
+    'lock': Told('lock', binary=API),
+    'unlock': Told('unlock', binary=API),
+}
+
+UPDATE = 'instance.update'
+EXCEPTION = 'compute.exception'
+
+# Records that are no server's: the kind of note, and its phases (none: told once).
+RECORDS = {
+    'aggregate.create': (payloads.AggregatePayload, BOTH),
+    'aggregate.delete': (payloads.AggregatePayload, BOTH),
+    'aggregate.add_host': (payloads.AggregatePayload, BOTH),
+    'aggregate.remove_host': (payloads.AggregatePayload, BOTH),
+    'aggregate.update_prop': (payloads.AggregatePayload, BOTH),
+    'aggregate.update_metadata': (payloads.AggregatePayload, BOTH),
+    'flavor.create': (payloads.FlavorPayload, ()),
+    'flavor.update': (payloads.FlavorPayload, ()),
+    'flavor.delete': (payloads.FlavorPayload, ()),
+    'keypair.create': (payloads.KeypairPayload, BOTH),
+    'keypair.import': (payloads.KeypairPayload, BOTH),
+    'keypair.delete': (payloads.KeypairPayload, BOTH),
+    'server_group.create': (payloads.ServerGroupPayload, ()),
+    'server_group.delete': (payloads.ServerGroupPayload, ()),
+    'server_group.add_member': (payloads.ServerGroupPayload, ()),
+    'service.create': (payloads.ServiceStatusPayload, ()),
+    'service.update': (payloads.ServiceStatusPayload, ()),
+    'service.delete': (payloads.ServiceStatusPayload, ()),
+    'scheduler.select_destinations': (payloads.RequestSpecPayload, BOTH),
+}
+
+
+def concerns(note):
+    """Whether a note leads to any notification."""
+    if note.what == 'event':
+        event = note.facts['event']
+        return event in EVENTS or event in TASKS or event.startswith('compute_')
+    if note.what == 'action':
+        return note.facts['action'] in ACTIONS
+    return note.what == 'change' or note.what in RECORDS
+
+
+def every_type():
+    """{event type: (payload class, what publishes it)} of all there are."""
+    found = {}
+    for told in [each for several in EVENTS.values() for each in several]:
+        found |= dict.fromkeys(told.types(), (told.payload, told.binary))
+    for task in TASKS.values():
+        found[f'compute_task.{task}.error'] = (payloads.ComputeTaskPayload, CONDUCTOR)
+    for told in (*SCHEDULED.values(), *ACTIONS.values()):
+        found[f'instance.{told.action}'] = (told.payload, told.binary)
+    found[UPDATE] = (payloads.InstanceUpdatePayload, COMPUTE)
+    found[EXCEPTION] = (payloads.ExceptionPayload, COMPUTE)
+    for what, (kind, phases) in RECORDS.items():
+        names = [f'{what}.{phase}' for phase in phases] or [what]
+        found |= dict.fromkeys(names, (kind, publisher_of(what)))
+    return dict(sorted(found.items()))
+
+
+def publisher_of(what):
+    """The binary that publishes a record that is no server's."""
+    if what.startswith('service.'):
+        return 'the service'
+    return SCHEDULER if what.startswith('scheduler.') else API

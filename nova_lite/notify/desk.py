@@ -1,0 +1,161 @@
+"""The desk: makes messages of what was seen and hands each to the bus where it belongs.
+
+One thread for each process that tells anything. What comes in waits in a bounded queue,
+so the transaction that was seen never waits. Where a message belongs: what happened on
+a host is told on the bus of the host's cell, the rest on this process's own bus.
+"""
+
+import collections
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.notify import build
+from nova_lite.notify import bus
+from nova_lite.rpc import transport
+
+LOG = log.getLogger(__name__)
+
+# A thread without work ends after so long.
+IDLE_S = 30.0
+CLOSE_S = 2.0
+# How long it is believed which cell a host is in.
+HOME_S = 60.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Message:
+    """One notification, ready to be sent."""
+
+    body: dict
+    legacy: dict | None
+    context: dict
+
+    @property
+    def priority(self):
+        return self.body['priority']
+
+    @property
+    def publisher_id(self):
+        return self.body['publisher_id']
+
+    def bodies(self, conf):
+        """[(topics, body), ...] in the formats that are asked for."""
+        wanted = conf.notifications.notification_format
+        found = []
+        if wanted != 'unversioned':
+            found.append((conf.notifications.versioned_notifications_topics, self.body))
+        if wanted != 'versioned' and self.legacy is not None:
+            found.append((conf.oslo_messaging_notifications.topics, self.legacy))
+        return found
+
+
+class Desk:
+    """All that a daemon tells.
+
+    own: URL of its own bus; cells: cells.Cells, for a daemon that knows them all
+    hub: hub.Hub of listeners in this process
+    """
+
+    def __init__(self, conf, own, hub, cells=None):
+        self._conf, self._hub, self._cells = conf, hub, cells
+        self._sends = bool(bus.drivers(conf))
+        self._builder = build.Builder(conf)
+        self._own = (transport.name_of(own), own)
+        self._outlets = {}
+        self._homes = {}
+        self._waiting = collections.deque()
+        self._wake = runtime.Event()
+        self._lock = runtime.Lock()
+        self._thread = None
+        self._closing = False
+        self._dropped = 0
+
+    def is_wanted(self):
+        """Whether anyone hears what is told."""
+        return self._sends or self._hub.is_wanted
+
+    def take(self, cell, found):
+        """Tell what was seen (watch.Seen) in the database of a cell, some time."""
+        with self._lock:
+            if self._closing:
+                return
+            if len(self._waiting) >= self._conf.notifications.queue_size:
+                self._dropped += len(found)
+                return
+            self._waiting.append((cell, found))
+            if self._thread is None:
+                self._thread = runtime.spawn(self._run, name='notify-desk')
+        self._wake.set()
+
+    def close(self):
+        """Hand on what waits and close the outlets, in a few seconds at most."""
+        with self._lock:
+            self._closing = True
+            thread = self._thread
+        self._wake.set()
+        if thread is not None:
+            thread.join(CLOSE_S)
+        for outlet in list(self._outlets.values()):
+            outlet.close()
+
+    # ---- the thread ----
+
+    def _run(self):
+        while True:
+            self._wake.clear()
+            while self._waiting:
+                self._tell(*self._waiting.popleft())
+            if self._closing or not runtime.wait(self._wake, IDLE_S):
+                with self._lock:
+                    if not self._waiting:
+                        self._thread = None
+                        return
+
+    def _tell(self, cell, found):
+        if self._dropped:
+            LOG.warning('%s notifications were dropped: too many at once', self._dropped)
+            self._dropped = 0
+        for seen in found:
+            try:
+                for host, body, legacy in self._builder.bodies(seen):
+                    self._hand_on(self._home(host, cell), seen, body, legacy)
+            except Exception:
+                # The end of the line: a notification that cannot be made is lost alone.
+                LOG.exception('No notification of %s', seen.note.what)
+
+    def _hand_on(self, home, seen, body, legacy):
+        name, url = home
+        self._hub.publish(name, body)
+        if not self._sends:
+            return
+        if name not in self._outlets:
+            self._outlets[name] = bus.Outlet(self._conf, name, url)
+        self._outlets[name].send(Message(body, legacy, self._builder.context_of(seen)))
+
+    # ---- where it belongs ----
+
+    def _home(self, host, cell):
+        """(name, URL) of the bus for what happened on `host`, None: on none."""
+        if host is None or self._cells is None:
+            return self._own
+        home, until = self._homes.get(host, (None, 0))
+        if runtime.monotonic() >= until:
+            home = self._find_home(host, cell)
+            self._homes[host] = (home, runtime.monotonic() + HOME_S)
+        return home
+
+    def _find_home(self, host, cell):
+        """The bus of the host's cell; while that cannot be found out, of where it was seen."""
+        try:
+            found = self._cells.of_host(host)
+        except exception.NovaLiteError as error:
+            LOG.info('The cell of host %s is not known: %s', host, error)
+            found = cell
+        return (
+            self._own
+            if found is None or found.is_cell0
+            else (transport.name_of(found.bus_url), found.bus_url)
+        )

@@ -1,0 +1,81 @@
+"""The hub: hands the notifications of this process to whoever listens in it.
+
+An embedded cloud has its buses in its own memory; `nova-lite events` listens here, by
+way of the cloud's door. Without a listener it costs nothing, and one that does not keep
+up loses the oldest and is told how many.
+"""
+
+import collections
+
+from nova_lite import runtime
+
+KEPT = 5000
+
+_hubs = {}
+_hubs_lock = runtime.Lock()
+
+
+def of(state_path):
+    """The hub of the cloud whose state is in that directory, made on first use."""
+    with _hubs_lock:
+        return _hubs.setdefault(state_path.rstrip('/'), Hub())
+
+
+class Hub:
+    """Listeners of one cloud."""
+
+    def __init__(self):
+        self._lock = runtime.Lock()
+        self._listeners = ()
+
+    @property
+    def is_wanted(self):
+        """Whether anyone listens."""
+        return bool(self._listeners)
+
+    def listen(self):
+        """A new Listener, that must be closed."""
+        listener = Listener(self)
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        return listener
+
+    def publish(self, bus, message):
+        """Hand a message, as it would be on the bus of that name, to all listeners."""
+        for listener in self._listeners:
+            listener.put({'bus': bus, **message})
+
+    def drop(self, listener):
+        """Hand nothing more to a listener."""
+        with self._lock:
+            self._listeners = tuple(each for each in self._listeners if each is not listener)
+
+
+class Listener:
+    """One who listens: messages wait here, the newest `KEPT` of them."""
+
+    def __init__(self, hub):
+        self._hub = hub
+        self._waiting = collections.deque()
+        self._arrived = runtime.Condition()
+        self._dropped = 0
+
+    def put(self, message):
+        with self._arrived:
+            self._waiting.append(message)
+            if len(self._waiting) > KEPT:
+                self._waiting.popleft()
+                self._dropped += 1
+            self._arrived.notify_all()
+
+    def take(self, seconds):
+        """(messages that wait, how many were lost) after at most `seconds`."""
+        with self._arrived:
+            if not self._waiting:
+                self._arrived.wait(seconds)
+            found, self._waiting = list(self._waiting), collections.deque()
+            dropped, self._dropped = self._dropped, 0
+            return found, dropped
+
+    def close(self):
+        self._hub.drop(self)

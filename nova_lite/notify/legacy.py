@@ -1,0 +1,96 @@
+"""The unversioned form of notifications of servers: a flat dictionary, as consumers of
+old expect it. Only sent when asked for; there is none of other records.
+
+Source: reference/moves 7.
+"""
+
+# Where the unversioned name is not `compute.instance.` and the versioned action.
+NAMES = {
+    'resize_prep': 'resize.prep',
+    'resize_finish': 'finish_resize',
+    'resize_confirm': 'resize.confirm',
+    'resize_revert': 'resize.revert',
+    'live_migration_pre': 'live_migration.pre',
+    'live_migration_post': 'live_migration._post',
+    'live_migration_post_dest': 'live_migration.post.dest',
+    'live_migration_rollback': 'live_migration._rollback',
+    'live_migration_rollback_dest': 'live_migration.rollback.dest',
+    'live_migration_abort': 'live.migration.abort',
+    'live_migration_force_complete': 'live.migration.force.complete',
+    'volume_attach': 'volume.attach',
+    'volume_detach': 'volume.detach',
+    'interface_attach': 'interface.attach',
+    'interface_detach': 'interface.detach',
+    'rebuild_scheduled': 'rebuild.scheduled',
+}
+OLD_BINARIES = {'nova-compute': 'compute', 'nova-api': 'api', 'nova-conductor': 'conductor'}
+COLUMNS = (
+    'user_id',
+    'display_name',
+    'reservation_id',
+    'hostname',
+    'host',
+    'node',
+    'architecture',
+    'os_type',
+    'kernel_id',
+    'ramdisk_id',
+    'progress',
+    'availability_zone',
+    'access_ip_v4',
+    'access_ip_v6',
+    'memory_mb',
+    'vcpus',
+    'root_gb',
+    'ephemeral_gb',
+)
+TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
+
+
+def body(versioned, seen):
+    """The unversioned message for a versioned one of a server; None when there is none."""
+    first, _dot, rest = versioned['event_type'].partition('.')
+    if first != 'instance':
+        return None
+    action, dot, phase = rest.partition('.')
+    binary, _colon, host = versioned['publisher_id'].partition(':')
+    return {
+        **versioned,
+        'event_type': f'compute.instance.{NAMES.get(action, action)}{dot}{phase}',
+        'publisher_id': f'{OLD_BINARIES[binary]}.{host}',
+        'payload': payload(seen.server, versioned['payload']['nova_object.data']),
+    }
+
+
+def payload(server, data):
+    """The flat payload. data: of the versioned one"""
+    row = server.row
+    flavor = row.flavor
+    found = {
+        **{name: getattr(row, name) for name in COLUMNS},
+        **{name: _time(getattr(row, name)) for name in TIMES},
+        'tenant_id': row.project_id,
+        'instance_id': row.uuid,
+        'instance_type': flavor['name'],
+        'instance_type_id': flavor['id'],
+        'instance_flavor_id': flavor['flavorid'],
+        'disk_gb': row.root_gb + row.ephemeral_gb,
+        'image_ref_url': row.image_ref,
+        'image_meta': row.image_properties,
+        'state': row.vm_state,
+        'state_description': row.task_state or '',
+        'metadata': row.metadata,
+        'cell_name': '',
+    }
+    fault = data.get('fault')
+    if fault is not None:
+        found['message'] = fault['nova_object.data']['exception_message']
+    update = data.get('state_update')
+    if update is not None:
+        found |= update['nova_object.data']
+        found['old_display_name'] = data['old_display_name']
+    return found
+
+
+def _time(moment):
+    return '' if moment is None else str(moment)

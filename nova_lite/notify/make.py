@@ -1,0 +1,249 @@
+"""Payloads from records: a server, a failure, a flavor, an aggregate, a service.
+
+No I/O: what is read of the databases was read with the record (see `watch`).
+"""
+
+import re
+
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.notify import payloads
+
+POWER_STATES = {
+    states.PowerState.NOSTATE: 'pending',
+    states.PowerState.RUNNING: 'running',
+    states.PowerState.PAUSED: 'paused',
+    states.PowerState.SHUTDOWN: 'shutdown',
+    states.PowerState.CRASHED: 'crashed',
+    states.PowerState.SUSPENDED: 'suspended',
+}
+# Columns whose payload field has the same name, and those whose field has another.
+SAME = (
+    'uuid',
+    'user_id',
+    'reservation_id',
+    'display_name',
+    'display_description',
+    'host',
+    'node',
+    'os_type',
+    'architecture',
+    'availability_zone',
+    'key_name',
+    'kernel_id',
+    'ramdisk_id',
+    'created_at',
+    'launched_at',
+    'terminated_at',
+    'deleted_at',
+    'updated_at',
+    'task_state',
+    'progress',
+    'locked',
+    'locked_reason',
+)
+RENAMED = {
+    'tenant_id': 'project_id',
+    'host_name': 'hostname',
+    'image_uuid': 'image_ref',
+    'state': 'vm_state',
+}
+RESCUE_IMAGE = 'rescue_image_base_ref'
+# How a traceback's last line names what was raised, and its frames where.
+RAISED = re.compile(r'^(?:(?P<module>[\w.]+)\.)?(?P<name>\w+)(?::|$)')
+FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in (?P<function>\w+)')
+
+
+def of_server(kind, server, *, fault=None, facts=None):
+    """The payload `kind` (a subclass of InstancePayload) of a watch.Server.
+
+    facts: further ones of the action, such as 'volume_id'
+    """
+    row, facts = server.row, facts or {}
+    made = kind(
+        **{name: getattr(row, name) for name in SAME},
+        **{name: getattr(row, column) for name, column in RENAMED.items()},
+        flavor=of_flavor(row.flavor),
+        power_state=POWER_STATES.get(row.power_state, 'pending'),
+        ip_addresses=addresses(row.network_info),
+        block_devices=[of_device(device) for device in server.devices],
+        metadata=row.metadata,
+        auto_disk_config='AUTO' if row.auto_disk_config else 'MANUAL',
+        request_id=server.request_id,
+        action_initiator_user=server.user_id,
+        action_initiator_project=server.project_id,
+        shares=[],
+    )
+    if 'fault' in kind.fields:
+        made.fault = fault
+        made.cross_cell_move = server.crosses
+    for name in set(SPECIAL) & set(kind.fields):
+        setattr(made, name, SPECIAL[name](server, facts))
+    return made
+
+
+def _keypairs(server, _facts):
+    row = server.row
+    if not row.key_name:
+        return []
+    return [
+        payloads.KeypairPayload(
+            user_id=row.user_id,
+            name=row.key_name,
+            fingerprint=None,
+            public_key=row.key_data,
+            type='ssh',
+        )
+    ]
+
+
+def _new_flavor(server, _facts):
+    return of_flavor(server.row.new_flavor) if server.row.new_flavor else None
+
+
+# Fields that only some payloads of servers have.
+SPECIAL = {
+    'keypairs': _keypairs,
+    'tags': lambda server, facts: sorted(server.tags),
+    'trusted_image_certificates': lambda server, facts: server.row.trusted_certs,
+    'instance_name': lambda server, facts: f'instance-{server.row.id:08x}',
+    'new_flavor': _new_flavor,
+    'rescue_image_ref': lambda server, facts: server.row.system_metadata.get(RESCUE_IMAGE),
+    'snapshot_image_id': lambda server, facts: facts.get('snapshot_image_id'),
+    'volume_id': lambda server, facts: facts.get('volume_id'),
+}
+
+
+def of_update(server, former):
+    """What `instance.update` carries. former: the columns before"""
+    row = server.row
+    made = of_server(payloads.InstanceUpdatePayload, server)
+    made.state_update = payloads.InstanceStateUpdatePayload(
+        old_state=former['vm_state'],
+        state=row.vm_state,
+        old_task_state=former['task_state'],
+        new_task_state=row.task_state,
+    )
+    now = runtime.now()
+    made.audit_period = payloads.AuditPeriodPayload(
+        audit_period_beginning=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
+        audit_period_ending=now,
+    )
+    made.bandwidth = []
+    renamed = former['display_name'] != row.display_name
+    made.old_display_name = former['display_name'] if renamed else None
+    return made
+
+
+def of_task(server, fault):
+    """What `compute_task.*.error` carries."""
+    row = server.row
+    return payloads.ComputeTaskPayload(
+        instance_uuid=row.uuid,
+        state=row.vm_state,
+        reason=fault,
+        request_spec=_spec(
+            row,
+            flavor=of_flavor(row.new_flavor or row.flavor),
+            num_instances=1,
+            security_groups=_names(row.security_groups),
+        ),
+    )
+
+
+def of_spec(spec):
+    """What `scheduler.select_destinations` carries. spec: an objects.RequestSpec"""
+    return _spec(
+        spec,
+        uuid=spec.instance_uuid,
+        flavor=of_flavor(spec.flavor.as_dict()),
+        num_instances=spec.num_instances,
+        security_groups=spec.security_groups,
+        ignore_hosts=spec.ignore_hosts or None,
+        force_hosts=spec.force_hosts or None,
+        force_nodes=spec.force_nodes or None,
+        scheduler_hints=spec.scheduler_hints,
+    )
+
+
+def _spec(source, *, uuid=None, scheduler_hints=None, **more):
+    nothing = dict.fromkeys(
+        (
+            'image',
+            'numa_topology',
+            'pci_requests',
+            'ignore_hosts',
+            'force_hosts',
+            'force_nodes',
+            'instance_group',
+            'requested_destination',
+            'retry',
+        )
+    )
+    return payloads.RequestSpecPayload(
+        **{
+            **nothing,
+            'instance_uuid': uuid or source.uuid,
+            'project_id': source.project_id,
+            'user_id': source.user_id,
+            'availability_zone': source.availability_zone,
+            'scheduler_hints': scheduler_hints or {},
+            **more,
+        }
+    )
+
+
+def _names(groups):
+    return [each if isinstance(each, str) else each['name'] for each in groups or ()]
+
+
+def of_flavor(values, projects=None):
+    """values: a flavor's, as kept with servers or as a row's mapping."""
+    names = [name for name in payloads.FlavorPayload.fields if name in values]
+    return payloads.FlavorPayload(
+        **{name: values[name] for name in names}, projects=projects, vcpu_weight=0
+    )
+
+
+def of_device(row):
+    """One block device."""
+    return payloads.BlockDevicePayload(
+        **{name: getattr(row, name) for name in payloads.BlockDevicePayload.fields}
+    )
+
+
+def addresses(network_info):
+    """The fixed addresses of a server's ports."""
+    return [
+        payloads.IpPayload(
+            label=vif['network'].get('label'),
+            mac=vif['address'],
+            meta={},
+            port_uuid=vif['id'],
+            version=address.get('version') or (6 if ':' in address['address'] else 4),
+            address=address['address'],
+            device_name=vif.get('devname'),
+        )
+        for vif in network_info or ()
+        for subnet in vif['network'].get('subnets', ())
+        for address in subnet.get('ips', ())
+    ]
+
+
+def of_error(message, traceback):
+    """What is known of a failure: its text and, as a rule, its traceback."""
+    lines = (traceback or '').strip().splitlines()
+    raised = next((found for found in map(RAISED.match, reversed(lines)) if found), None)
+    frame = next((found for found in map(FRAME.match, reversed(lines)) if found), None)
+    return payloads.ExceptionPayload(
+        module_name=frame['path'].replace('/', '.') if frame else 'nova_lite',
+        function_name=frame['function'] if frame else 'unknown',
+        exception=raised['name'] if raised else 'NovaLiteError',
+        exception_message=message,
+        traceback=traceback,
+    )
+
+
+def of_record(kind, values):
+    """A payload whose fields have the names of `values`' keys."""
+    return kind(**{name: values[name] for name in kind.fields})

@@ -1,0 +1,326 @@
+"""Payloads of versioned notifications: the objects' names, versions and fields.
+
+They are nova's, so that its consumers understand them, and one field of ours:
+`cross_cell_move`, for which the payloads of actions are a minor version ahead.
+"""
+
+from oslo_versionedobjects import base
+from oslo_versionedobjects import fields
+
+ALL = {}
+
+
+class Payload(base.VersionedObject):
+    """A part of a notification's payload. Only ever sent: no one builds it from the wire."""
+
+    OBJ_SERIAL_NAMESPACE = 'nova_object'
+    OBJ_PROJECT_NAMESPACE = 'nova'
+
+    def as_wire(self):
+        """The plain values that go into the message."""
+        self.obj_reset_changes(recursive=True)
+        return self.obj_to_primitive()
+
+
+def payload(cls):
+    """Declare a payload. Not in the registry of objects: nothing is made from these names."""
+    declared = base.VersionedObjectRegistry.register_if(False)(cls)
+    ALL[cls.__name__] = declared
+    return declared
+
+
+def _text():
+    return fields.StringField(nullable=True)
+
+
+def _time():
+    return fields.DateTimeField(nullable=True)
+
+
+def _number():
+    return fields.IntegerField(nullable=True)
+
+
+@payload
+class FlavorPayload(Payload):
+    VERSION = '1.4'
+    fields = {
+        'flavorid': _text(),
+        'memory_mb': _number(),
+        'vcpus': _number(),
+        'root_gb': _number(),
+        'ephemeral_gb': _number(),
+        'name': fields.StringField(),
+        'swap': fields.IntegerField(),
+        'rxtx_factor': fields.FloatField(nullable=True),
+        'vcpu_weight': _number(),
+        'disabled': fields.BooleanField(),
+        'is_public': fields.BooleanField(),
+        'extra_specs': fields.DictOfNullableStringsField(),
+        'projects': fields.ListOfStringsField(nullable=True),
+        'description': _text(),
+    }
+
+
+@payload
+class IpPayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'label': _text(),
+        'mac': fields.StringField(),
+        'meta': fields.DictOfNullableStringsField(),
+        'port_uuid': _text(),
+        'version': fields.IntegerField(),
+        'address': fields.StringField(),
+        'device_name': _text(),
+    }
+
+
+@payload
+class BlockDevicePayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'device_name': _text(),
+        'boot_index': _number(),
+        'delete_on_termination': fields.BooleanField(),
+        'volume_id': _text(),
+        'tag': _text(),
+    }
+
+
+@payload
+class ExceptionPayload(Payload):
+    VERSION = '1.1'
+    fields = {
+        'module_name': fields.StringField(),
+        'function_name': fields.StringField(),
+        'exception': fields.StringField(),
+        'exception_message': fields.StringField(),
+        'traceback': _text(),
+    }
+
+
+@payload
+class KeypairPayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'user_id': _text(),
+        'name': fields.StringField(),
+        'fingerprint': _text(),
+        'public_key': _text(),
+        'type': fields.StringField(),
+    }
+
+
+@payload
+class InstancePayload(Payload):
+    """A server. `shares` is always empty: there are none."""
+
+    VERSION = '1.9'
+    fields = {
+        'uuid': fields.UUIDField(),
+        'user_id': _text(),
+        'tenant_id': _text(),
+        'reservation_id': _text(),
+        'display_name': _text(),
+        'display_description': _text(),
+        'host_name': _text(),
+        'host': _text(),
+        'node': _text(),
+        'os_type': _text(),
+        'architecture': _text(),
+        'availability_zone': _text(),
+        'flavor': fields.ObjectField('FlavorPayload'),
+        'image_uuid': _text(),
+        'key_name': _text(),
+        'kernel_id': _text(),
+        'ramdisk_id': _text(),
+        'created_at': _time(),
+        'launched_at': _time(),
+        'terminated_at': _time(),
+        'deleted_at': _time(),
+        'updated_at': _time(),
+        'state': _text(),
+        'power_state': _text(),
+        'task_state': _text(),
+        'progress': _number(),
+        'ip_addresses': fields.ListOfObjectsField('IpPayload'),
+        'block_devices': fields.ListOfObjectsField('BlockDevicePayload', nullable=True),
+        'metadata': fields.DictOfNullableStringsField(),
+        'locked': fields.BooleanField(),
+        'locked_reason': _text(),
+        'auto_disk_config': fields.StringField(),
+        'request_id': _text(),
+        'action_initiator_user': _text(),
+        'action_initiator_project': _text(),
+        'shares': fields.ListOfStringsField(),
+    }
+
+
+@payload
+class InstanceActionPayload(InstancePayload):
+    """cross_cell_move: of a move, whether it crosses cells; else null. Nova has no such field."""
+
+    VERSION = '1.10'
+    fields = {
+        'fault': fields.ObjectField('ExceptionPayload', nullable=True),
+        'cross_cell_move': fields.BooleanField(nullable=True),
+    }
+
+
+@payload
+class InstanceCreatePayload(InstanceActionPayload):
+    VERSION = '1.14'
+    fields = {
+        'keypairs': fields.ListOfObjectsField('KeypairPayload'),
+        'tags': fields.ListOfStringsField(),
+        'trusted_image_certificates': fields.ListOfStringsField(nullable=True),
+        'instance_name': _text(),
+    }
+
+
+@payload
+class InstanceActionResizePrepPayload(InstanceActionPayload):
+    VERSION = '1.5'
+    fields = {'new_flavor': fields.ObjectField('FlavorPayload', nullable=True)}
+
+
+@payload
+class InstanceActionRescuePayload(InstanceActionPayload):
+    VERSION = '1.5'
+    fields = {'rescue_image_ref': _text()}
+
+
+@payload
+class InstanceActionRebuildPayload(InstanceActionPayload):
+    VERSION = '1.11'
+    fields = {'trusted_image_certificates': fields.ListOfStringsField(nullable=True)}
+
+
+@payload
+class InstanceActionSnapshotPayload(InstanceActionPayload):
+    VERSION = '1.11'
+    fields = {'snapshot_image_id': _text()}
+
+
+@payload
+class InstanceActionVolumePayload(InstanceActionPayload):
+    VERSION = '1.8'
+    fields = {'volume_id': _text()}
+
+
+@payload
+class InstanceStateUpdatePayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'old_state': _text(),
+        'state': _text(),
+        'old_task_state': _text(),
+        'new_task_state': _text(),
+    }
+
+
+@payload
+class AuditPeriodPayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'audit_period_beginning': _time(),
+        'audit_period_ending': _time(),
+    }
+
+
+@payload
+class InstanceUpdatePayload(InstancePayload):
+    """bandwidth is always empty: it is not measured."""
+
+    VERSION = '1.10'
+    fields = {
+        'state_update': fields.ObjectField('InstanceStateUpdatePayload'),
+        'audit_period': fields.ObjectField('AuditPeriodPayload'),
+        'bandwidth': fields.ListOfStringsField(),
+        'old_display_name': _text(),
+        'tags': fields.ListOfStringsField(),
+    }
+
+
+@payload
+class RequestSpecPayload(Payload):
+    """What the scheduler is asked. Nova's image, NUMA and PCI parts are always null."""
+
+    VERSION = '1.1'
+    fields = {
+        'instance_uuid': fields.UUIDField(),
+        'project_id': _text(),
+        'user_id': _text(),
+        'availability_zone': _text(),
+        'flavor': fields.ObjectField('FlavorPayload', nullable=True),
+        'image': _text(),
+        'numa_topology': _text(),
+        'pci_requests': _text(),
+        'num_instances': fields.IntegerField(),
+        'ignore_hosts': fields.ListOfStringsField(nullable=True),
+        'force_hosts': fields.ListOfStringsField(nullable=True),
+        'force_nodes': fields.ListOfStringsField(nullable=True),
+        'scheduler_hints': fields.DictOfListOfStringsField(),
+        'security_groups': fields.ListOfStringsField(),
+        'instance_group': _text(),
+        'requested_destination': _text(),
+        'retry': _text(),
+    }
+
+
+@payload
+class ComputeTaskPayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'instance_uuid': fields.UUIDField(),
+        'request_spec': fields.ObjectField('RequestSpecPayload', nullable=True),
+        'state': _text(),
+        'reason': fields.ObjectField('ExceptionPayload'),
+    }
+
+
+@payload
+class ServiceStatusPayload(Payload):
+    VERSION = '1.1'
+    fields = {
+        'host': _text(),
+        'binary': _text(),
+        'topic': _text(),
+        'report_count': fields.IntegerField(),
+        'disabled': fields.BooleanField(),
+        'disabled_reason': _text(),
+        'availability_zone': _text(),
+        'last_seen_up': _time(),
+        'forced_down': fields.BooleanField(),
+        'version': fields.IntegerField(),
+        'uuid': fields.UUIDField(),
+    }
+
+
+@payload
+class AggregatePayload(Payload):
+    VERSION = '1.1'
+    fields = {
+        'id': fields.IntegerField(),
+        'uuid': fields.UUIDField(),
+        'name': _text(),
+        'hosts': fields.ListOfStringsField(nullable=True),
+        'metadata': fields.DictOfNullableStringsField(nullable=True),
+    }
+
+
+@payload
+class ServerGroupPayload(Payload):
+    VERSION = '1.1'
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': _text(),
+        'user_id': _text(),
+        'project_id': _text(),
+        'policies': fields.ListOfStringsField(nullable=True),
+        'members': fields.ListOfStringsField(nullable=True),
+        'hosts': fields.ListOfStringsField(nullable=True),
+        'policy': _text(),
+        'rules': fields.DictOfStringsField(),
+    }

@@ -1,0 +1,183 @@
+"""The watcher: reads what a transaction's notes are about and hands it to the desk.
+
+It reads within the transaction, so a notification tells what was committed with the
+record it stands for. A hidden copy of a server that another cell's record stands for
+is passed over: only one of them speaks.
+"""
+
+import dataclasses
+
+from oslo_db import exception as db_exception
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite.db import notes
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.notify import derive
+
+LOG = log.getLogger(__name__)
+
+# After these the transaction cannot go on.
+DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Server:
+    """A server as it was when something of it was recorded.
+
+    migration: the newest one; asked: the row of the action it belongs to, or None
+    """
+
+    row: object
+    devices: list
+    tags: list
+    migration: object
+    asked: object
+    request_id: str | None
+
+    @property
+    def user_id(self):
+        return self.asked and self.asked.user_id
+
+    @property
+    def project_id(self):
+        return self.asked and self.asked.project_id
+
+    @property
+    def crosses(self):
+        """Whether the newest migration crosses cells; None without one."""
+        return None if self.migration is None else bool(self.migration.cross_cell_move)
+
+    def at_rest(self):
+        """The same for what is no move: whichever there was has no part in it."""
+        return dataclasses.replace(self, migration=None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seen:
+    """A note with the server it is about, if any, and further facts of the action.
+
+    covered: a conductor's failure that is told as that of a host already
+    """
+
+    note: object
+    server: Server | None = None
+    facts: dict = dataclasses.field(default_factory=dict)
+    covered: bool = False
+
+
+class Watcher:
+    """What a Database tells; see nova_lite.db.notes.Watcher.
+
+    desk: takes what was seen; cell: the cells.Cell whose database it is, or None
+    """
+
+    def __init__(self, conf, desk, cell=None):
+        self._desk, self._cell = desk, cell
+        self._devices = conf.notifications.bdms_in_notifications
+        self._changes = bool(conf.notifications.notify_on_state_change)
+
+    def wants(self):
+        return self._desk.is_wanted()
+
+    def wants_changes(self):
+        return self._changes
+
+    def look(self, connection, notes):
+        try:
+            return self._look(connection, notes)
+        except DATABASE_ERRORS:
+            raise
+        except Exception:
+            # The transaction is not to fail because it is told of.
+            LOG.exception('No notifications of %s', [note.what for note in notes])
+            return []
+
+    def _look(self, connection, notes):
+        subjects, servers, changed = {}, {}, set()
+        for note in notes:
+            if note.what == 'subject':
+                subjects.setdefault(note.facts['uuid'], {}).update(note.facts)
+        failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
+        found = []
+        for note in notes:
+            if not derive.concerns(note) or note.what == 'subject':
+                continue
+            uuid = note.facts.get('uuid')
+            if note.what in derive.RECORDS:
+                found.append(Seen(note))
+                continue
+            if note.what == 'change':
+                # Of several changes of one transaction the first tells what was before.
+                if uuid in changed:
+                    continue
+                changed.add(uuid)
+            key = (uuid, note.facts.get('request_id'))
+            if key not in servers:
+                servers[key] = self._server(connection, *key)
+            if servers[key] is not None:
+                found.append(
+                    Seen(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
+                )
+        return found
+
+    def tell(self, found):
+        try:
+            if found:
+                self._desk.take(self._cell, found)
+        except Exception:
+            # It is committed, whatever becomes of the notification.
+            LOG.exception('No notifications of %s records', len(found))
+
+    def _server(self, connection, uuid, request_id):
+        row = instances.find(connection, uuid)
+        if row is None or row.hidden:
+            return None
+        asked = _asked(connection, uuid, request_id)
+        devices = children.block_devices(connection, [uuid]) if self._devices else {}
+        moves = migrations.of_instance(connection, uuid)
+        return Server(
+            row=row,
+            devices=devices.get(uuid, []),
+            tags=children.tags(connection, [uuid]).get(uuid, []),
+            migration=moves[-1] if moves else None,
+            asked=asked,
+            request_id=request_id or (asked and asked.request_id),
+        )
+
+
+class Notices:
+    """Tells what is no record of any database: the decisions of the scheduler."""
+
+    def __init__(self, desk):
+        self._desk = desk
+
+    def scheduling(self, ctxt, spec, phase):
+        """Tell that the scheduler begins ('start') or has made ('end') a decision."""
+        if self._desk.is_wanted():
+            facts = {
+                # It is the scheduler's to change; the desk reads it later.
+                'spec': spec.obj_clone(),
+                'phase': phase,
+                'request_id': ctxt.request_id,
+            }
+            note = notes.Note('scheduler.select_destinations', facts)
+            self._desk.take(None, [Seen(note)])
+
+
+def _asked(connection, uuid, request_id):
+    if request_id is None:
+        return actions.find_newest(connection, uuid)
+    return rows.find(connection, actions.ACTIONS, instance_uuid=uuid, request_id=request_id)
+
+
+def _is_host_failure(note):
+    return (
+        note.what == 'event'
+        and note.facts['phase'] == derive.ERROR
+        and note.facts['event'] in derive.EVENTS
+    )

@@ -1,0 +1,300 @@
+"""From records to messages: a cell whose conductor tells what its hosts report."""
+
+import testtools
+
+from nova_lite.db import notes
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.notify import build
+from nova_lite.notify import derive
+from nova_lite.notify import watch
+from nova_lite.objects import request_spec
+from tests.fixtures import cell
+from tests.unit.objects import test_objects
+
+PHASED = [
+    'create',
+    'delete',
+    'soft_delete',
+    'restore',
+    'shutdown',
+    'power_on',
+    'power_off',
+    'reboot',
+    'pause',
+    'unpause',
+    'suspend',
+    'resume',
+    'rescue',
+    'unrescue',
+    'snapshot',
+    'shelve',
+    'shelve_offload',
+    'unshelve',
+    'rebuild',
+    'resize_prep',
+    'resize',
+    'resize_finish',
+    'resize_confirm',
+    'resize_revert',
+    'live_migration_pre',
+    'live_migration_post',
+    'live_migration_post_dest',
+    'live_migration_rollback',
+    'live_migration_rollback_dest',
+    'live_migration_abort',
+    'live_migration_force_complete',
+    'volume_attach',
+    'volume_detach',
+    'interface_attach',
+    'interface_detach',
+]
+FAILING = ('create', 'reboot', 'rebuild', 'resize', 'volume_attach', 'interface_attach')
+PLAIN = ('update', 'evacuate', 'rebuild_scheduled', 'lock', 'unlock')
+TASKS = ('build_instances', 'migrate_server', 'rebuild_server')
+REFUSE = """
+extends: instant
+failures: [{verb: spawn, when: before, reschedule: true, match: {host: '%s'}}]
+"""
+
+
+class Desk:
+    """A desk that makes bodies at once and keeps them."""
+
+    def __init__(self, conf):
+        self.builder = build.Builder(conf)
+        self.kept = []
+
+    def is_wanted(self):
+        return True
+
+    def take(self, _cell, found):
+        self.kept += [each for seen in found for each in self.builder.bodies(seen)]
+
+    def types(self):
+        return [body['event_type'] for _host, body, _legacy in self.kept]
+
+    def last(self):
+        """Data of the newest."""
+        return self.kept[-1][1]['payload']['nova_object.data']
+
+
+class WatchTestCase(testtools.TestCase):
+    options = {}
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell())
+        for name, value in self.options.items():
+            self.cell.conf.set_override(name, value, group='notifications')
+        self.desk = Desk(self.cell.conf)
+        self.cell.db.watcher = watch.Watcher(self.cell.conf, self.desk)
+
+    def forget(self):
+        self.desk.kept.clear()
+
+
+class EventsTest(WatchTestCase):
+    def test_a_build_and_a_deletion(self):
+        uuid = self.cell.boot()
+        self.cell.delete(uuid)
+        self.assertEqual(
+            [
+                'instance.create.start',
+                'instance.create.end',
+                'instance.delete.start',
+                'instance.shutdown.start',
+                'instance.shutdown.end',
+                'instance.delete.end',
+            ],
+            self.desk.types(),
+        )
+        self.assertEqual('deleted', self.desk.last()['state'])
+        self.assertEqual(
+            {'nova-compute:host-1'},
+            {body['publisher_id'] for _host, body, _older in self.desk.kept},
+        )
+
+    def test_a_build_that_fails_goes_on_elsewhere(self):
+        self.cell.driver.reload(self.profile(REFUSE % 'host-1'))
+        uuid = self.cell.boot(('host-1', 'host-2'))
+        self.cell.run_dry()
+        self.assertEqual('active', self.cell.row(uuid).vm_state)
+        self.assertEqual(
+            [
+                'instance.create.start',
+                'instance.create.error',
+                'compute.exception',
+                'instance.create.start',
+                'instance.create.end',
+            ],
+            self.desk.types(),
+        )
+        hosts = [host for host, _body, _older in self.desk.kept]
+        self.assertEqual(['host-1'] * 3 + ['host-2'] * 2, hosts)
+        failed = self.desk.kept[1][1]
+        self.assertEqual('ERROR', failed['priority'])
+        fault = failed['payload']['nova_object.data']['fault']
+        self.assertEqual('ExceptionPayload', fault['nova_object.name'])
+
+    def test_a_build_that_no_host_takes(self):
+        self.cell.driver.reload(self.profile(REFUSE % '*'))
+        self.cell.boot(('host-1', 'host-2'))
+        self.cell.run_dry()
+        self.assertEqual(
+            ['instance.create.start', 'instance.create.error', 'compute.exception'] * 2
+            + ['compute_task.build_instances.error'],
+            self.desk.types(),
+        )
+        self.assertEqual('error', self.desk.last()['state'])
+        self.assertEqual('nova-conductor:conductor-1', self.desk.kept[-1][1]['publisher_id'])
+
+    def profile(self, text):
+        path = f'{self.cell.directory}/profile.yaml'
+        with open(path, 'w') as file:
+            file.write(text)
+        return path
+
+    def test_what_is_repeated_is_told_once(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'reboot', 'rebooting')
+        self.forget()
+        for _again in range(2):
+            self.cell.db.write(
+                actions.start_event, uuid, ctxt.request_id, 'compute_reboot_instance'
+            )
+        for _again in range(2):
+            self.cell.db.write(
+                actions.finish_event, uuid, ctxt.request_id, 'compute_reboot_instance'
+            )
+        self.assertEqual(['instance.reboot.start', 'instance.reboot.end'], self.desk.types())
+
+    def test_what_cannot_be_told_breaks_nothing(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'reboot', 'rebooting')
+        self.desk.take = None
+        event = (uuid, ctxt.request_id, 'compute_reboot_instance')
+        self.cell.db.write(actions.start_event, *event)
+        self.cell.db.watcher = watch.Watcher(self.cell.conf, None)
+        self.cell.db.watcher.wants = lambda: True
+        self.cell.db.write(lambda connection: notes.add(connection, 'event', broken=True))
+        self.cell.db.write(actions.finish_event, *event)
+        self.assertIn(('compute_reboot_instance', None, 'Success'), self.cell.events(uuid))
+
+    def test_a_hidden_copy_is_silent(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'reboot', 'rebooting')
+        self.forget()
+        self.cell.db.write(instances.update, uuid, {'hidden': True})
+        self.cell.db.write(actions.start_event, uuid, ctxt.request_id, 'compute_reboot_instance')
+        self.assertEqual([], self.desk.types())
+
+    def test_a_volume(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'attach_volume', None)
+        self.forget()
+        self.cell.db.write(self._attached, uuid, ctxt.request_id)
+        self.assertEqual(
+            ['instance.volume_attach.start', 'instance.volume_attach.end'], self.desk.types()
+        )
+        self.assertEqual(test_objects.UUID, self.desk.last()['volume_id'])
+
+    @staticmethod
+    def _attached(connection, uuid, request_id):
+        actions.tell_of(connection, uuid, volume_id=test_objects.UUID)
+        actions.record_event(connection, uuid, request_id, 'compute_attach_volume', host='host-1')
+
+    def test_a_conductor_is_not_blamed_for_a_host(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'migrate', 'resize_prep')
+        self.forget()
+        for event in ('conductor_migrate_server', 'compute_finish_resize'):
+            self.cell.db.write(actions.start_event, uuid, ctxt.request_id, event)
+        self.cell.db.write(actions.end_open, uuid, ctxt.request_id, error='no')
+        self.assertEqual(
+            ['instance.resize_finish.start', 'instance.resize.error', 'compute.exception'],
+            self.desk.types(),
+        )
+
+
+class UpdatesTest(WatchTestCase):
+    options = {'notify_on_state_change': 'vm_state'}
+
+    def updates(self):
+        return [
+            (data['state_update']['nova_object.data']['old_state'], data['state'])
+            for data in (body['payload']['nova_object.data'] for _h, body, _o in self.desk.kept)
+            if 'state_update' in data
+        ]
+
+    def test_of_states(self):
+        self.cell.boot()
+        self.assertEqual([('building', 'active')], self.updates())
+
+    def test_of_the_name(self):
+        uuid = self.cell.boot()
+        former = self.cell.row(uuid).display_name
+        self.cell.db.write(instances.update, uuid, {'display_name': 'new'})
+        self.assertEqual('instance.update', self.desk.types()[-1])
+        self.assertEqual(former, self.desk.last()['old_display_name'])
+
+
+class TasksTest(UpdatesTest):
+    options = {'notify_on_state_change': 'vm_and_task_state'}
+
+    def test_of_states(self):
+        self.cell.boot()
+        self.assertEqual([('building', 'building'), ('building', 'active')], self.updates())
+
+
+class UnversionedTest(WatchTestCase):
+    options = {'notification_format': 'both'}
+
+    def test_a_flat_payload(self):
+        uuid = self.cell.boot()
+        _host, _body, older = self.desk.kept[-1]
+        self.assertEqual('compute.instance.create.end', older['event_type'])
+        self.assertEqual('compute.host-1', older['publisher_id'])
+        self.assertEqual(uuid, older['payload']['instance_id'])
+        self.assertEqual('active', older['payload']['state'])
+        self.assertEqual('project', older['payload']['tenant_id'])
+
+
+class DevicesTest(WatchTestCase):
+    options = {'bdms_in_notifications': True}
+
+    def test_told_when_asked_for(self):
+        uuid = self.cell.boot()
+        devices = self.desk.last()['block_devices']
+        self.assertEqual(len(self.cell.devices(uuid)), len(devices))
+
+
+class NoticesTest(WatchTestCase):
+    def test_a_decision(self):
+        spec = request_spec.RequestSpec(
+            instance_uuid=test_objects.UUID,
+            project_id='p',
+            user_id='u',
+            flavor=test_objects.flavor.Flavor(**test_objects.FLAVOR),
+            ignore_hosts=['host-1'],
+        )
+        ctxt = self.cell.ask(self.cell.boot(), 'reboot', None)
+        self.forget()
+        watch.Notices(self.desk).scheduling(ctxt, spec, 'start')
+        self.assertEqual(['scheduler.select_destinations.start'], self.desk.types())
+        self.assertEqual(['host-1'], self.desk.last()['ignore_hosts'])
+
+
+class TypesTest(testtools.TestCase):
+    def test_what_consumers_know(self):
+        """The names are nova's; none of them may go away."""
+        expected = {
+            *(f'instance.{action}.{phase}' for action in PHASED for phase in ('start', 'end')),
+            *(f'instance.{action}.error' for action in FAILING),
+            *(f'instance.{action}' for action in PLAIN),
+            *(f'compute_task.{task}.error' for task in TASKS),
+        }
+        known = {
+            name for name in derive.every_type() if name.startswith(('instance.', 'compute_task.'))
+        }
+        self.assertEqual(expected, known)
