@@ -1,10 +1,12 @@
-"""A door into an embedded cloud's scheduler, for commands in other processes.
+"""Doors into an embedded cloud, for commands in other processes.
 
 The buses of an embedded cloud live in its process, so `nova-lite why` cannot reach
-the scheduler by RPC. Here it can: HTTP on loopback, for whoever can read the key
-in the state directory, which only the cloud's owner can. It serves one question.
+the scheduler by RPC, nor `nova-lite events` the notifications. Here they can: HTTP on
+loopback, for whoever can read the key in the state directory, which only the cloud's
+owner can. Each door serves one question.
 """
 
+import abc
 import hmac
 import http
 import json
@@ -26,19 +28,21 @@ KEY_HEADER = 'X-Door-Key'
 TIMEOUT_S = 60
 
 
-def path_of(state_path):
-    """The file that tells where the door is and holds its key."""
-    return os.path.join(state_path, 'run', 'scheduler.json')
+def path_of(state_path, name='scheduler'):
+    """The file that tells where a door is and holds its key."""
+    return os.path.join(state_path, 'run', f'{name}.json')
 
 
-class Door:
-    """Answers GET /why?server=UUID[&host=HOST] with what `manager.why` returns."""
+class Door(abc.ABC):
+    """Serves a subclass's `answer` to those who have the key. name: of its file"""
 
-    def __init__(self, manager, state_path):
-        self._manager = manager
-        self._path = path_of(state_path)
+    name = ''
+    threads = 2
+
+    def __init__(self, state_path):
+        self._path = path_of(state_path, self.name)
         self._key = runtime.new_secret()
-        self._server = server.InProcess(self, threads=2)
+        self._server = server.InProcess(self, threads=self.threads)
 
     def open(self):
         """Serve, and say where."""
@@ -57,24 +61,55 @@ class Door:
 
     def __call__(self, environ, start_response):
         """The WSGI application."""
-        status, body = self._answer(environ)
+        if hmac.compare_digest(environ.get('HTTP_X_DOOR_KEY', '').encode(), self._key.encode()):
+            status, body = self.answer(environ)
+        else:
+            status, body = as_json(http.HTTPStatus.FORBIDDEN, {'error': 'wrong key'})
         start_response(f'{status.value} {status.phrase}', [('Content-Type', 'application/json')])
-        return [json.dumps(body).encode()]
+        return body
 
-    def _answer(self, environ):
-        if not hmac.compare_digest(environ.get('HTTP_X_DOOR_KEY', '').encode(), self._key.encode()):
-            return http.HTTPStatus.FORBIDDEN, {'error': 'wrong key'}
+    @abc.abstractmethod
+    def answer(self, environ):
+        """(status, iterable of bytes) for a request."""
+
+
+def as_json(status, values):
+    """What `Door.answer` returns, with plain values as the body."""
+    return status, [json.dumps(values).encode()]
+
+
+class SchedulerDoor(Door):
+    """Answers GET /why?server=UUID[&host=HOST] with what `manager.why` returns."""
+
+    name = 'scheduler'
+
+    def __init__(self, manager, state_path):
+        super().__init__(state_path)
+        self._manager = manager
+
+    def answer(self, environ):
         asked = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
         if environ['PATH_INFO'] != '/why' or 'server' not in asked:
-            return http.HTTPStatus.NOT_FOUND, {'error': 'ask for /why?server=UUID'}
+            return as_json(http.HTTPStatus.NOT_FOUND, {'error': 'ask for /why?server=UUID'})
         try:
             found = self._manager.why(context.admin(), asked['server'], asked.get('host'))
         except (exception.NotFound, exception.Invalid) as error:
-            return http.HTTPStatus.NOT_FOUND, {'error': error.message}
+            return as_json(http.HTTPStatus.NOT_FOUND, {'error': error.message})
         except exception.NovaLiteError as error:
             LOG.warning('Cannot tell why for %s: %s', asked, error)
-            return http.HTTPStatus.SERVICE_UNAVAILABLE, {'error': error.message}
-        return http.HTTPStatus.OK, found
+            return as_json(http.HTTPStatus.SERVICE_UNAVAILABLE, {'error': error.message})
+        return as_json(http.HTTPStatus.OK, found)
+
+
+def place_of(state_path, name):
+    """{'url', 'key'} of a door; raises Unavailable when the cloud is not up."""
+    try:
+        with open(path_of(state_path, name)) as file:
+            return json.load(file)
+    except FileNotFoundError as error:
+        raise exception.Unavailable(
+            service='The cloud', reason='it is not up; start it with `nova-lite up`'
+        ) from error
 
 
 def ask(state_path, instance_uuid, host=None):
@@ -82,13 +117,7 @@ def ask(state_path, instance_uuid, host=None):
 
     Raises Invalid with the scheduler's reason, Unavailable when the cloud is not up.
     """
-    try:
-        with open(path_of(state_path)) as file:
-            place = json.load(file)
-    except FileNotFoundError as error:
-        raise exception.Unavailable(
-            service='The scheduler', reason='the cloud is not up; start it with `nova-lite up`'
-        ) from error
+    place = place_of(state_path, SchedulerDoor.name)
     asked = {'server': instance_uuid, **({'host': host} if host else {})}
     request = urllib.request.Request(
         f'{place["url"]}/why?{urllib.parse.urlencode(asked)}', headers={KEY_HEADER: place['key']}

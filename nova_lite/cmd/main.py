@@ -6,7 +6,7 @@ import sys
 
 from nova_lite import exception
 
-COMMANDS = ('up', 'demo', 'verify', 'saga', 'why', 'bench')
+COMMANDS = ('up', 'demo', 'verify', 'saga', 'why', 'events', 'bench')
 
 
 def parser():

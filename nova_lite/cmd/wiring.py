@@ -123,7 +123,7 @@ def scheduler(conf):
         conf, cells, found, network.Network(conf), notices=watch.Notices(desk)
     )
     if conf.transport_url.startswith(transport.EMBEDDED):
-        entrance = door.Door(manager, conf.state_path)
+        entrance = door.SchedulerDoor(manager, conf.state_path)
         entrance.open()
         closing.append(entrance.close)
     return service.Daemon(

@@ -12,6 +12,7 @@ from oslo_log import log
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.cmd import events_door
 from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
@@ -42,6 +43,7 @@ class EmbeddedCloud:
         self._servers = []
         self._simcloud = None
         self.api_app = None
+        self._events = None
 
     @property
     def url(self):
@@ -68,6 +70,8 @@ class EmbeddedCloud:
         progress('compute API')
         self._start_front()
         self._start_monitoring()
+        self._events = events_door.EventsDoor(self.places.root)
+        self._events.open()
         self.places.write_clouds()
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
@@ -86,7 +90,9 @@ class EmbeddedCloud:
     def stop(self):
         """Stop everything, newest first. What is under way goes on at the next start."""
         neighbours, front = self._servers[:2], self._servers[2:]
-        _together(running.stop for running in front)
+        events = [self._events.close] if self._events is not None else []
+        _together([*events, *(running.stop for running in front)])
+        self._events = None
         # Work flows downwards: who hands it on stops before who does it.
         for kinds in (('super-conductor', 'scheduler'), ('compute',), ('conductor',)):
             names = [name for name in self.daemons if name.startswith(kinds)]

@@ -1,0 +1,48 @@
+"""nova-lite events: what a line tells, and of which server it is."""
+
+import testtools
+
+from nova_lite.cmd import events
+
+UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
+
+
+def message(event_type, **data):
+    return {
+        'bus': 'cell1',
+        'event_type': event_type,
+        'publisher_id': 'nova-compute:host-1',
+        'priority': 'INFO',
+        'timestamp': '2026-01-02 03:04:05.678901',
+        'payload': {'nova_object.data': data},
+    }
+
+
+def fault(text):
+    return {'nova_object.data': {'exception_message': text}}
+
+
+class EventsTest(testtools.TestCase):
+    def test_of_which_server(self):
+        for expected, told in (
+            (UUID, message('instance.reboot.end', uuid=UUID)),
+            (UUID, message('compute_task.migrate_server.error', instance_uuid=UUID)),
+            (UUID, message('scheduler.select_destinations.end', instance_uuid=UUID)),
+            (None, message('aggregate.create.end', uuid=UUID)),
+            (None, message('compute.exception', exception='Bad')),
+        ):
+            self.assertEqual(expected, events.server_of(told), told['event_type'])
+
+    def test_a_line(self):
+        told = message('instance.create.error', uuid=UUID, state='error', fault=fault('no room'))
+        self.assertEqual(
+            ['03:04:05.678', 'cell1', 'nova-compute:host-1', 'instance.create.error', UUID]
+            + ['error', 'no', 'room'],
+            events.line_of(told).split(),
+        )
+
+    def test_a_line_of_what_is_no_server(self):
+        told = message('aggregate.create.end', uuid=UUID, name='rack')
+        self.assertEqual('rack', events.line_of(told).split()[-1])
+        told = message('compute.exception', exception_message='broken')
+        self.assertEqual('broken', events.line_of(told).split()[-1])
