@@ -235,14 +235,13 @@ class LiveMigration(relocation.Relocation):
         )
         if isinstance(waits, saga.Pending):
             return waits
-        self.write(
-            actions.record_event,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            ROLLBACK_EVENT,
-            host=host,
-        )
+        self.write(self._rolled_dest_back, host)
         return None
+
+    def _rolled_dest_back(self, connection, host):
+        if PREPARE in self.data:
+            self.end_event(connection, PREPARE_EVENT, host)
+        self.end_event(connection, ROLLBACK_EVENT, host)
 
     def copy(self):
         """The source copies the running guest; ends when the guest may start elsewhere."""
@@ -304,13 +303,9 @@ class LiveMigration(relocation.Relocation):
         }
         if counters:
             migrations.update(connection, self.uuid, counters)
-        actions.start_event(
-            connection,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            START_EVENT,
-            self.destination.service_host,
-        )
+        host = self.destination.service_host
+        self.end_event(connection, PREPARE_EVENT, host)
+        actions.start_event(connection, self.instance_uuid, self.ctxt.request_id, START_EVENT, host)
 
     def start(self):
         """post_live_migration_at_destination."""

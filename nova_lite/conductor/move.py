@@ -221,6 +221,18 @@ class Move(saga.Saga):
         if started:
             actions.start_event(connection, self.instance_uuid, request_id, *started)
 
+    def end_event(self, connection, event, host, *, error=None):
+        """End one event of the request's action, if it has not ended. error: as Saga.error"""
+        actions.finish_event(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            event,
+            host=host,
+            error=error and error['message'],
+            traceback=error and error['traceback'],
+        )
+
     def end_events(self, connection, *, error=None):
         """End all open events of the request's action. error: as Saga.error"""
         actions.end_open(
