@@ -14,6 +14,8 @@ from nova_lite.db.cell import services
 
 # Key of Saga.data: what the answer of the API waits for has come about.
 ACCEPTED = 'accepted'
+# Arguments that name volumes.
+VOLUMES = ('volume_id', 'old_volume_id')
 
 
 class DeviceSaga(move.Move):
@@ -29,8 +31,18 @@ class DeviceSaga(move.Move):
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
         found = self.found(connection, row)
         event = self.event if row.host else self.local_event
+        self._tell_volumes(connection)
         actions.start_event(connection, row.uuid, self.ctxt.request_id, event, row.host)
         return {'host': row.host, **found}
+
+    def end_events(self, connection, *, error=None):
+        self._tell_volumes(connection)
+        super().end_events(connection, error=error)
+
+    def _tell_volumes(self, connection):
+        """Notifications of what this transaction records name the volumes."""
+        facts = {name: self.arguments.get(name) for name in VOLUMES}
+        actions.tell_of(connection, self.instance_uuid, **facts)
 
     def found(self, connection, row):
         """What else a kind remembers of what it found."""

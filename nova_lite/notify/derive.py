@@ -80,6 +80,11 @@ EVENTS = {
     ),
     'compute_attach_volume': (Told('volume_attach', phases=ALL, **_VOLUME),),
     'compute_detach_volume': (Told('volume_detach', **_VOLUME),),
+    'api_attach_volume': (Told('volume_attach', phases=ALL, binary=API, **_VOLUME),),
+    'api_detach_volume': (Told('volume_detach', binary=API, **_VOLUME),),
+    'compute_swap_volume': (
+        Told('volume_swap', phases=ALL, payload=payloads.InstanceActionVolumeSwapPayload),
+    ),
     'compute_attach_interface': (Told('interface_attach', phases=ALL),),
     'compute_detach_interface': (Told('interface_detach'),),
     'compute_prep_resize': _PREP,

@@ -210,6 +210,15 @@ class InstanceActionVolumePayload(InstanceActionPayload):
 
 
 @payload
+class InstanceActionVolumeSwapPayload(InstanceActionPayload):
+    VERSION = '1.10'
+    fields = {
+        'old_volume_id': _text(),
+        'new_volume_id': _text(),
+    }
+
+
+@payload
 class InstanceStateUpdatePayload(Payload):
     VERSION = '1.0'
     fields = {

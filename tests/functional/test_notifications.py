@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+from tests.fixtures import attaching
 from tests.fixtures import crossing
 from tests.fixtures import heard
 from tests.fixtures import live_moving
@@ -112,6 +113,22 @@ class ServersTest(NotificationsTestCase):
         self.assertTold(SHELVED, server)
         self.act(server, 'unshelve')
         self.assertTold(UNSHELVED, server)
+
+    def test_devices_that_come_and_go(self):
+        server = self.boot()
+        hands = attaching.Attaching(self.cloud)
+        volume = hands.volume()
+        hands.attached(server, volume)
+        self.heard.until(server, 'instance.volume_attach.end')
+        for message in self.heard.of(server):
+            self.assertEqual(volume, message['payload']['nova_object.data']['volume_id'])
+        self.assertTold(both('volume_attach'), server)
+        hands.detached(server, volume)
+        self.assertTold(both('volume_detach'), server)
+        port = hands.plug(server, net_id=hands.network())['port_id']
+        self.assertTold(both('interface_attach'), server)
+        hands.unplug(server, port)
+        self.assertTold(both('interface_detach'), server)
 
     def test_a_build_that_fits_nowhere(self):
         self.moving.flavor('huge', vcpus=4000, ram=512, disk=1)

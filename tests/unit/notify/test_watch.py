@@ -46,10 +46,19 @@ PHASED = [
     'live_migration_force_complete',
     'volume_attach',
     'volume_detach',
+    'volume_swap',
     'interface_attach',
     'interface_detach',
 ]
-FAILING = ('create', 'reboot', 'rebuild', 'resize', 'volume_attach', 'interface_attach')
+FAILING = (
+    'create',
+    'reboot',
+    'rebuild',
+    'resize',
+    'volume_attach',
+    'volume_swap',
+    'interface_attach',
+)
 PLAIN = ('update', 'evacuate', 'rebuild_scheduled', 'lock', 'unlock')
 TASKS = ('build_instances', 'migrate_server', 'rebuild_server')
 REFUSE = """
