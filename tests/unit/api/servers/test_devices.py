@@ -3,6 +3,7 @@
 from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
+from nova_lite.db.cell import migrations
 from tests.fixtures import api_neighbours
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
@@ -149,6 +150,24 @@ class DevicesTest(base.Case):
         self.attach(403, text='2')
         self.api.conf.set_override('max_disk_devices_to_attach', 3, 'compute')
         self.attach()
+
+    def test_resized_server_is_not_deleted_meanwhile(self):
+        """The deletion would confirm the resize, for which the saga leaves no room."""
+        uuid = self.api.add_server(vm_state='resized')
+        migration = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'migration_type': 'resize',
+            'status': 'finished',
+            'source_compute': 'host1',
+            'dest_compute': 'host1',
+        }
+        self.api.cell('cell1').db.write(migrations.create, migration)
+        self.path = f'/servers/{uuid}/os-volume_attachments'
+        self.attach()
+        self.refused('DELETE', f'/servers/{uuid}', code=409, text='another operation')
+        row = self.api.row(uuid)
+        self.assertEqual(('resized', None), (row.vm_state, row.task_state))
 
     # ---- interfaces ----
 
