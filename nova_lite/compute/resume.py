@@ -24,6 +24,8 @@ LOG = log.getLogger(__name__)
 ATTEMPTS = 3
 Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
+# The API's note of the image to boot from, in a server's system metadata.
+RESCUE_IMAGE = 'rescue_image_ref'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
 
@@ -93,8 +95,8 @@ class Resume:
                 ctxt, instance.host, instance, kind, work['block_devices']
             )
         elif name == 'rescue':
-            # The image to boot from was in the message only.
-            self._give_up(ctxt, work, _interrupted(instance))
+            image_id = instance.system_metadata.get(RESCUE_IMAGE)
+            self._manager.rescue_instance(ctxt, instance.host, instance, image_id)
         else:
             getattr(self._manager, f'{name}_instance')(ctxt, instance.host, instance)
 

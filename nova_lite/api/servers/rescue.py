@@ -1,7 +1,10 @@
 """The actions rescue and unrescue: boot a server from another image, and back.
 
-Its own disk is then the second one. Source: reference/api-surface 2.4.
+Its own disk is then the second one. Which image it is stays on record, for a host that
+is restarted meanwhile. Source: reference/api-surface 2.4.
 """
+
+import os_traits
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -9,6 +12,7 @@ from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.db.cell import compute_nodes
 from nova_lite.policies import server_actions
 
 PATH = '/servers/{server_id}/action'
@@ -18,10 +22,12 @@ BODY = types.body(
 )
 # From here on servers that boot from a volume can be rescued.
 VOLUME_BACKED = 87
+# Key of a server's system metadata.
+IMAGE = 'rescue_image_ref'
 
 
 class VolumeBacked(exception.Invalid):
-    msg = 'Instance %(instance_id)s cannot be rescued: it boots from a volume.'
+    msg = 'Instance %(instance_id)s cannot be rescued: %(reason)s'
 
 
 class NoRescueImage(exception.Invalid):
@@ -45,9 +51,10 @@ def rescue(req, server):
     image_id = asked.get('rescue_image_ref')
     if image_id is not None:
         _require_image(req, image_id)
-    if req.minor < VOLUME_BACKED and acting.boots_from_volume(acting.devices(server)):
-        raise VolumeBacked(instance_id=server.uuid)
-    instance = acting.begin(req, server, 'rescue', states.RESCUE)
+    if acting.boots_from_volume(acting.devices(server)):
+        _require_volume_rescue(req, server)
+    kept = {**server.row.system_metadata, IMAGE: image_id}
+    instance = acting.begin(req, server, 'rescue', states.RESCUE, system_metadata=kept)
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)
     if not req.conf.api.enable_instance_password:
         return None
@@ -62,6 +69,26 @@ def _require_image(req, image_id):
         raise NoRescueImage(image_id=image_id, reason='it does not exist') from error
     if image['status'] != 'active':
         raise NoRescueImage(image_id=image_id, reason=f'it is {image["status"]}')
+    if image['properties'].get('block_device_mapping'):
+        raise NoRescueImage(image_id=image_id, reason='it stands for volumes')
+
+
+def _require_volume_rescue(req, server):
+    """Raise VolumeBacked where the version or the host does not rescue from a volume."""
+    if req.minor < VOLUME_BACKED:
+        raise VolumeBacked(
+            instance_id=server.uuid,
+            reason='it boots from a volume, which microversion 2.87 allows.',
+        )
+    row = server.row
+    nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
+    for node in nodes:
+        traits, _generation = req.app.placement.providers.traits(req.ctxt, node.uuid)
+        if os_traits.COMPUTE_RESCUE_BFV in traits:
+            return
+    raise VolumeBacked(
+        instance_id=server.uuid, reason='its host cannot rescue one that boots from a volume.'
+    )
 
 
 @operation.operation(

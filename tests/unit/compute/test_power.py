@@ -4,6 +4,7 @@ import testscenarios
 import testtools
 
 from nova_lite.compute import power
+from nova_lite.db.cell import instances
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 
@@ -98,10 +99,7 @@ class TestEveryAction(testscenarios.WithScenarios, Base):
         self.ask(self.name)
         self.cell.kill()
         self.cell.compute._resume.run(0)
-        if self.name == 'rescue':
-            self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
-        else:
-            self.check(self.name)
+        self.check(self.name)
 
     def test_killed_after_the_effect(self):
         self.prepare(self.name)
@@ -166,3 +164,15 @@ class TestHardReboot(Base):
         self.act('stop')
         self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
         self.assertIn('not defined', self.cell.fault(self.uuid))
+
+
+class TestRescue(Base):
+    def test_resumed_with_its_image(self):
+        self.ask('rescue')
+        self.cell.db.write(
+            instances.update, self.uuid, {'system_metadata': {'rescue_image_ref': 'the-image'}}
+        )
+        self.cell.kill()
+        self.cell.compute._resume.run(0)
+        self.check('rescue')
+        self.assertIn('the-image', self.cell.driver.get_console_output('host-1', self.uuid))
