@@ -1,8 +1,54 @@
-"""Arrivals: what a node does for every server that comes to it from elsewhere."""
+"""Arrivals: what a node does for every server that comes to it from elsewhere.
+
+Functions start an effect or find the one they started before, and answer as `replies`
+says. Source: reference/moves 3.1 and 5, reference/cross-cell-resize 4.5.
+"""
+
+import dataclasses
+
+from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.compute import guests
+from nova_lite.compute import replies
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Coming:
+    """Who comes. instance: with the flavor to be; block_devices: with attachments for here.
+
+    image_id: of another image than the server's own
+    """
+
+    instance: object
+    block_devices: list
+    image_id: str | None = None
+
+
+def make(site, ctxt, node, coming, *, verb, start):
+    """Claim, connect the volumes, and make the guest.
+
+    start: called with the guest's definition, to begin the driver's job; verb: its verb
+    Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
+    Raises NoCapacity, MoveRefused.
+    """
+    instance, block_devices = coming.instance, coming.block_devices
+    busy = replies.running(site.driver, node, instance.uuid, (verb,))
+    if busy:
+        return busy
+    claim(site, node, instance, block_devices)
+    devices = connect(site, ctxt, node, instance, block_devices)
+    spec = guests.spec_of(
+        site.conf, instance, block_devices=block_devices, image_id=coming.image_id
+    )
+    reply = replies.reply(site.driver, start(spec))
+    if 'done' in reply:
+        reply['block_devices'] = complete(site, ctxt, devices)
+        LOG.info('Server %s has arrived on %s', instance.uuid, node)
+    return reply
 
 
 def claim(site, node, instance, block_devices):

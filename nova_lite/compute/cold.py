@@ -8,7 +8,7 @@ Source: reference/moves 3.
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite.compute import claims
+from nova_lite.compute import arrivals
 from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.virt import model
@@ -24,15 +24,15 @@ class Cold:
 
     # ---- forward ----
 
-    def prepare(self, ctxt, host, instance, node, block_devices):
+    def prepare(self, ctxt, instance, node, block_devices):
         """Destination: promise room and reach the volumes, before anything is touched.
 
         instance: with the flavor to be; block_devices: with attachments for this host
         Raises NoCapacity, MoveRefused.
         """
-        self._claim(instance, node, block_devices)
+        arrivals.claim(self._site, node, instance, block_devices)
         try:
-            self._connect(ctxt, host, instance, node, block_devices)
+            arrivals.connect(self._site, ctxt, node, instance, block_devices)
         except exception.NovaLiteError:
             self._site.claims.settle(node, instance.uuid)
             raise
@@ -45,29 +45,25 @@ class Cold:
             self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
         )
 
-    def arrive(self, ctxt, host, instance, block_devices, arrival):
+    def arrive(self, ctxt, instance, block_devices, arrival):
         """Destination: make the guest with its new flavor from what the source handed over.
 
         arrival: {'node', 'handover', 'power_on', 'key'}
         """
-        node, driver = arrival['node'], self._site.driver
-        pending = replies.running(driver, node, instance.uuid, (model.Verb.FINISH_MIGRATION,))
-        if pending:
-            return pending
-        self._claim(instance, node, block_devices)
-        devices = self._connect(ctxt, host, instance, node, block_devices)
-        job = driver.finish_migration(
-            node,
-            guests.spec_of(self._site.conf, instance, block_devices=block_devices),
-            arrival['handover'],
-            key=arrival['key'],
-            power_on=arrival['power_on'],
+        return arrivals.make(
+            self._site,
+            ctxt,
+            arrival['node'],
+            arrivals.Coming(instance, block_devices),
+            verb=model.Verb.FINISH_MIGRATION,
+            start=lambda spec: self._site.driver.finish_migration(
+                arrival['node'],
+                spec,
+                arrival['handover'],
+                key=arrival['key'],
+                power_on=arrival['power_on'],
+            ),
         )
-        answer = replies.reply(driver, job)
-        if 'done' in answer:
-            answer['block_devices'] = self._complete(ctxt, devices)
-            LOG.info('Server %s has arrived on %s', instance.uuid, node)
-        return answer
 
     # ---- back, and to the end ----
 
@@ -87,13 +83,13 @@ class Cold:
         job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
         return self._settled(node, guest, job)
 
-    def restore(self, ctxt, host, instance, block_devices, arrival):
+    def restore(self, ctxt, instance, block_devices, arrival):
         """Source: the guest is as it was, with the devices that the server has by now.
 
         arrival: {'node', 'move', 'power_on', 'key'}
         """
         node, site = arrival['node'], self._site
-        devices = self._connect(ctxt, host, instance, node, block_devices)
+        devices = arrivals.connect(site, ctxt, node, instance, block_devices)
         spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
         job = site.driver.revert_migration(
             node,
@@ -105,7 +101,7 @@ class Cold:
         )
         answer = self._settled(node, instance.uuid, job)
         if 'done' in answer:
-            answer['block_devices'] = self._complete(ctxt, devices)
+            answer['block_devices'] = arrivals.complete(site, ctxt, devices)
         return answer
 
     def drop(self, node, guest, move, *, key):
@@ -127,44 +123,3 @@ class Cold:
         if 'done' in answer:
             self._site.claims.settle(node, guest)
         return answer
-
-    def _claim(self, instance, node, block_devices):
-        """Claim on the node; an operator may have raised the ratios since they were read."""
-        site = self._site
-        spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
-        wanted = claims.amounts(spec)
-        try:
-            site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
-        except exception.NoCapacity:
-            if not site.inventory.reread_ratios(node):
-                raise
-            site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
-
-    def _connect(self, ctxt, host, instance, node, block_devices):
-        """Connect the host to the volumes; returns their devices with connection_info."""
-        devices = [device for device in block_devices if device.get('attachment_id')]
-        for device in devices:
-            found = self._site.volume.get_attachment(ctxt, device.attachment_id)
-            if not found['connection_info']:
-                found = self._site.volume.update_attachment(
-                    ctxt,
-                    device.attachment_id,
-                    self._site.driver.get_volume_connector(node),
-                    mountpoint=device.get('device_name'),
-                )
-            device.connection_info = found['connection_info']
-            if not self._site.driver.can_connect_volume(node, device.connection_info):
-                raise exception.MoveRefused(
-                    host=host,
-                    instance_uuid=instance.uuid,
-                    reason=f'{node} has no path to volume {device.volume_id}',
-                )
-        return devices
-
-    def _complete(self, ctxt, devices):
-        """Say that the host has the volumes; what the record must know of them."""
-        for device in devices:
-            self._site.volume.complete_attachment(ctxt, device.attachment_id)
-        return [
-            {'uuid': device.uuid, 'connection_info': device.connection_info} for device in devices
-        ]

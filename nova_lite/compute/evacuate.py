@@ -5,35 +5,21 @@ find the one they started before, and answer as `replies` says.
 Source: reference/moves 5.
 """
 
-from oslo_log import log
-
 from nova_lite.compute import arrivals
-from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.virt import model
 
-LOG = log.getLogger(__name__)
-
 
 def rebuild(site, ctxt, node, instance, block_devices, *, key, power_on):
-    """Claim, connect volumes, and make the guest.
-
-    block_devices: with attachments made for the node
-    Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
-    Raises NoCapacity, MoveRefused.
-    """
-    busy = replies.running(site.driver, node, instance.uuid, (model.Verb.SPAWN,))
-    if busy:
-        return busy
-    arrivals.claim(site, node, instance, block_devices)
-    devices = arrivals.connect(site, ctxt, node, instance, block_devices)
-    spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
-    job = site.driver.spawn(node, spec, key=key, power_on=power_on)
-    reply = replies.reply(site.driver, job)
-    if 'done' in reply:
-        reply['block_devices'] = arrivals.complete(site, ctxt, devices)
-        LOG.info('Server %s was rebuilt on %s', instance.uuid, node)
-    return reply
+    """As `arrivals.make`. block_devices: with attachments made for the node"""
+    return arrivals.make(
+        site,
+        ctxt,
+        node,
+        arrivals.Coming(instance, block_devices),
+        verb=model.Verb.SPAWN,
+        start=lambda spec: site.driver.spawn(node, spec, key=key, power_on=power_on),
+    )
 
 
 def take_back(site, node, guest, move, *, key):

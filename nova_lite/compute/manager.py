@@ -182,7 +182,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def prep_resize(self, ctxt, host, instance, node, block_devices):
         self._fence.check(ctxt)
-        return self._cold.prepare(ctxt, host, instance, node, block_devices)
+        return self._cold.prepare(ctxt, instance, node, block_devices)
 
     def forgo_resize(self, ctxt, host, instance_uuid, node):
         self._fence.check(ctxt)
@@ -194,7 +194,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def finish_resize(self, ctxt, host, instance, block_devices, arrival):
         self._fence.check(ctxt)
-        return self._cold.arrive(ctxt, host, instance, block_devices, arrival)
+        return self._cold.arrive(ctxt, instance, block_devices, arrival)
 
     def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
         self._fence.check(ctxt)
@@ -206,7 +206,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def restore_guest(self, ctxt, host, instance, block_devices, arrival):
         self._fence.check(ctxt)
-        return self._cold.restore(ctxt, host, instance, block_devices, arrival)
+        return self._cold.restore(ctxt, instance, block_devices, arrival)
 
     def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
         self._fence.check(ctxt)
@@ -224,7 +224,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
         self._fence.check(ctxt)
-        return self._cold.spawn(ctxt, host, instance, block_devices, arrival)
+        return self._cold.spawn(ctxt, instance, block_devices, arrival)
 
     # ---- images and reading -----------------------------------------------
 

@@ -7,8 +7,8 @@ Source: reference/cross-cell-resize 4.4 and 4.5.
 
 from oslo_log import log
 
+from nova_lite.compute import arrivals
 from nova_lite.compute import cold
-from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.compute import uploads
 from nova_lite.virt import model
@@ -43,20 +43,18 @@ class SnapshotBased(cold.Cold):
             LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
         return answer
 
-    def spawn(self, ctxt, host, instance, block_devices, arrival):
+    def spawn(self, ctxt, instance, block_devices, arrival):
         """Destination: make the guest from the image of its disk.
 
         arrival: {'node', 'image_id', 'power_on', 'key'}
         """
-        node, driver = arrival['node'], self._site.driver
-        self._claim(instance, node, block_devices)
-        devices = self._connect(ctxt, host, instance, node, block_devices)
-        spec = guests.spec_of(
-            self._site.conf, instance, block_devices=block_devices, image_id=arrival['image_id']
+        return arrivals.make(
+            self._site,
+            ctxt,
+            arrival['node'],
+            arrivals.Coming(instance, block_devices, arrival['image_id']),
+            verb=model.Verb.SPAWN,
+            start=lambda spec: self._site.driver.spawn(
+                arrival['node'], spec, key=arrival['key'], power_on=arrival['power_on']
+            ),
         )
-        job = driver.spawn(node, spec, key=arrival['key'], power_on=arrival['power_on'])
-        answer = replies.reply(driver, job)
-        if 'done' in answer:
-            answer['block_devices'] = self._complete(ctxt, devices)
-            LOG.info('Server %s has arrived on %s from another cell', instance.uuid, node)
-        return answer
