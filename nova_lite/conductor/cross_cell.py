@@ -83,6 +83,10 @@ class CrossCellResize(resize.Resize):
             saga.Step('delete what was deleted meanwhile', self.delete_there),
         )
 
+    @property
+    def arrival(self):
+        return SPAWN if self.crosses else resize.FINISH
+
     # ---- where it goes ----
 
     @property

@@ -111,8 +111,25 @@ class Move(saga.Saga):
         return [block_device.BlockDevice.of(row) for row in found.get(self.instance_uuid, ())]
 
     def ask(self, method, arguments, **more):
-        """Call a method of a compute; a Pending, or what it answers."""
-        return answer(method(self.ctxt, **arguments, **more))
+        """Call a method of a compute; a Pending, or what it answers.
+
+        An undo raises ServiceIsDown for a host that was fenced, and for one that does not
+        answer and is down: nothing is won by waiting, its audit clears it when it is back.
+        """
+        host = arguments['host']
+        if self.undoing and self._service(host).forced_down:
+            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        try:
+            return answer(method(self.ctxt, **arguments, **more))
+        except exception.Unavailable as error:
+            down_s = self.world.conf.service_down_time
+            if self.undoing and not services.is_up(self._service(host), down_s):
+                raise exception.ServiceIsDown(binary=services.COMPUTE, host=host) from error
+            raise
+
+    def _service(self, host):
+        """The compute service of a host of any cell; raises HostMappingNotFound."""
+        return self.world.cells.of_host(host).db.read(services.find, host)
 
     @staticmethod
     def instance(row, **changes):

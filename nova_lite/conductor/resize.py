@@ -68,6 +68,9 @@ class Resize(move.Move):
             ),
         )
 
+    # The step that makes the guest on the destination.
+    arrival = FINISH
+
     # ---- what it is about ----
 
     @property
@@ -275,12 +278,14 @@ class Resize(move.Move):
         """Undo of `leave`: the guest is on the source as before, if there is a server."""
         if not self.is_gone():
             row = self.row()
-            # One that is being soft-deleted or was reset meanwhile stays off.
+            # One that is being soft-deleted or was reset meanwhile stays off, and one that
+            # may run on a destination which could not be asked to remove it.
             was_on = self.began['vm_state'] == states.VmState.ACTIVE
+            alone = self.arrival not in self.not_undone
             waits = self.ask(
                 self.compute.finish_revert_resize,
                 self.source(LEAVE),
-                power_on=was_on and row.task_state in self.tasks,
+                power_on=was_on and alone and row.task_state in self.tasks,
             )
             if isinstance(waits, saga.Pending):
                 return waits

@@ -190,7 +190,9 @@ class Unshelve(shelving.Shelving):
         )
 
     def destroy(self):
-        """Undo of `spawn`."""
+        """Undo of `spawn`. A host that is down removes it as a stranger when it is back."""
+        if not self.is_up(self.destination.service_host):
+            return None
         return self.ask(
             self.compute.revert_resize,
             {

@@ -90,6 +90,11 @@ class Saga(abc.ABC):
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
 
     @property
+    def undoing(self):
+        """Whether steps are being taken back, to the start or to where it turns."""
+        return self.error is not None or TURN in self.data
+
+    @property
     def left(self):
         """{step name: error} of steps that were left to an audit."""
         return self.data.get(LEFT, {})

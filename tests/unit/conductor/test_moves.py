@@ -4,6 +4,7 @@ Every step is done twice and undone twice: both must be safe to repeat, and an u
 must be safe when nothing was done. Steps come from the code.
 """
 
+import datetime
 import types
 
 import testtools
@@ -52,7 +53,7 @@ class World:
         self._cell = cell
         self.conf, self.api_db, self.placement = cell.conf, api_db, placement
         self.network, self.volume = cell.network, cell.volume
-        self.cells = types.SimpleNamespace(get=lambda uuid: cell)
+        self.cells = types.SimpleNamespace(get=lambda uuid: cell, of_host=lambda host: cell)
         self.scheduler = types.SimpleNamespace(select_destinations=self._select)
 
     def compute(self, cell):
@@ -165,6 +166,38 @@ class MovesTest(testtools.TestCase):
             self.assertEqual('error', self.status(made.uuid))
             self.assertEqual('because', self.cell.fault(self.server))
             self.assertIsNone(self.cell.row(self.server).new_flavor)
+
+    def test_an_undo_does_not_wait_for_a_dead_host(self):
+        """Asked in vain it is given up once it is down; one that was fenced is not asked."""
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        asked = []
+
+        def silent(*_args, host, **_kwargs):
+            asked.append(host)
+            raise exception.MessagingTimeout(service='x', reason='no reply', method='m', topic='x')
+
+        self.cell.compute.revert_resize = silent
+        undo = steps[resize.FINISH].undo
+        self.assertRaises(exception.MessagingTimeout, undo)
+        service = self.cell.db.read(services.find, DEST)
+        long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
+        self.cell.db.write(services.update, service.uuid, {'last_seen_up': long_ago})
+        self.assertRaises(exception.ServiceIsDown, undo)
+        self.cell.db.write(services.update, service.uuid, {'forced_down': True})
+        self.assertRaises(exception.ServiceIsDown, undo)
+        self.assertEqual([DEST, DEST], asked)
+
+    def test_a_guest_that_may_run_elsewhere_is_not_started(self):
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        made.data['_not_undone'] = {resize.FINISH: 'its host is down'}
+        steps[resize.LEAVE].undo()
+        guests = self.cell.guests()[self.server]
+        self.assertIn((SOURCE, 'resident', 4), guests)
 
     def resize_steps(self):
         made = self.resize()

@@ -1,0 +1,74 @@
+"""Moves whose hosts fail in the middle: they end soon, and the server can be recovered."""
+
+import testtools
+
+from nova_lite.conductor import move
+from nova_lite.conductor import resize
+from nova_lite.conductor import unshelve
+from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import live_moving
+from tests.fixtures import saga_faults
+
+
+class DeadHostTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(
+            cloud_fixture.Cloud(cells=1, hosts=3, options={'compute': {'stray_grace': 0}})
+        )
+        self.stage = live_moving.LiveMoving(self.cloud)
+        self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
+    def silence(self, server, kind, step):
+        """At that step of a move its destination makes the guest, and is not heard of again."""
+        lost = []
+
+        def meanwhile():
+            lost.append(self.stage.saga(server).data[move.CHOOSE]['service_host'])
+            self.stage.change_service(lost[0], forced_down=True)
+            raise saga_faults.Injected(step=step, mode='never answered')
+
+        self.faults.fault = saga_faults.Fault(
+            kind, step, saga_faults.Mode.DURING_AFTER, meanwhile=meanwhile
+        )
+        return lost
+
+    def return_of(self, host):
+        """The host is heard of again, and looks at what it has."""
+        self.stage.change_service(host, forced_down=False)
+        self.stage.manager.audit()
+        self.cloud.wait_for(
+            lambda: not self.stage.manager.site.driver.list_guests(host), f'{host} to be clear'
+        )
+
+    def test_the_guest_may_run_on_the_destination(self):
+        """It is not started at its source until its user says so."""
+        server = self.stage.boot_full()
+        lost = self.silence(server, 'migrate', resize.FINISH)
+        self.stage.act(server, 'migrate')
+        self.assertEqual('undone', self.faults.ended(server).state)
+        failed = self.cloud.wait(server, 'ERROR')
+        self.assertEqual(server.compute_host, failed.compute_host)
+        self.assertEqual(lost, self.stage.running(server))
+        self.return_of(lost[0])
+        self.cloud.admin.compute.reboot_server(server, 'HARD')
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual([server.compute_host], self.stage.running(server))
+
+    def test_unshelved_to_a_host_that_is_lost(self):
+        """The server can be unshelved once more, to another host."""
+        server = self.stage.boot_full()
+        self.stage.act(server, 'shelve')
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.stage.wait_idle(server)
+        lost = self.silence(server, 'unshelve', unshelve.SPAWN)
+        self.stage.act(server, 'unshelve')
+        self.assertEqual('undone', self.faults.ended(server).state)
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.return_of(lost[0])
+        self.stage.act(server, 'unshelve')
+        self.cloud.wait(server, 'ACTIVE')
