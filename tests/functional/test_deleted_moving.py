@@ -16,10 +16,18 @@ from tests.fixtures import scenarios
 Mode = saga_faults.Mode
 
 
-class DeletedBase(testtools.TestCase):
-    """cells, hosts, options: of the cloud."""
+class DeletedCase(testtools.TestCase):
+    """One way of one kind of saga. cells, hosts, options: of the cloud.
 
-    cells, hosts, options = 1, 4, None
+    Within a cell; shelved servers stay on their hosts until they are asked to leave.
+    """
+
+    cells, hosts = 1, 4
+    options = {
+        'DEFAULT': {'shelved_offload_time': -1},
+        'compute': {'stray_grace': 0},
+        'api': {'device_timeout': 0},
+    }
 
     def setUp(self):
         super().setUp()
@@ -29,8 +37,8 @@ class DeletedBase(testtools.TestCase):
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
-    def run_kind(self, kind):
-        scenario = scenarios.SCENARIOS[kind]
+    def run_scenario(self, name):
+        scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
         wrong = []
         steps = saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
         modes = (Mode.DURING_BEFORE, Mode.DURING_AFTER)
@@ -41,7 +49,7 @@ class DeletedBase(testtools.TestCase):
         self.assertEqual([], wrong)
 
     def run_case(self, kind, scenario, step, mode):
-        server = self.stage.boot_full()
+        server = scenario.boot(self.stage)
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
         self.faults.fault = saga_faults.Fault(
@@ -59,35 +67,22 @@ class DeletedBase(testtools.TestCase):
         return self.cloud.findings()
 
 
-class DeletedMovingTest(DeletedBase):
-    """Within a cell. Shelved servers stay on their hosts until they are asked to leave."""
-
-    options = {
-        'DEFAULT': {'shelved_offload_time': -1},
-        'compute': {'stray_grace': 0},
-        'api': {'device_timeout': 0},
-    }
-
-
-class DeletedCrossingTest(DeletedBase):
+class DeletedCrossingCase(DeletedCase):
     """Servers rather leave their cell than stay."""
 
     cells, hosts = 2, 2
     options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
 
 
-def _test_of(kind):
-    def test(self):
-        self.run_kind(kind)
+def _class_of(name):
+    """A test of a scenario, in a class of its own: classes are run beside each other."""
 
-    return test
+    def test_deleted(self):
+        self.run_scenario(name)
 
-
-def _add_tests():
-    """A test of each kind. In a function: a class named twice would be run twice."""
-    for each in sorted(kinds.KINDS):
-        case = DeletedCrossingTest if each.startswith('cross-cell') else DeletedMovingTest
-        setattr(case, f'test_{each.replace("-", "_")}', _test_of(each))
+    base = DeletedCrossingCase if name.startswith('cross-cell') else DeletedCase
+    title = f'Deleted{name.title().replace("-", "")}Test'
+    return type(title, (base,), {'test_deleted': test_deleted, '__module__': __name__})
 
 
-_add_tests()
+globals().update((case.__name__, case) for case in map(_class_of, scenarios.SCENARIOS))

@@ -44,10 +44,15 @@ def _last_fatal(steps, pivot):
     return max(i for i in range(pivot + 1) if steps[i].attempts < saga.FOREVER)
 
 
-class FaultsBase(testtools.TestCase):
-    """cells, hosts, options: of the cloud."""
+class FaultsCase(testtools.TestCase):
+    """One way of one kind of saga. cells, hosts, options: of the cloud.
 
-    cells, hosts, options = 1, 4, None
+    Within a cell; shelved servers stay on their hosts until they are asked to leave, and
+    nobody waits for the answer of a request whose saga meets a fault.
+    """
+
+    cells, hosts = 1, 4
+    options = {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}}
 
     def setUp(self):
         super().setUp()
@@ -57,14 +62,14 @@ class FaultsBase(testtools.TestCase):
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
-    def run_kind(self, kind):
-        scenario = scenarios.SCENARIOS[kind]
-        server = self.stage.boot_full()
+    def run_scenario(self, name):
+        scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
+        server = scenario.boot(self.stage)
         table = []
         for step, mode, expected, last in saga_faults.sample(cases(kind, scenario.arguments)):
             found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
             table.append((step.name, str(mode), expected, found))
-        self.report(kind, table)
+        self.report(name, table)
         self.assertEqual([], [row for row in table if row[2] != row[3]])
 
     def run_case(self, kind, scenario, server, *, step, mode, last):
@@ -87,47 +92,39 @@ class FaultsBase(testtools.TestCase):
             self.cloud.wait(server, scenario.done)
         return outcome
 
-    def report(self, kind, table):
+    def report(self, name, table):
         """Print the table step x fault."""
         modes = list(dict.fromkeys(mode for _step, mode, _expected, _found in table))
         found = {(step, mode): outcome for step, mode, _expected, outcome in table}
-        print(f'\n{kind:34}' + ''.join(f'{mode:>19}' for mode in modes))
+        print(f'\n{name:34}' + ''.join(f'{mode:>19}' for mode in modes))
         for step in dict.fromkeys(step for step, *_rest in table):
             outcomes = (found.get((step, mode), '-') for mode in modes)
             print(f'  {step:32}' + ''.join(f'{outcome[:18]:>19}' for outcome in outcomes))
 
 
-class SagaFaultsTest(FaultsBase):
-    """Shelved servers stay on their hosts until they are asked to leave.
-
-    Nobody waits for the answer of a request whose saga meets a fault.
-    """
-
-    options = {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}}
-
-    def test_scenarios(self):
-        self.assertEqual(set(kinds.KINDS), set(scenarios.SCENARIOS))
-
-
-class CrossCellFaultsTest(FaultsBase):
+class CrossingCase(FaultsCase):
     """Servers rather leave their cell than stay."""
 
     cells, hosts = 2, 2
     options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
 
 
-def _test_of(kind):
-    def test(self):
-        self.run_kind(kind)
-
-    return test
-
-
-def _add_tests():
-    """A test of each kind. In a function: a class named twice would be run twice."""
-    for each in sorted(kinds.KINDS):
-        case = CrossCellFaultsTest if each.startswith('cross-cell') else SagaFaultsTest
-        setattr(case, f'test_{each.replace("-", "_")}', _test_of(each))
+class ScenariosTest(testtools.TestCase):
+    def test_every_kind_has_one(self):
+        self.assertEqual(
+            set(kinds.KINDS), {scenarios.kind_of(name) for name in scenarios.SCENARIOS}
+        )
 
 
-_add_tests()
+def _class_of(name):
+    """A test of a scenario, in a class of its own: classes are run beside each other."""
+
+    def test_faults(self):
+        self.run_scenario(name)
+
+    base = CrossingCase if name.startswith('cross-cell') else FaultsCase
+    title = f'{name.title().replace("-", "")}Test'
+    return type(title, (base,), {'test_faults': test_faults, '__module__': __name__})
+
+
+globals().update((case.__name__, case) for case in map(_class_of, scenarios.SCENARIOS))

@@ -5,6 +5,7 @@ plain functions over it. A cloud at work is never seen all at once, so a finding
 counts only when it is still there in a later picture.
 """
 
+import contextlib
 import json
 
 from nova_lite import context
@@ -13,7 +14,8 @@ from nova_lite.cmd import state_dir
 from nova_lite.cmd.verify import invariants
 from nova_lite.cmd.verify import picture
 
-LOOK_S = 0.5
+# Seconds between two looks: the first, and the longest.
+FIRST_PAUSE_S, LOOK_S = 0.05, 0.5
 
 
 def add_parser(commands):
@@ -41,23 +43,31 @@ def add_parser(commands):
 
 
 def find(directory, *, settle_s=10.0, bound_s=300.0):
-    """What breaks an invariant in the cloud of `directory`, as a list of Finding.
+    """What breaks an invariant in the cloud of `directory`, as a list of Finding."""
+    with contextlib.closing(open_reader(directory)) as reader:
+        return look(reader, settle_s=settle_s, bound_s=bound_s)
+
+
+def open_reader(directory):
+    """A Reader of the cloud of `directory`, to be closed."""
+    return picture.Reader(state_dir.control_conf(directory), directory)
+
+
+def look(reader, *, settle_s=10.0, bound_s=300.0):
+    """What breaks an invariant in the cloud that `reader` shows.
 
     Looks again until nothing is found or `settle_s` seconds are over; then only
     findings of every picture count.
     """
-    reader = picture.Reader(state_dir.control_conf(directory), directory)
-    try:
-        deadline = runtime.monotonic() + settle_s
-        lasting = None
-        while True:
-            found = set(invariants.check(reader.read(context.admin()), bound_s))
-            lasting = found if lasting is None else lasting & found
-            if not found or runtime.monotonic() >= deadline:
-                return sorted(lasting if found else ())
-            runtime.sleep(LOOK_S)
-    finally:
-        reader.close()
+    deadline = runtime.monotonic() + settle_s
+    pause_s, lasting = FIRST_PAUSE_S, None
+    while True:
+        found = set(invariants.check(reader.read(context.admin()), bound_s))
+        lasting = found if lasting is None else lasting & found
+        if not found or runtime.monotonic() >= deadline:
+            return sorted(lasting if found else ())
+        runtime.sleep(pause_s)
+        pause_s = min(LOOK_S, pause_s * 2)
 
 
 def run(args):
