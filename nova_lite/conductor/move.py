@@ -117,19 +117,28 @@ class Move(saga.Saga):
         answer and is down: nothing is won by waiting, its audit clears it when it is back.
         """
         host = arguments['host']
-        if self.undoing and self._service(host).forced_down:
-            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        if self.undoing and self._is_fenced(host):
+            raise lost
         try:
             return answer(method(self.ctxt, **arguments, **more))
         except exception.Unavailable as error:
-            down_s = self.world.conf.service_down_time
-            if self.undoing and not services.is_up(self._service(host), down_s):
-                raise exception.ServiceIsDown(binary=services.COMPUTE, host=host) from error
+            if self.undoing and not self._is_heard(host):
+                raise lost from error
             raise
 
     def _service(self, host):
-        """The compute service of a host of any cell; raises HostMappingNotFound."""
+        """The compute service of a host of any cell, or None; raises HostMappingNotFound."""
         return self.world.cells.of_host(host).db.read(services.find, host)
+
+    def _is_fenced(self, host):
+        service = self._service(host)
+        return service is None or service.forced_down
+
+    def _is_heard(self, host):
+        service = self._service(host)
+        down_s = self.world.conf.service_down_time
+        return service is not None and services.is_up(service, down_s)
 
     @staticmethod
     def instance(row, **changes):
