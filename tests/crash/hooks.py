@@ -113,8 +113,8 @@ def _heard(dispatch):
     """_dispatch, whose methods tell of each call that is about a server."""
 
     @functools.wraps(dispatch)
-    def make(declared, implementation):
-        method = dispatch(declared, implementation)
+    def make(declared, implementation, labels):
+        method = dispatch(declared, implementation, labels)
         if os.environ.get(TWICE):
             method = _delivered_twice(method)
         if not os.environ.get(SOCKET):
