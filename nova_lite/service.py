@@ -24,7 +24,8 @@ WAIT_S = 1
 
 
 class Daemon:
-    """One daemon. manager: may have start(), stop(), periodics() -> [(seconds, method)].
+    """One daemon. manager: may have start(), stopping(), stop(), periodics() ->
+    [(seconds, method)]. What takes long looks out for `stopping`, which comes first.
 
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
@@ -79,7 +80,7 @@ class Daemon:
         LOG.info('%s is ready', self.name)
 
     def _tell(self, verb):
-        """Call the manager's start, stop or periodics, if it has one."""
+        """Call a method of the manager's life, if it has it."""
         method = getattr(self.manager, verb, None)
         return method() if method is not None else None
 
@@ -104,6 +105,7 @@ class Daemon:
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""
+        self._tell('stopping')
         if self._periodics is not None:
             self._periodics.stop()
             self._worker.join()

@@ -10,6 +10,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import discovery
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
@@ -61,6 +62,7 @@ class SuperConductor:
             lease_s=conf.conductor.lease_s,
             threads=conf.conductor.saga_threads,
         )
+        self._stopping = runtime.Event()
         self._disposals = disposals.Disposals(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
@@ -88,6 +90,9 @@ class SuperConductor:
             build_requests.take_over, self.conf.conductor.build_lease_s
         )
         for reservation_id, found in batches.items():
+            if self._stopping.is_set():
+                self._give_back(found)
+                continue
             LOG.warning(
                 'Build %s was not finished in time; epoch %s takes it up',
                 reservation_id,
@@ -97,6 +102,11 @@ class SuperConductor:
                 build.Build(self.world, requests.context_of(found[0]), found).run()
             except exception.NovaLiteError as error:
                 LOG.error('Build %s is tried again later: %s', reservation_id, error)
+
+    def _give_back(self, found):
+        """Leave build requests to whoever sweeps next."""
+        epoch_of = {request.instance_uuid: request.epoch for request in found}
+        self.world.api_db.write(build_requests.expire, epoch_of)
 
     def sweep_sagas(self):
         """Take up sagas that are due and that no one holds."""
@@ -148,6 +158,10 @@ class SuperConductor:
         """Begin to keep time for sagas."""
         self.beat()
         self.engine.start()
+
+    def stopping(self):
+        """Take up no more builds: each may wait for long for a scheduler that is away."""
+        self._stopping.set()
 
     def stop(self):
         """Let running steps end; what waits is left to another or to the next start."""

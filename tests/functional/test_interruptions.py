@@ -3,6 +3,7 @@
 import testtools
 
 from nova_lite import conf as conf_module
+from nova_lite import runtime
 from nova_lite.cmd import wiring
 from nova_lite.db.api import build_requests
 from nova_lite.rpc import embedded as embedded_bus
@@ -67,6 +68,15 @@ class RestartTest(InterruptionTest):
         self.cloud.restart()
         self.wait_all(servers)
         self.assertEqual({each.id for each in servers}, set(self.cloud.guests()))
+
+    def test_who_asks_the_scheduler_stops_before_it(self):
+        """Else a build under way waits a minute for an answer that does not come."""
+        daemons, asked, seen = self.cloud.cloud.daemons, runtime.Event(), []
+        daemons['scheduler'].manager.stopping = asked.set
+        daemons['super-conductor']._closing.append(lambda: seen.append(runtime.wait(asked, 1)))
+        self.cloud.restart()
+        self.assertEqual([False], seen)
+        self.assertTrue(asked.is_set())
 
     def test_a_deletion_goes_on(self):
         server = self.cloud.boot()

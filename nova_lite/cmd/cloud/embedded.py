@@ -27,6 +27,9 @@ from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
 
+# Work flows downwards: who hands it on stops before who does it.
+STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
+
 
 class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
@@ -93,9 +96,8 @@ class EmbeddedCloud:
         events = [self._events.close] if self._events is not None else []
         _together([*events, *(running.stop for running in front)])
         self._events = None
-        # Work flows downwards: who hands it on stops before who does it.
-        for kinds in (('super-conductor', 'scheduler'), ('compute',), ('conductor',)):
-            names = [name for name in self.daemons if name.startswith(kinds)]
+        for kind in STOPPING:
+            names = [name for name in self.daemons if name.startswith(kind)]
             _together(functools.partial(self.stop_daemon, name) for name in names)
         _together(running.stop for running in neighbours)
         self._servers.clear()

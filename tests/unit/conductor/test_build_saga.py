@@ -58,6 +58,17 @@ class BuildTest(build_base.BuildTestCase):
         self.assertEqual([('host-1', self.uuid)], self.compute.built)
         self.assertIsNotNone(self.api_db.read(build_requests.find, waits))
 
+    def test_a_stopping_sweep_leaves_the_rest_to_others(self):
+        first = self.uuid
+        self.uuid = self.accept('r-2')
+        self.api_db.write(build_requests.expire, {first: 0, self.uuid: 0})
+        boss = super_module.SuperConductor(self.cells.conf, self.world, name='one')
+        self.addCleanup(boss.stop)
+        self.scheduler.before = boss.stopping
+        boss.sweep_builds()
+        self.assertEqual([('host-1', first)], self.compute.built)
+        self.assertEqual(['r-2'], list(self.api_db.write(build_requests.take_over, 60)))
+
     def test_the_scheduler_does_not_answer(self):
         self.scheduler.error = exception.MessagingTimeout(
             service='scheduler', reason='no reply', method='m', topic='t'
