@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.cmd import progress
 
 
 def boot(cloud, args, measured):
@@ -16,18 +17,22 @@ def boot(cloud, args, measured):
         began[server['id']] = start
         return server['id']
 
-    measured.begin()
-    with runtime.executor(args.concurrency) as pool:
-        for uuid in pool.map(create, range(args.count)):
-            asked[uuid] = 'ACTIVE'
-    try:
-        for uuid, now in cloud.settle(asked, args.poll):
-            measured.add('POST to ACTIVE', now - began[uuid])
-    except exception.NovaLiteError as error:
-        measured.failures.append(str(error))
-    measured.end(args.count)
-    for uuid in asked:
-        cloud.call('DELETE', f'/servers/{uuid}')
+    with progress.Count('ACTIVE', args.count) as count:
+        measured.begin()
+        with runtime.executor(args.concurrency) as pool:
+            for uuid in pool.map(create, range(args.count)):
+                asked[uuid] = 'ACTIVE'
+        try:
+            for uuid, now in cloud.settle(asked, args.poll):
+                measured.add('POST to ACTIVE', now - began[uuid])
+                count.add()
+        except exception.NovaLiteError as error:
+            measured.failures.append(str(error))
+        measured.end(args.count)
+    with progress.Count('deleted', len(asked)) as count:
+        for uuid in asked:
+            cloud.call('DELETE', f'/servers/{uuid}')
+            count.add()
 
 
 def list_(cloud, args, measured):
@@ -38,11 +43,13 @@ def list_(cloud, args, measured):
         start = runtime.monotonic()
         shown.append(len(cloud.call('GET', '/servers/detail?limit=1000')['servers']))
         measured.add('GET /servers/detail', runtime.monotonic() - start)
+        count.add()
 
-    measured.begin()
-    with runtime.executor(args.concurrency) as pool:
-        list(pool.map(one, range(args.count)))
-    measured.end(max(1, sum(shown)))
+    with progress.Count('lists', args.count) as count:
+        measured.begin()
+        with runtime.executor(args.concurrency) as pool:
+            list(pool.map(one, range(args.count)))
+        measured.end(max(1, sum(shown)))
 
 
 SCENARIOS = {'boot': boot, 'list': list_}

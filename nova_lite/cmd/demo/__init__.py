@@ -8,6 +8,7 @@ directory, plays scenes through its HTTP API with openstacksdk, and ends with
 import tempfile
 
 from nova_lite import runtime
+from nova_lite.cmd import progress
 from nova_lite.cmd import up
 from nova_lite.cmd import verify
 from nova_lite.cmd.cloud import layout
@@ -49,15 +50,16 @@ def run(args):
         cloud.places.prepare()
         up.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
         stage = stage_module.Stage(cloud)
-        stage.title('Starting a cloud: 2 cells, 3 simulated hosts in each')
         began = runtime.monotonic()
-        cloud.start(progress=stage.say)
+        with progress.Steps('Starting a cloud: 2 cells, 3 simulated hosts in each') as steps:
+            cloud.start(progress=steps.begin)
         try:
             stage.say(f'{cloud.url}/compute/v2.1 answers after {runtime.monotonic() - began:.1f} s')
             for name in args.scene or scenes.SCENES:
                 scenes.SCENES[name](stage)
             stage.title('Is everything consistent? (nova-lite verify)')
-            found = verify.find(directory)
+            with stage.waiting('reading everything'):
+                found = verify.find(directory)
             for finding in found:
                 stage.check(False, ' '.join(finding))
             stage.check(not found, 'nothing breaks an invariant')

@@ -1,6 +1,9 @@
 """The stage of the demo: a client of the cloud, and a terminal to tell the story on."""
 
+import contextlib
+
 from rich import console
+from rich import text as rich_text
 
 from nova_lite import runtime
 from nova_lite.cmd.cloud import clouds
@@ -14,9 +17,9 @@ class Stage:
     admin, demo: openstacksdk connections of the two clouds in clouds.yaml
     """
 
-    def __init__(self, cloud):
+    def __init__(self, cloud, *, stream=None):
         self.cloud = cloud
-        self.console = console.Console(highlight=False, soft_wrap=True)
+        self.console = console.Console(file=stream, highlight=False, soft_wrap=True)
         self.failed = 0
         self.checked = 0
         self._connections = {}
@@ -48,15 +51,20 @@ class Stage:
         """Say what must hold, and remember whether it did."""
         self.checked += 1
         self.failed += not holds
-        mark = '[green]ok[/green]' if holds else '[red]FAILED[/red]'
-        self.console.print(f'  {mark} ', end='')
-        self.console.print(text, markup=False)
+        mark = ('ok', 'green') if holds else ('FAILED', 'red')
+        self.console.print(rich_text.Text.assemble('  ', mark, ' ', text))
 
     def curtain(self):
         """Sum up; the exit code."""
         held = self.checked - self.failed
         self.title(f'{held} of {self.checked} checks held')
         return 1 if self.failed else 0
+
+    def waiting(self, text):
+        """While in its context a terminal shows that something goes on."""
+        if not self.console.is_terminal:
+            return contextlib.nullcontext()
+        return self.console.status(rich_text.Text(text))
 
     # ---- acting ----
 
@@ -71,28 +79,31 @@ class Stage:
     def wait(self, server, status='ACTIVE'):
         """Wait for a status and return the server as it is then."""
         deadline = runtime.monotonic() + WAIT_S
-        while True:
-            server = self.admin.compute.get_server(server.id)
-            if server.status == status or runtime.monotonic() > deadline:
-                return server
-            if server.status == 'ERROR':
-                return server
-            runtime.sleep(0.05)
+        with self.waiting(f'waiting for {server.name} to be {status}'):
+            while True:
+                server = self.admin.compute.get_server(server.id)
+                if server.status == status or runtime.monotonic() > deadline:
+                    return server
+                if server.status == 'ERROR':
+                    return server
+                runtime.sleep(0.05)
 
     def wait_for(self, condition):
         """Wait until `condition()` is true; what it gave."""
         deadline = runtime.monotonic() + WAIT_S
-        while True:
-            found = condition()
-            if found or runtime.monotonic() > deadline:
-                return found
-            runtime.sleep(0.05)
+        with self.waiting('waiting'):
+            while True:
+                found = condition()
+                if found or runtime.monotonic() > deadline:
+                    return found
+                runtime.sleep(0.05)
 
     def delete(self, servers):
         """Delete servers, and check that they go."""
         for server in servers:
             self.admin.compute.delete_server(server)
-        gone = [self.wait_gone(server) for server in servers]
+        with self.waiting('waiting for them to be gone'):
+            gone = [self.wait_gone(server) for server in servers]
         self.check(all(gone), 'deleted, and gone')
 
     def wait_gone(self, server):

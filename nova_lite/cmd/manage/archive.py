@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.cmd import progress
 from nova_lite.cmd.manage import command
 from nova_lite.db import engine
 from nova_lite.db import rows
@@ -48,8 +49,12 @@ def archive_deleted_rows(site, args):
         print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
         return 3
     moved = collections.Counter()
-    for cell_id, database in found:
-        moved += _archive(site, args, database, cell_id=cell_id, before=before)
+    with progress.Count('rows archived', None) as count:
+        for cell_id, database in found:
+            batches = _archive(site, args, database, cell_id=cell_id, before=before)
+            for batch in batches:
+                moved += batch
+                count.add(batch.total())
     _tell(args, moved)
     return 1 if moved else 0
 
@@ -96,11 +101,11 @@ def _databases(site, all_cells):
 
 
 def _archive(site, args, database, *, cell_id, before):
-    moved = collections.Counter()
+    """What each batch moved, as it comes."""
     while True:
         batch, uuids = database.write(archive.archive, args.max_rows, before)
         batch += site.api_db.write(_forget, cell_id, uuids)
-        moved += batch
+        yield batch
         if not args.until_complete or not uuids:
             break
         if args.verbose:
@@ -108,7 +113,6 @@ def _archive(site, args, database, *, cell_id, before):
         runtime.sleep(args.sleep)
     if args.purge:
         database.write(archive.purge, before)
-    return moved
 
 
 def _forget(connection, cell_id, uuids):

@@ -6,6 +6,7 @@ import dataclasses
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.cmd import progress
 from nova_lite.cmd.manage import command
 from nova_lite.db.api import build_requests
 from nova_lite.db.cell import compute_nodes
@@ -99,12 +100,14 @@ def _read(connection):
 def _held(site, providers):
     """[(node uuid, consumer, resources)] of everything on the providers."""
     found = []
-    for uuid in providers:
-        try:
-            held = site.placement.providers.allocations(context.admin(), uuid)
-        except exception.ResourceProviderNotFound:
-            continue  # deleted since it was listed
-        found += [(uuid, consumer, resources) for consumer, resources in sorted(held.items())]
+    with progress.Count('resource providers', len(providers)) as count:
+        for uuid in providers:
+            count.add()
+            try:
+                held = site.placement.providers.allocations(context.admin(), uuid)
+            except exception.ResourceProviderNotFound:
+                continue  # deleted since it was listed
+            found += [(uuid, consumer, resources) for consumer, resources in sorted(held.items())]
     return found
 
 

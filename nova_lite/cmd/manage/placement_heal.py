@@ -5,6 +5,7 @@ import dataclasses
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement
+from nova_lite.cmd import progress
 from nova_lite.cmd.manage import command
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
@@ -85,11 +86,14 @@ def _heal_cell(site, args, cell, tally):
         (node.host, node.hypervisor_hostname): node.uuid
         for node in cell.db.read(compute_nodes.every)
     }
-    for row in cell.db.read(instances.settled):
-        if tally.is_used_up or tally.code:
-            return
-        if args.instance in (None, row.uuid):
-            _heal(site, args, row, nodes.get((row.host, row.node)), tally=tally)
+    rows = cell.db.read(instances.settled)
+    with progress.Count(f'servers of {cell.name}', len(rows)) as count:
+        for row in rows:
+            if tally.is_used_up or tally.code:
+                return
+            if args.instance in (None, row.uuid):
+                _heal(site, args, row, nodes.get((row.host, row.node)), tally=tally)
+            count.add()
 
 
 def _heal(site, args, row, provider, *, tally):

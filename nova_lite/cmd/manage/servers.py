@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.cmd import progress
 from nova_lite.cmd.manage import cells
 from nova_lite.cmd.manage import command
 from nova_lite.db.api import instance_mappings
@@ -55,13 +56,15 @@ def map_instances(site, args):
         print(f'Cell with uuid {args.cell_uuid} was not found.')
         return 1
     left = args.max_count
-    for rows in _batches(cell):
-        missing = site.api_db.read(_missing, rows)
-        site.api_db.write(_map, cell.id, missing[:left])
-        if left is not None:
-            left -= len(missing)
-            if left < 0:
-                return 1
+    with progress.Count(f'servers of {cell.name}', None) as count:
+        for rows in _batches(cell):
+            missing = site.api_db.read(_missing, rows)
+            site.api_db.write(_map, cell.id, missing[:left])
+            count.add(len(rows))
+            if left is not None:
+                left -= len(missing)
+                if left < 0:
+                    return 1
     return 0
 
 

@@ -1,0 +1,113 @@
+"""What people see while a command works: moving on a terminal, plain lines elsewhere.
+
+`Steps` tells of one thing after the other, `Count` of many of the same kind. Both
+write where they are told to: results go to standard output, so what only tells of
+progress towards them goes to standard error.
+"""
+
+import sys
+
+from rich import console
+from rich import progress
+
+from nova_lite import runtime
+
+# Elsewhere than on a terminal a count is told so often at most.
+LINE_S = 5.0
+
+
+def _console(stream):
+    return console.Console(file=stream, highlight=False, soft_wrap=True, markup=False)
+
+
+class Steps:
+    """A title and the steps below it, of which the last begun is under way.
+
+    passing: of steps that are over nothing stays on a terminal
+    """
+
+    def __init__(self, title, *, stream=None, passing=False):
+        self._title, self._passing = title, passing
+        self._console = _console(stream or sys.stdout)
+        self._status = None
+        self._step, self._began = None, 0.0
+
+    def __enter__(self):
+        if self._console.is_terminal:
+            self._status = self._console.status(self._title)
+            self._status.start()
+        if not (self._status and self._passing):
+            self._print(self._title)
+        return self
+
+    def begin(self, text):
+        """The next step has begun; the one before is over."""
+        self._end('done')
+        self._step, self._began = text, runtime.monotonic()
+        if self._status:
+            self._status.update(text)
+        else:
+            self._print(f'  {text}')
+
+    def _end(self, how):
+        if self._step is not None and self._status and not self._passing:
+            seconds = runtime.monotonic() - self._began
+            self._print(f'  {self._step}: {how} after {seconds:.1f} s')
+        self._step = None
+
+    def _print(self, text):
+        self._console.print(text)
+        self._console.file.flush()
+
+    def __exit__(self, kind, _error, _traceback):
+        self._end('done' if kind is None else 'ended')
+        if self._status:
+            self._status.stop()
+
+
+class Count:
+    """So many of so many: a bar on a terminal, a line from time to time elsewhere.
+
+    total: None when it is not known
+    """
+
+    def __init__(self, title, total, *, stream=None):
+        self._title, self._total = title, total
+        self._console = _console(stream or sys.stderr)
+        self._done = 0
+        self._lock = runtime.Lock()
+        self._told = runtime.monotonic()
+        self._bar = self._task = None
+
+    def __enter__(self):
+        if self._console.is_terminal:
+            self._bar = progress.Progress(
+                progress.TextColumn('{task.description}'),
+                progress.BarColumn(),
+                progress.MofNCompleteColumn(),
+                progress.TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._bar.add_task(self._title, total=self._total)
+            self._bar.start()
+        return self
+
+    def add(self, number=1):
+        """So many more are done; any thread may say so."""
+        with self._lock:
+            self._done += number
+            if self._bar:
+                self._bar.update(self._task, completed=self._done)
+            elif runtime.monotonic() - self._told >= LINE_S:
+                self._told = runtime.monotonic()
+                self._line()
+
+    def _line(self):
+        total = '' if self._total is None else f' of {self._total}'
+        self._console.print(f'{self._title}: {self._done}{total}')
+        self._console.file.flush()
+
+    def __exit__(self, *_error):
+        if self._bar:
+            self._bar.stop()
