@@ -1,11 +1,17 @@
-"""nova-lite: the command for people. Each subcommand is a module beside this one."""
+"""nova-lite: the command for people. Each subcommand is a module beside this one.
+
+Exit codes: 0 done; 1 done, and something did not hold (a finding, a failure);
+2 not done: wrong arguments, or something is missing, away or in use.
+"""
 
 import argparse
 import importlib
+import logging
 import sys
 
 from nova_lite import exception
 
+NOT_DONE, INTERRUPTED = 2, 130
 COMMANDS = ('up', 'demo', 'verify', 'saga', 'why', 'events', 'bench')
 
 
@@ -23,11 +29,15 @@ def parser():
 def main(argv=None):
     """Run the subcommand; returns its exit code."""
     args = parser().parse_args(sys.argv[1:] if argv is None else argv)
+    # What goes wrong is told once, at the end; `up` and `demo` log to a file.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         return args.run(args) or 0
     except (exception.NovaLiteError, ValueError) as error:
         print(f'nova-lite {args.command}: {error}', file=sys.stderr)
-        return 1
+        return NOT_DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 if __name__ == '__main__':

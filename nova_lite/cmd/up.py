@@ -9,8 +9,10 @@ from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.cmd import daemon
+from nova_lite.cmd import progress
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.cloud import preflight
 
 
 def add_parser(commands):
@@ -149,28 +151,41 @@ def stop_logging():
 def run(args):
     """Start, say how to use it, wait for Ctrl-C, stop."""
     settings = settings_of(args)
+    preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make_cloud(settings)
     signals = service.Signals()
-    began = runtime.monotonic()
+    cloud.places.hold()
+    preflight.check_port(settings)
     cloud.places.prepare(fresh=args.fresh)
     log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
-    print(
-        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}',
-        flush=True,
-    )
+    began = runtime.monotonic()
     try:
-        cloud.start(fresh=args.fresh, progress=lambda text: print(f'  {text}', flush=True))
+        _start(cloud, args.fresh)
         signals.starting = False
+        _tell(cloud, runtime.monotonic() - began)
+        while not signals.wait(None):
+            pass
     except service.Stopped:
         signals.starting = False
-        print('Stopping', flush=True)
-        cloud.stop()
-        return 0
     except BaseException:
         signals.starting = False
         cloud.stop()
         raise
-    seconds = runtime.monotonic() - began
+    print('Stopping', flush=True)
+    cloud.stop()
+    print('Stopped', flush=True)
+    daemon.leave()
+
+
+def _start(cloud, fresh):
+    settings = cloud.places.settings
+    with progress.Steps(
+        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
+    ) as steps:
+        cloud.start(fresh=fresh, progress=steps.begin)
+
+
+def _tell(cloud, seconds):
     print(
         f"""
 Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
@@ -183,8 +198,3 @@ Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
 Ctrl-C stops it; started again, servers are as before.""",
         flush=True,
     )
-    while not signals.wait(None):
-        pass
-    print('Stopping', flush=True)
-    cloud.stop()
-    return 0

@@ -2,6 +2,8 @@
 
 import os
 
+from keystoneauth1 import exceptions as keystone
+from openstack import exceptions as sdk
 import requests
 
 from nova_lite import exception
@@ -19,7 +21,12 @@ class Client:
         if not os.path.exists(path):
             raise exception.Invalid(reason=f'{path} is missing; is the cloud up?')
         self.connection = clouds.connect(path)
-        self.base = self.connection.compute.get_endpoint()
+        try:
+            self.base = self.connection.compute.get_endpoint()
+        except (keystone.ClientException, sdk.SDKException) as error:
+            raise exception.Unavailable(
+                service=f'The cloud of {directory}', reason=f'{error}; is it up?'
+            ) from error
         self._headers = {
             'X-Auth-Token': self.connection.auth_token,
             'OpenStack-API-Version': 'compute 2.74',

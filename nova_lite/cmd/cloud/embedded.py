@@ -10,22 +10,22 @@ import os
 from oslo_log import log
 
 from nova_lite import conf as conf_module
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd import events_door
 from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.cloud import neighbours
+from nova_lite.cmd.cloud import preflight
 from nova_lite.cmd.cloud import setup
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
-from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
-from nova_lite.wsgi import placement
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
+SIMULATED = ('/identity', '/image', '/network', '/volume')
 
 # Work flows downwards: who hands it on stops before who does it.
 STOPPING = ('super-conductor', 'scheduler', 'compute', 'conductor')
@@ -43,8 +43,8 @@ class EmbeddedCloud:
         self.daemons = {}
         self.confs = {}
         self._watched = {}
-        self._servers = []
-        self._simcloud = None
+        self._neighbours = neighbours.Neighbours(self.places)
+        self._fronts = []
         self.api_app = None
         self._events = None
 
@@ -58,7 +58,8 @@ class EmbeddedCloud:
         progress('databases')
         setup.databases(self.places, fresh=fresh)
         progress('identity, image, network and volume services')
-        self._start_neighbours()
+        self._neighbours.start()
+        self.urls |= self._neighbours.urls
         self._configure()
         setup.mappings(self.places, self.confs['control'])
         progress('cells')
@@ -92,17 +93,14 @@ class EmbeddedCloud:
 
     def stop(self):
         """Stop everything, newest first. What is under way goes on at the next start."""
-        neighbours, front = self._servers[:2], self._servers[2:]
         events = [self._events.close] if self._events is not None else []
-        _together([*events, *(running.stop for running in front)])
+        _together([*events, *(running.stop for running in self._fronts)])
         self._events = None
+        self._fronts.clear()
         for kind in STOPPING:
             names = [name for name in self.daemons if name.startswith(kind)]
             _together(functools.partial(self.stop_daemon, name) for name in names)
-        _together(running.stop for running in neighbours)
-        self._servers.clear()
-        if self._simcloud is not None:
-            self._simcloud.close()
+        self._neighbours.stop()
         if os.path.exists(self._pid_path):
             os.unlink(self._pid_path)
         embedded_bus.forget(self.places.tag)
@@ -113,38 +111,6 @@ class EmbeddedCloud:
     @property
     def _pid_path(self):
         return self.places.path('run', 'all.embedded.pid')
-
-    def _start_neighbours(self):
-        settings = self.places.settings
-        port = server.free_port()
-        self._simcloud = simcloud.make_app(
-            self.places.database_url(layout.SIMCLOUD),
-            self.places.public_url,
-            options={
-                **self.places.secrets,
-                'auth': settings.auth,
-                'compute_events': True,
-                'internal_url': f'http://127.0.0.1:{port}',
-            },
-        )
-        self._serve('simcloud', self._simcloud, threads=16, port=port)
-        self._placement = placement.make_app(
-            self.places.database_url(layout.PLACEMENT),
-            auth_strategy=settings.auth,
-            keystone=None
-            if settings.auth == 'noauth'
-            else {
-                **daemon_config.credentials(self.places, self.urls, 'placement'),
-                'www_authenticate_uri': f'{self.places.public_url}/identity',
-            },
-        )
-        self._serve('placement', front.Front({'/placement': self._placement}), threads=8)
-
-    def _serve(self, name, application, *, threads, port=0):
-        running = server.InProcess(application, threads=threads, port=port)
-        running.start()
-        self._servers.append(running)
-        self.urls[name] = running.url
 
     def _configure(self):
         places, urls = self.places, self.urls
@@ -162,17 +128,17 @@ class EmbeddedCloud:
             monitoring.Monitoring(self._watched.values()), threads=monitor.THREADS
         )
         running.start()
-        self._servers.append(running)
+        self._fronts.append(running)
         self.places.write_health({'all': running.url})
 
     def _start_front(self):
         settings = self.places.settings
         application = wiring.api(self.confs['control'])
         self.api_app = application.app
-        routes = {'/compute': application, '/placement': self._placement}
-        routes |= dict.fromkeys(('/identity', '/image', '/network', '/volume'), self._simcloud)
+        routes = {'/compute': application, '/placement': self._neighbours.placement}
+        routes |= dict.fromkeys(SIMULATED, self._neighbours.simcloud)
         running = server.InProcess(
-            front.Front(routes, keep=('/identity', '/image', '/network', '/volume')),
+            front.Front(routes, keep=SIMULATED),
             host=settings.listen,
             port=settings.port,
             threads=24,
@@ -180,10 +146,8 @@ class EmbeddedCloud:
         try:
             running.start()
         except OSError as error:
-            raise exception.Unavailable(
-                service=f'Port {settings.port}', reason=f'{error}; choose another with --port'
-            ) from error
-        self._servers.append(running)
+            raise preflight.port_in_use(settings, error) from error
+        self._fronts.append(running)
 
 
 def _together(calls):

@@ -24,6 +24,13 @@ API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 
 
+class InUse(exception.Conflict):
+    msg = (
+        'The state directory %(directory)s is in use by process %(pid)s; '
+        'stop that one, or choose another with --state-dir'
+    )
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settings:
     """What `nova-lite up` was asked for. hosts counts per cell.
@@ -71,6 +78,7 @@ class Layout:
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets = {}
         self._lock = None
+        self._ours = False
 
     # ---- places ----
 
@@ -93,7 +101,11 @@ class Layout:
         """The database called `name`."""
         if self.settings.database is None or name == SIMCLOUD:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
-        return f'{self.settings.database.rstrip("/")}/nova_lite_{self.tag}_{name}'
+        return f'{self.settings.database.rstrip("/")}/{self.database_name(name)}'
+
+    def database_name(self, name):
+        """What the database called `name` is called on a server."""
+        return f'nova_lite_{self.tag}_{name}'
 
     def hosts(self, cell):
         """Names of a cell's hosts."""
@@ -112,14 +124,14 @@ class Layout:
     def prepare(self, *, fresh=False):
         """Make the state directory ours, and secrets when there are none.
 
-        fresh: forget what was there. Raises Conflict while another process has it.
+        fresh: forget what was there. Raises InUse while another process has it.
         """
-        first = self._lock is None
-        self._hold()
-        if fresh and first:
+        self.hold()
+        if fresh and not self._ours:
             for name in set(os.listdir(self.root)) - {LOCK}:
                 path = os.path.join(self.root, name)
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        self._ours = True
         self._write_policy()
         path = self.path('secrets.json')
         if os.path.exists(path):
@@ -140,15 +152,27 @@ class Layout:
         if not os.path.exists(self.policy_path):
             _write(self.policy_path, yaml.safe_dump(POLICY))
 
-    def _hold(self):
+    def hold(self):
+        """Keep other processes out of the state directory; raises InUse, Unavailable."""
         if self._lock is not None:
             return
-        lock = open(self.path(LOCK), 'a')  # noqa: SIM115 - held until `release`
+        try:
+            lock = open(self.path(LOCK), 'a+')  # noqa: SIM115 - held until `release`
+        except OSError as error:
+            raise exception.Unavailable(
+                service=f'The state directory {self.root}',
+                reason=f'{error.strerror}; choose another with --state-dir',
+            ) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or 'unknown'
             lock.close()
-            raise exception.Conflict(reason=f'another cloud runs in {self.root}') from None
+            raise InUse(directory=self.root, pid=holder) from None
+        lock.truncate(0)
+        lock.write(f'{os.getpid()}\n')
+        lock.flush()
         self._lock = lock
 
     def release(self):
@@ -156,6 +180,7 @@ class Layout:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+            self._ours = False
 
     def write_clouds(self):
         """Write clouds.yaml for the real clients; returns its path."""

@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.cloud import preflight
 from nova_lite.cmd.cloud import setup
 from nova_lite.cmd.cloud import supervisor
 from nova_lite.wsgi import server
@@ -46,6 +47,7 @@ class ProcessCloud:
         """
         places = self.places
         places.prepare(fresh=fresh)
+        self._wait_for_brokers(progress)
         progress('databases')
         self._create_databases(fresh, progress)
         self._start_neighbours()
@@ -74,6 +76,14 @@ class ProcessCloud:
         self.places.release()
 
     # ---- parts ----
+
+    def _wait_for_brokers(self, progress):
+        settings = self.places.settings
+        conf = conf_module.make_conf(files=[])
+        if settings.options.get('oslo_messaging_rabbit', {}).get('ssl'):
+            return  # what else TLS needs, only the daemons' configuration tells
+        for name in (layout.TOP, *self.places.cell_names):
+            preflight.wait_for_broker(self.places.bus_url(name), conf, ANSWER_S, progress)
 
     def _create_databases(self, fresh, progress):
         deadline = runtime.monotonic() + ANSWER_S

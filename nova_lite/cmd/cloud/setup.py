@@ -18,6 +18,8 @@ from nova_lite.db.cell import compute_nodes
 
 WAIT_S = 60
 LOOK_S = 0.1
+# MariaDB's codes for a user or password that it does not know, or not from here.
+DENIED = (1044, 1045, 1130, 1698)
 
 
 def databases(places, *, fresh=False):
@@ -31,7 +33,8 @@ def databases(places, *, fresh=False):
 def create_databases(places, *, fresh=False):
     """Create the databases that a server does not have yet; SQLite makes its own.
 
-    fresh: drop those of this cloud first. Raises Unavailable when the server is.
+    fresh: drop those of this cloud first. Raises ValueError when the server refuses us,
+    Unavailable when it is away.
     """
     if places.settings.database is None:
         return
@@ -43,9 +46,16 @@ def create_databases(places, *, fresh=False):
         with server.connect() as connection:
             _create_missing(places, connection, fresh)
     except sa.exc.OperationalError as error:
+        if _refused(error.orig):
+            raise ValueError(f'--db: the server refuses us: {error.orig.args[-1]}') from None
         raise exception.Unavailable(service='The database server', reason=error.orig) from error
     finally:
         server.dispose()
+
+
+def _refused(error):
+    # psycopg's errors of a connection that did not come about have no code.
+    return error.args[:1] and error.args[0] in DENIED or 'authentication failed' in str(error)
 
 
 def _create_missing(places, connection, fresh):

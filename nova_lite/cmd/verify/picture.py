@@ -74,8 +74,8 @@ class Picture:
 class Reader:
     """Reads pictures of the cloud in a state directory."""
 
-    def __init__(self, conf, directory):
-        self.directory = directory
+    def __init__(self, conf, directory, *, tell=lambda text: None):
+        self.directory, self._tell = directory, tell
         self.isolated_aggregates = conf.scheduler.enable_isolated_aggregate_filtering
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
@@ -96,9 +96,12 @@ class Reader:
         Guests first and allocations last: what is made later than what it belongs
         to must not look like an orphan.
         """
+        self._tell('at guests')
         guests = self._guests()
+        self._tell('at the databases')
         api = self.api_db.read(_api_rows)
         cells = [self._cell(cell) for cell in self.cells.every()]
+        self._tell('at ports, volumes and allocations')
         ports = self._all(self.network, ctxt, '/ports', 'ports')
         return Picture(
             now=runtime.naive_now(),
