@@ -7,6 +7,7 @@ database server. Compare ratios of runs that alternate: machines are noisy.
 
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.bench import client
+from nova_lite.cmd.bench import idle
 from nova_lite.cmd.bench import moves
 from nova_lite.cmd.bench import report
 from nova_lite.cmd.bench import scenarios
@@ -15,7 +16,8 @@ from nova_lite.cmd.bench import scenarios
 def add_parser(commands):
     """Add the subcommand."""
     parser = commands.add_parser('bench', help='measure a running cloud', description=__doc__)
-    parser.add_argument('scenario', choices=sorted({**scenarios.SCENARIOS, **moves.SCENARIOS}))
+    known = {'idle', *scenarios.SCENARIOS, *moves.SCENARIOS}
+    parser.add_argument('scenario', choices=sorted(known))
     state_dir.add_option(parser)
     moves.add_options(parser)
     parser.add_argument(
@@ -49,6 +51,13 @@ def add_parser(commands):
         metavar='PID',
         help='count the CPU of this process and its children too',
     )
+    parser.add_argument(
+        '--seconds',
+        type=float,
+        default=60,
+        metavar='N',
+        help='how long `idle` watches (default: %(default)s)',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
@@ -58,6 +67,10 @@ def run(args):
     moves.check(args)
     if args.scenario in moves.SCENARIOS:
         return moves.run(args)
+    if args.scenario == 'idle':
+        figures = idle.measure(args.state_dir, args.also, args.seconds)
+        idle.show(figures, as_json=args.json)
+        return 0
     cloud = client.Client(args.state_dir)
     measured = report.Measured(args.scenario, args.state_dir, args.also)
     scenarios.SCENARIOS[args.scenario](cloud, args, measured)

@@ -15,7 +15,8 @@ def _stat(pid):
         return file.read().rsplit(')', 1)[1].split()
 
 
-def _children():
+def children():
+    """{process: [its children, ...]} of the whole machine."""
     found = {}
     for name in os.listdir('/proc'):
         if name.isdigit():
@@ -26,14 +27,35 @@ def _children():
     return found
 
 
-def cpu_seconds(pid, children):
-    """CPU seconds of a process and all below it."""
+def tree(pid, below):
+    """A process and all below it. below: what `children` gave"""
+    yield pid
+    for child in below.get(pid, ()):
+        yield from tree(child, below)
+
+
+def cpu_seconds(pid):
+    """CPU seconds of one process."""
     try:
         fields = _stat(pid)
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
-    own = (int(fields[11]) + int(fields[12])) / TICKS
-    return own + sum(cpu_seconds(child, children) for child in children.get(pid, ()))
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def pids_of(directory, also):
+    """{KIND.NAME: process id} of a cloud's pid files and of `also`."""
+    found = {str(pid): pid for pid in also}
+    for path in glob.glob(os.path.join(directory, 'run', '*.pid')):
+        with open(path) as file:
+            found[os.path.basename(path)[:-4]] = int(file.read())
+    return found
+
+
+def cpu_of(pids):
+    """{name: CPU seconds so far of the process and all below it}."""
+    below = children()
+    return {name: sum(cpu_seconds(each) for each in tree(pid, below)) for name, pid in pids.items()}
 
 
 class Measured:
@@ -45,31 +67,24 @@ class Measured:
     def __init__(self, scenario, directory, also):
         self.scenario, self.times, self.failures = scenario, {}, []
         self.count = 0
-        self._pids = {str(pid): pid for pid in also}
-        for path in glob.glob(os.path.join(directory, 'run', '*.pid')):
-            with open(path) as file:
-                self._pids[os.path.basename(path)[:-4]] = int(file.read())
+        self._pids = pids_of(directory, also)
         self._seconds = self._before = self._after = None
 
     def begin(self):
         """The clock and the CPU counters start now."""
-        self._before = self._cpu()
+        self._before = cpu_of(self._pids)
         self._seconds = -runtime.monotonic()
 
     def end(self, count, *, tail_s=0):
         """They stop, the CPU counters `tail_s` later; `count` operations were done."""
         self._seconds += runtime.monotonic()
         runtime.sleep(tail_s)
-        self._after = self._cpu()
+        self._after = cpu_of(self._pids)
         self.count = count
 
     def add(self, what, seconds):
         """One operation took that long."""
         self.times.setdefault(what, []).append(seconds)
-
-    def _cpu(self):
-        children = _children()
-        return {name: cpu_seconds(pid, children) for name, pid in self._pids.items()}
 
     def as_dict(self):
         """All figures; milliseconds and CPU seconds per operation."""
