@@ -1,7 +1,8 @@
 """The API contract as requests and answers, against an embedded cloud.
 
 Each file in `cases` is played in order on a cloud of its own. `$ENVIRON` names
-where it is and who calls: COMPUTE, ADMIN_TOKEN, DEMO_TOKEN, IMAGE.
+where it is and who calls: COMPUTE, ADMIN_TOKEN, ADMIN_USER, ADMIN_PROJECT, DEMO_TOKEN,
+IMAGE; the only host is cell1-host1.
 """
 
 import os
@@ -22,6 +23,8 @@ class CloudFixture(fixture.GabbiFixture):
         self.cloud.setUp()
         os.environ['COMPUTE'] = f'{self.cloud.cloud.url}/compute'
         os.environ['ADMIN_TOKEN'] = self.cloud.admin.auth_token
+        os.environ['ADMIN_USER'] = self.cloud.admin.current_user_id
+        os.environ['ADMIN_PROJECT'] = self.cloud.admin.current_project_id
         os.environ['DEMO_TOKEN'] = self.cloud.demo.auth_token
         os.environ['IMAGE'] = self.cloud.admin.image.find_image('cirros').id
 
