@@ -22,7 +22,7 @@ from tests.fixtures import ports
 from tests.fixtures import processes
 
 COMMAND = [sys.executable, '-m', 'nova_lite.cmd.main']
-READY_S, STOP_S, RUN_S = 120, 60, 120
+READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
 

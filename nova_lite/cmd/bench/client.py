@@ -59,7 +59,9 @@ class Client:
 
     def server_body(self, name, args):
         """The body that creates a server without networks."""
-        image = self.connection.image.find_image(args.image, ignore_missing=False)
+        image = self.connection.image.find_image(args.image)
+        if image is None:
+            raise exception.Invalid(reason=f'there is no image {args.image}')
         return {
             'server': {
                 'name': name,

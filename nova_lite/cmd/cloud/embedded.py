@@ -70,6 +70,7 @@ class EmbeddedCloud:
         progress('scheduler and super-conductor')
         self.start_daemon('scheduler', wiring.scheduler, 'control')
         self.start_daemon('super-conductor', wiring.super_conductor, 'control')
+        progress('hosts')
         setup.hosts(self.places, self.confs['control'])
         progress('compute API')
         self._start_front()

@@ -66,6 +66,7 @@ class ProcessCloud:
         self._child('super-conductor', 'top', 'conductor', control)
         self._child('api', 'top', 'api', self._write('api', self._api_sections()))
         self._wait_for(f'{self.url}/compute/', 'api.top')
+        progress('hosts')
         setup.hosts(places, self.confs['control'])
         places.write_health(self.health_urls)
         places.write_clouds()

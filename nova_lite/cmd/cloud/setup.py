@@ -6,9 +6,11 @@ Every function may run again on a cloud that has them.
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
+from nova_lite import context
 from nova_lite import discovery
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import placement
 from nova_lite.cmd.cloud import layout
 from nova_lite.db import engine
 from nova_lite.db import migrate
@@ -18,6 +20,8 @@ from nova_lite.db.cell import compute_nodes
 
 WAIT_S = 60
 LOOK_S = 0.1
+# Traits are written first and inventories second, each making a new generation.
+WITH_INVENTORY = 2
 # MariaDB's codes for a user or password that it does not know, or not from here.
 DENIED = (1044, 1045, 1130, 1698)
 
@@ -96,28 +100,53 @@ def mappings(places, conf):
 
 
 def hosts(places, conf):
-    """Wait until every host has reported itself, then map them all."""
+    """Wait until every host has reported itself, map them all, wait for placement too."""
     database = engine.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, database)
     try:
-        deadline = runtime.monotonic() + WAIT_S + places.settings.hosts * places.settings.cells
+        count = places.settings.hosts * places.settings.cells
+        deadline = runtime.monotonic() + WAIT_S + count
         for name in places.cell_names:
             cell = next(cell for cell in cells.every() if cell.name == name)
-            _wait_for_nodes(cell, set(places.hosts(name)), deadline)
+            wanted = set(places.hosts(name))
+            _wait(
+                lambda cell=cell, wanted=wanted: wanted - cell.db.read(compute_nodes.hosts),
+                f'did not report to {cell.name}',
+                deadline=deadline,
+                pause_s=LOOK_S,
+            )
         discovery.discover_hosts(cells)
+        wanted = {host for name in places.cell_names for host in places.hosts(name)}
+        client = placement.Placement(conf)
+        _wait(
+            lambda: wanted - _registered(client),
+            'are not registered in placement',
+            deadline=deadline,
+            # It is one list of them all: where they are many, ask less often.
+            pause_s=LOOK_S + count / 500,
+        )
     finally:
         cells.close()
         database.dispose()
 
 
-def _wait_for_nodes(cell, wanted, deadline):
+def _registered(client):
+    return {
+        provider.name
+        for provider in client.providers.list(context.admin())
+        if provider.generation >= WITH_INVENTORY
+    }
+
+
+def _wait(find_missing, what, *, deadline, pause_s):
+    """Wait until no host is missing any more; raises Unavailable."""
     while True:
-        missing = wanted - {node.host for node in cell.db.read(compute_nodes.every)}
+        missing = find_missing()
         if not missing:
             return
         if runtime.monotonic() > deadline:
             raise exception.Unavailable(
-                service=f'Compute of {cell.name}',
-                reason=f'{len(missing)} hosts did not report, {sorted(missing)[0]} among them',
+                service='The cloud',
+                reason=f'{len(missing)} hosts {what}, {sorted(missing)[0]} among them',
             )
-        runtime.sleep(LOOK_S)
+        runtime.sleep(pause_s)

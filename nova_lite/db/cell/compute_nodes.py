@@ -25,6 +25,11 @@ def every(connection, **where):
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
+def hosts(connection):
+    """The hosts of all nodes."""
+    return set(connection.scalars(sa.select(TABLE.c.host)))
+
+
 def get(connection, uuid):
     """One node by uuid; raises ComputeNodeNotFound."""
     return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
