@@ -1,0 +1,59 @@
+"""What `nova-lite up` says of brokers and database servers that refuse it."""
+
+import subprocess
+import sys
+
+import fixtures
+import testtools
+
+from nova_lite import conf as conf_module
+from nova_lite import exception
+from nova_lite.cmd.cloud import preflight
+from tests.fixtures import mariadb
+from tests.fixtures import ports
+from tests.fixtures import rabbit
+from tests.fixtures import servers
+
+
+class RefusalsTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.database = rabbit.Rabbit('top'), mariadb.MariaDB()
+        servers.use_all(self, self.broker, self.database)
+        self.url = self.broker.vhost_url('/') + '{cell}'
+
+    def wait(self, url, seconds=0):
+        told = []
+        preflight.wait_for_broker(url, conf_module.make_conf(files=[]), seconds, told.append)
+        return told
+
+    def refused(self, bus):
+        """The message of an `up` that is refused, which must not wait."""
+        done = subprocess.run(
+            [sys.executable, '-m', 'nova_lite.cmd.main', 'up', '--cells', '1',
+             '--state-dir', self.useFixture(fixtures.TempDir()).path,
+             '--port', str(self.useFixture(ports.Port()).number),
+             '--bus', bus, '--db', self.database.root_url.replace('root@', 'root:hidden@')],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertNotIn('hidden', done.stderr)
+        return done.stderr
+
+    def test_each_says_what_it_refuses(self):
+        self.assertEqual([], self.wait(self.url.replace('{cell}', 'top')))
+        message = self.refused(self.url.replace(self.broker.password, 'hidden'))
+        self.assertIn(f'127.0.0.1:{self.broker.port} refuses user nova', message)
+
+        message = self.refused(self.url)
+        self.assertIn('has no virtual host cell1 for user nova', message)
+        self.assertIn('add_vhost', message)
+
+        self.broker.ctl('add_vhost', 'cell1')
+        self.broker.ctl('set_permissions', '-p', 'cell1', 'nova', '.*', '.*', '.*')
+        self.assertIn("--db: the server refuses us: Access denied for user 'root'",
+                      self.refused(self.url))  # fmt: skip
+
+        self.broker.kill()
+        with testtools.ExpectedException(exception.Unavailable, '.*refused.*'):
+            self.wait(self.url.replace('{cell}', 'top'))
