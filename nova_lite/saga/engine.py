@@ -64,6 +64,16 @@ class Engine:
         if self._clock is not None:
             self._clock.join()
 
+    def abandon(self):
+        """Stop as a kill would: steps that are under way end, and nobody is told of anything.
+
+        Leases are left to end by themselves. For rehearsals of that.
+        """
+        with self._lock:
+            self._stopping = True
+            self.journal = journal_module.Abandoned()
+            self._lock.notify_all()
+
     def sweep(self, limit=100):
         """Take up sagas that are due and that no one holds; how many there were."""
         uuids = self.journal.due(limit)
@@ -154,11 +164,16 @@ class _Run:
     """One acquisition of one saga."""
 
     def __init__(self, engine, saga, record):
-        self.engine, self.journal = engine, engine.journal
+        self.engine = engine
         self.saga, self.record = saga, record
         self.attempts = record.attempts
         self.position = record.position
         self._plan()
+
+    @property
+    def journal(self):
+        """Where it is noted what becomes of the saga."""
+        return self.engine.journal
 
     def _plan(self):
         """The steps as they are now: those to come may depend on what others found."""

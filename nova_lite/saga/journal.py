@@ -44,3 +44,12 @@ class Journal(typing.Protocol):
 
     def due(self, limit):
         """uuids of sagas to run that no one holds, longest waiting first."""
+
+
+class Abandoned:
+    """The journal of who is dead: nothing is noted, so that leases end by themselves."""
+
+    def _refuse(self, *args, **kwargs):
+        raise LostLease('abandoned')
+
+    acquire = renew = advance = park = finish = due = _refuse

@@ -15,7 +15,10 @@ from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.demo import live
 from nova_lite.cmd.demo import scenes
 from nova_lite.cmd.demo import stage as stage_module
+from nova_lite.cmd.timeline import page
 from nova_lite.wsgi import server
+
+TITLE = 'How servers changed cells'
 
 
 def add_parser(commands):
@@ -27,12 +30,18 @@ def add_parser(commands):
         choices=sorted(scenes.SCENES),
         help='play only this scene; may be repeated',
     )
+    parser.add_argument(
+        '--html', metavar='FILE', help='write how servers changed cells as a page that stands alone'
+    )
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
     parser.set_defaults(run=run)
 
 
 def run(args):
     """Play the scenes; returns the exit code."""
+    if args.html:
+        # Nobody wants to learn at the end that it cannot be written.
+        page.write(args.html, TITLE, [])
     with tempfile.TemporaryDirectory(prefix='nova-lite-demo-') as directory:
         cloud = up.make_cloud(
             layout.Settings(
@@ -43,6 +52,8 @@ def run(args):
                 profile=live.write_profile(directory),
                 options={
                     'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
+                    # Nobody wants to wait until it is sure that a super-conductor is dead.
+                    'conductor': {'lease_s': 3, 'sweep_interval_s': 0.5},
                     'scheduler': {'enable_isolated_aggregate_filtering': True},
                 },
             )
@@ -57,6 +68,9 @@ def run(args):
             stage.say(f'{cloud.url}/compute/v2.1 answers after {runtime.monotonic() - began:.1f} s')
             for name in args.scene or scenes.SCENES:
                 scenes.SCENES[name](stage)
+            if args.html:
+                page.write(args.html, TITLE, stage.stories)
+                stage.say(f'{args.html} shows how {len(stage.stories)} moves went')
             stage.title('Is everything consistent? (nova-lite verify)')
             with stage.waiting('reading everything'):
                 found = verify.find(directory)

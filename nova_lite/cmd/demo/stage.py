@@ -15,6 +15,7 @@ class Stage:
     """Says what happens, checks that it did, and keeps count.
 
     admin, demo: openstacksdk connections of the two clouds in clouds.yaml
+    stories: of sagas, for the page at the end
     """
 
     def __init__(self, cloud, *, stream=None):
@@ -22,6 +23,7 @@ class Stage:
         self.console = console.Console(file=stream, highlight=False, soft_wrap=True)
         self.failed = 0
         self.checked = 0
+        self.stories = []
         self._connections = {}
 
     def _connect(self, name):

@@ -239,3 +239,27 @@ class EngineTest(testtools.TestCase):
 
     def test_the_journal_keeps_no_token(self):
         self.assertNotIn('auth_token', self.record().context)
+
+    def test_abandoned_tells_nobody(self):
+        """As after a kill: the saga stays with the dead one until its lease ends."""
+        dead = self.engine('dead')
+
+        def killed():
+            dead.abandon()
+            return self.world.effect('second', 'do')
+
+        class Killed(Toy):
+            def steps(self):
+                first, _second, *others = super().steps()
+                return (first, saga.Step('second', killed), *others)
+
+        dead.make_saga = lambda record: self.make_saga(Killed, record)
+        self.assertIsNone(dead.run(self.uuid))
+        record = self.record()
+        self.assertEqual(('running', 'dead', 'first'), (record.state, record.owner, record.step))
+        self.assertIsNone(self.engine('two').run(self.uuid))
+        self.clock.advance(16)
+        self.assertEqual('done', self.engine('two').run(self.uuid))
+        self.assertEqual(2, self.world.log.count(('second', 'do')))
+        told = [event.what for event in self.database.read(sagas.events, self.uuid)]
+        self.assertEqual(1, told.count('taken over'))
