@@ -5,11 +5,11 @@ once (deadlock, lost connection), so it does nothing but database work.
 """
 
 import functools
+import os
 import typing
 
 from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exception
-from oslo_db.sqlalchemy import enginefacade
 from oslo_db.sqlalchemy import exc_filters
 from oslo_log import log
 import sqlalchemy
@@ -29,8 +29,13 @@ UNAVAILABLE = (
     db_exception.DBNonExistentDatabase,
     db_exception.DBDeadlock,
 )
+# A connection that rested longer is tried before it is used, and made anew in the end.
+RESTED_S = 1.0
+RECYCLE_S = 3600
+POOL_TIMEOUT_S = 30
 MARIADB_OPTIONS = {
     'charset': 'utf8mb4',
+    'sql_mode': 'TRADITIONAL',
     'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 }
 
@@ -81,16 +86,8 @@ class Database:
     def _connect(self):
         if self.url.startswith('sqlite'):
             return _sqlite_engine(self.url, self._threads)
-        facade = enginefacade.transaction_context()
-        options = {'pool_timeout': self._limits.answer_s} if self._limits else {}
-        facade.configure(
-            connection=_with_options(self.url, self._limits),
-            max_retries=0,
-            max_pool_size=self._threads,
-            max_overflow=self._threads,
-            **options,
-        )
-        return facade.writer.get_engine()
+        wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
+        return _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
 
     def write(self, function, *args, **kwargs):
         """Run `function(connection, ...)` as one transaction that may write."""
@@ -101,22 +98,18 @@ class Database:
         return self._run(False, function, args, kwargs)
 
     def _run(self, writes, function, args, kwargs):
-        @oslo_db_api.wrap_db_retry(
-            max_retries=ATTEMPTS,
-            retry_interval=0.01,
-            inc_retry_interval=True,
-            max_retry_interval=1,
-            jitter=True,
-            retry_on_deadlock=True,
-        )
-        def transaction():
-            with self._open() as connection:
-                connection = connection.execution_options(nova_lite_writes=writes)
-                with connection.begin():
-                    return self._noted(connection, writes, function, args, kwargs)
-
+        began = runtime.monotonic()
         try:
-            result, tell = transaction()
+            try:
+                result, tell = self._transaction(writes, function, args, kwargs)
+            except _Lost:
+                # One that was closed is known at once; a server that hangs is not asked twice.
+                if runtime.monotonic() - began > RESTED_S:
+                    raise
+                result, tell = self._transaction(writes, function, args, kwargs)
+        except _Lost as lost:
+            error = lost.__cause__
+            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
         except db_exception.DBError as error:
             if not isinstance(error, UNAVAILABLE) and not patience.ran_out(error):
                 raise
@@ -124,6 +117,24 @@ class Database:
         if tell is not None:
             tell()
         return result
+
+    @oslo_db_api.wrap_db_retry(
+        max_retries=ATTEMPTS,
+        retry_interval=0.01,
+        inc_retry_interval=True,
+        max_retry_interval=1,
+        jitter=True,
+        retry_on_deadlock=True,
+    )
+    def _transaction(self, writes, function, args, kwargs):
+        with self._open() as connection:
+            connection = connection.execution_options(nova_lite_writes=writes)
+            with connection.begin():
+                try:
+                    return self._noted(connection, writes, function, args, kwargs)
+                except db_exception.DBConnectionError as error:
+                    # Before its commit: nothing of it took place.
+                    raise _Lost() from error
 
     def _noted(self, connection, writes, function, args, kwargs):
         """Run the function; its result, and what to call once it is committed, or None."""
@@ -158,6 +169,10 @@ class Database:
             self._engine.dispose()
 
 
+class _Lost(Exception):
+    """The connection was lost within a transaction, which may be made again."""
+
+
 def _reason(error):
     """What an error says, without the statement and its values."""
     return str(error).split('\n[SQL:', 1)[0]
@@ -177,6 +192,50 @@ def _with_options(url, limits):
     if limits is not None:
         options.update(patience.options(found, limits))
     return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
+
+
+def _server_engine(url, threads, wait_s):
+    """An engine that sends a server nothing but statements and the ends of transactions.
+
+    oslo.db's own tries each connection before each use, and SQLAlchemy's pool rolls it
+    back after each: both twice the messages of a short transaction. Ours end by
+    themselves, and only connections that have rested are tried.
+
+    wait_s: how long a transaction waits for a free connection
+    """
+    engine = sqlalchemy.create_engine(
+        url,
+        pool_size=threads,
+        max_overflow=threads,
+        pool_timeout=wait_s,
+        pool_recycle=RECYCLE_S,
+        pool_reset_on_return=None,
+    )
+    exc_filters.register_engine(engine)
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def made(_dbapi_connection, record):
+        record.info['process'] = os.getpid()
+
+    @sqlalchemy.event.listens_for(engine, 'checkin')
+    def returned(_dbapi_connection, record):
+        record.info['rests_since'] = runtime.monotonic()
+
+    @sqlalchemy.event.listens_for(engine, 'checkout')
+    def taken(dbapi_connection, record, proxy):
+        if record.info['process'] != os.getpid():
+            # A parent's: left to it, neither used nor closed.
+            record.dbapi_connection = proxy.dbapi_connection = None
+            raise sqlalchemy.exc.DisconnectionError()
+        since = record.info.get('rests_since')
+        if since is None or runtime.monotonic() - since < RESTED_S:
+            return
+        try:
+            engine.dialect.do_ping(dbapi_connection)
+        except engine.dialect.dbapi.Error as error:
+            raise sqlalchemy.exc.InvalidatePoolError() from error
+
+    return engine
 
 
 def _sqlite_engine(url, threads):

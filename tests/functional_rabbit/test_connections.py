@@ -1,0 +1,95 @@
+"""Connections to a database server: what they cost, and how they end."""
+
+import os
+
+import sqlalchemy as sa
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db import engine
+from tests.fixtures import mariadb
+
+
+class Later(runtime.Runtime):
+    """A clock that is ahead by `ahead_s`."""
+
+    ahead_s = 0
+
+    def monotonic(self):
+        return super().monotonic() + self.ahead_s
+
+
+class TestConnections(testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = mariadb.MariaDB()
+        cls.server.setUp()
+        cls.addClassCleanup(cls.server.cleanUp)
+        cls.url = cls.server.create_database('connections')
+
+    def setUp(self):
+        super().setUp()
+        self.database = engine.Database(self.url, threads=1)
+        self.addCleanup(self.database.dispose)
+
+    def one(self):
+        return self.database.read(lambda connection: connection.scalar(sa.text('SELECT 1')))
+
+    def connection_id(self):
+        return self.database.read(
+            lambda connection: connection.scalar(sa.text('SELECT CONNECTION_ID()'))
+        )
+
+    def questions(self):
+        with self.server.connect('root', '') as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW GLOBAL STATUS LIKE 'Questions'")
+            return int(cursor.fetchone()[1])
+
+    def kill(self):
+        with self.server.connect('root', '') as connection, connection.cursor() as cursor:
+            cursor.execute(f'KILL {self.connection_id()}')
+
+    def test_a_read_is_a_statement_and_an_end(self):
+        self.one()
+        before = self.questions()
+        idle = self.questions() - before
+        before = self.questions()
+        for _ in range(10):
+            self.one()
+        self.assertEqual(10 * 2, self.questions() - before - idle)
+
+    def test_settings(self):
+        isolation, mode = self.database.read(
+            lambda connection: connection.execute(
+                sa.text('SELECT @@SESSION.tx_isolation, @@SESSION.sql_mode')
+            ).one()
+        )
+        self.assertEqual('READ-COMMITTED', isolation)
+        self.assertIn('TRADITIONAL', mode)
+
+    def test_killed_while_it_is_used_again_and_again(self):
+        before = self.connection_id()
+        self.kill()
+        self.assertEqual(1, self.one())
+        self.assertNotEqual(before, self.connection_id())
+
+    def test_killed_while_it_rests(self):
+        clock = Later()
+        with runtime.install(clock):
+            before = self.connection_id()
+            self.kill()
+            clock.ahead_s = 60
+            self.assertEqual(1, self.one())
+            self.assertNotEqual(before, self.connection_id())
+
+    def test_a_child_leaves_its_parents_connection_alone(self):
+        before = self.connection_id()
+        told, tell = os.pipe()
+        child = os.fork()
+        if not child:
+            os.write(tell, str(self.connection_id()).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertNotEqual(before, int(os.read(told, 20)))
+        self.assertEqual(before, self.connection_id())
