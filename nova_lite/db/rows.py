@@ -1,26 +1,36 @@
-"""Statements that every query module needs: insert, compare-and-swap, fetch."""
+"""Statements that every query module needs: insert, compare-and-swap, fetch.
+
+To build a statement takes five times as long as to run it, so those of one shape are
+built once: the same table, columns and kinds of condition, whatever the values.
+"""
+
+import functools
 
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
 
+# Kinds of condition on a column.
+IS, IN, NULL, IN_OR_NULL, NEVER = 'is', 'in', 'null', 'in or null', 'never'
+MANY = (list, tuple, set, frozenset)
+
 
 def insert(connection, table, values):
     """Insert one row (a dict) or many (a list of dicts)."""
     if values:
-        connection.execute(table.insert(), values)
+        connection.execute(_inserting(table), values)
 
 
 def insert_returning_id(connection, table, values):
     """Insert one row and return its `id`."""
-    return connection.execute(table.insert().values(**values)).inserted_primary_key[0]
+    return connection.execute(_inserting(table), values).inserted_primary_key[0]
 
 
 def insert_new(connection, table, values, error):
     """Insert one row and return its first key; raises `error` when a unique key is taken."""
     try:
-        return connection.execute(table.insert().values(**values)).inserted_primary_key[0]
+        return connection.execute(_inserting(table), values).inserted_primary_key[0]
     except db_exception.DBDuplicateEntry:
         raise error from None
 
@@ -35,15 +45,24 @@ def get(connection, table, error, **where):
 
 def find(connection, table, **where):
     """As `get`, but None when there is none."""
-    return connection.execute(sa.select(table).where(*_equal(table, where))).first()
+    return connection.execute(_selecting(table, _shape(where)), _parameters(where)).first()
 
 
 def every(connection, table, *conditions, order_by=None, **where):
     """All rows that fulfil the conditions."""
-    query = sa.select(table).where(*conditions, *_equal(table, where))
+    query = _selecting(table, _shape(where))
+    if conditions:
+        query = query.where(*conditions)
     if order_by is not None:
         query = query.order_by(order_by)
-    return connection.execute(query).all()
+    return connection.execute(query, _parameters(where)).all()
+
+
+def change(connection, table, values, **where):
+    """Set `values` in the rows whose columns equal `where`; how many there were."""
+    statement = _updating(table, _shape(where), (), tuple(values))
+    parameters = {**_parameters(where), **_values(values)}
+    return connection.execute(statement, parameters).rowcount
 
 
 def swap(connection, table, key, values, *, expected, what):
@@ -52,11 +71,14 @@ def swap(connection, table, key, values, *, expected, what):
     key: {column: value}; expected: {column: allowed values, as a tuple}
     Raises StateChanged when the row is gone or no longer as expected.
     """
-    conditions = list(_equal(table, key))
+    shape = tuple((name, _kind_of(allowed)) for name, allowed in expected.items())
+    statement = _updating(table, _shape(key), shape, tuple(values))
+    parameters = {**_parameters(key), **_values(values)}
     for name, allowed in expected.items():
-        conditions.append(one_of(table.c[name], allowed))
-    result = connection.execute(table.update().where(*conditions).values(**values))
-    if result.rowcount != 1:
+        found = [value for value in allowed if value is not None]
+        if found:
+            parameters[f'expect_{name}'] = found
+    if connection.execute(statement, parameters).rowcount != 1:
         row = find(connection, table, **key)
         found = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
@@ -66,22 +88,76 @@ def swap(connection, table, key, values, *, expected, what):
         )
 
 
-def one_of(column, allowed):
-    """Column is among `allowed`, in which None stands for NULL."""
-    values = [value for value in allowed if value is not None]
-    found = column.in_(values) if values else sa.false()
-    return sa.or_(found, column.is_(None)) if None in allowed else found
-
-
 def delete(connection, table, **where):
     """Delete the rows whose columns equal `where`; how many there were."""
-    return connection.execute(table.delete().where(*_equal(table, where))).rowcount
+    return connection.execute(_deleting(table, _shape(where)), _parameters(where)).rowcount
 
 
-def _equal(table, where):
-    for name, value in where.items():
+# ---- statements, each built once ----
+
+
+@functools.cache
+def _inserting(table):
+    return table.insert()
+
+
+@functools.cache
+def _selecting(table, shape):
+    return sa.select(table).where(*_conditions(table, shape, 'where'))
+
+
+@functools.cache
+def _deleting(table, shape):
+    return table.delete().where(*_conditions(table, shape, 'where'))
+
+
+@functools.cache
+def _updating(table, shape, expected, names):
+    values = {name: sa.bindparam(f'set_{name}', type_=table.c[name].type) for name in names}
+    return (
+        table.update()
+        .where(*_conditions(table, shape, 'where'), *_conditions(table, expected, 'expect'))
+        .values(values)
+    )
+
+
+def _conditions(table, shape, prefix):
+    for name, kind in shape:
         column = table.c[name]
-        if isinstance(value, list | tuple | set | frozenset):
-            yield column.in_(list(value))
+        if kind in (IN, IN_OR_NULL):
+            allowed = sa.bindparam(f'{prefix}_{name}', type_=column.type, expanding=True)
+            found = column.in_(allowed)
+            yield sa.or_(found, column.is_(None)) if kind == IN_OR_NULL else found
+        elif kind == IS:
+            yield column == sa.bindparam(f'{prefix}_{name}', type_=column.type)
         else:
-            yield column.is_(None) if value is None else column == value
+            yield column.is_(None) if kind == NULL else sa.false()
+
+
+def _shape(where):
+    return tuple((name, _kind(value)) for name, value in where.items())
+
+
+def _kind(value):
+    if value is None:
+        return NULL
+    return IN if isinstance(value, MANY) else IS
+
+
+def _kind_of(allowed):
+    """The kind of condition under which a column is among `allowed`; None stands for NULL."""
+    if None in allowed:
+        return IN_OR_NULL if len(allowed) > 1 else NULL
+    return IN if allowed else NEVER
+
+
+def _parameters(where):
+    return {
+        f'where_{name}': list(value) if isinstance(value, MANY) else value
+        for name, value in where.items()
+        if value is not None
+    }
+
+
+def _values(values):
+    return {f'set_{name}': value for name, value in values.items()}

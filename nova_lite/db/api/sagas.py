@@ -1,6 +1,7 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
 import datetime
+import functools
 
 import sqlalchemy as sa
 
@@ -158,15 +159,18 @@ class Journal:
                 note = journal.Note(None)
         self.database.write(_change, record, values, note)
 
-    def finish(self, record, *, state):
-        values = {
+    def finish(self, record, *, state, note=None, position=0, data=None):
+        values = {}
+        if note is not None:
+            values = {'position': position, 'data': data, 'step': note.step, 'attempts': 0}
+        values |= {
             'state': state,
             'active_for': None,
             'owner': None,
             'lease_until': None,
             'finished_at': runtime.naive_now(),
         }
-        self.database.write(_change, record, values, journal.Note(state))
+        self.database.write(_change, record, values, note, journal.Note(state))
 
     def due(self, limit):
         return self.database.read(_due, limit)
@@ -184,19 +188,41 @@ def _free(now):
     )
 
 
+@functools.cache
+def _acquiring():
+    return (
+        TABLE.update()
+        .where(
+            TABLE.c.uuid == sa.bindparam('of'),
+            TABLE.c.epoch == sa.bindparam('before'),
+            _free(sa.bindparam('now')),
+            # The nudge for a new saga comes before the time at which the sweep would look.
+            sa.or_(TABLE.c.wake_at <= sa.bindparam('now'), TABLE.c.epoch == 0),
+        )
+        .values(
+            state=journal.RUNNING,
+            epoch=sa.bindparam('newest'),
+            owner=sa.bindparam('holder'),
+            lease_until=sa.bindparam('until'),
+        )
+    )
+
+
 def _acquire(connection, uuid, owner, lease_s):
     before = rows.find(connection, TABLE, uuid=uuid)
     if before is None:
         return None
     now = runtime.naive_now()
-    # The nudge for a new saga comes before the time at which the sweep would look.
-    begins = sa.or_(TABLE.c.wake_at <= now, TABLE.c.epoch == 0)
     done = connection.execute(
-        TABLE.update()
-        .where(TABLE.c.uuid == uuid, TABLE.c.epoch == before.epoch, _free(now), begins)
-        .values(
-            state=journal.RUNNING, owner=owner, epoch=before.epoch + 1, lease_until=_later(lease_s)
-        )
+        _acquiring(),
+        {
+            'of': uuid,
+            'before': before.epoch,
+            'now': now,
+            'newest': before.epoch + 1,
+            'holder': owner,
+            'until': now + datetime.timedelta(seconds=lease_s),
+        },
     )
     if not done.rowcount:
         return None
@@ -221,20 +247,13 @@ def _renew(connection, held, owner, lease_s):
         )
 
 
-def _change(connection, record, values, note):
-    done = connection.execute(
-        TABLE.update()
-        .where(
-            TABLE.c.uuid == record.uuid,
-            TABLE.c.epoch == record.epoch,
-            TABLE.c.state == journal.RUNNING,
-        )
-        .values(**values)
-    )
-    if not done.rowcount:
+def _change(connection, record, values, *notes):
+    held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': journal.RUNNING}
+    if not rows.change(connection, TABLE, values, **held):
         raise journal.LostLease(record.uuid)
-    if note.what is not None:
-        _event(connection, record.uuid, record.owner, record.epoch, note)
+    for note in notes:
+        if note is not None and note.what is not None:
+            _event(connection, record.uuid, record.owner, record.epoch, note)
 
 
 def _due(connection, limit):

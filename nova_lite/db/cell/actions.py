@@ -64,7 +64,7 @@ def start_event(connection, uuid, request_id, event, host=None):
     Idempotent: an event of that name and host that has not ended is taken up again.
     """
     action_id = _action_id(connection, uuid, request_id)
-    if action_id is None or _open_event(connection, action_id, event, host) is not None:
+    if action_id is None or _has_open_event(connection, action_id, event, host):
         return
     now = runtime.naive_now()
     rows.insert(
@@ -89,32 +89,33 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
-    event_id, ended = _last_event(connection, action_id, event, host)
-    if ended:
-        return
-    if event_id is None:
-        _note(connection, uuid, request_id, event, host=host)
-    _note_end(connection, uuid, request_id, event, host=host, error=error, traceback=traceback)
     now = runtime.naive_now()
-    outcome = {
+    outcome = _outcome(now, error, traceback)
+    own = {'action_id': action_id, 'event': event, 'host': host}
+    if not rows.change(connection, EVENTS, outcome, **own, finish_time=None):
+        if rows.find(connection, EVENTS, **own) is not None:
+            return
+        _note(connection, uuid, request_id, event, host=host)
+        rows.insert(connection, EVENTS, {**own, 'start_time': now, **outcome})
+    _note_end(connection, uuid, request_id, event, host=host, error=error, traceback=traceback)
+    _end(connection, action_id, now, error)
+
+
+def _outcome(now, error, traceback):
+    return {
         'finish_time': now,
         'updated_at': now,
         'result': 'Success' if error is None else 'Error',
         'details': error,
         'traceback': traceback,
     }
-    if event_id is None:
-        rows.insert(
-            connection,
-            EVENTS,
-            {'action_id': action_id, 'event': event, 'host': host, 'start_time': now, **outcome},
-        )
-    else:
-        connection.execute(EVENTS.update().where(EVENTS.c.id == event_id).values(**outcome))
+
+
+def _end(connection, action_id, now, error):
     changes = {'updated_at': now, 'finish_time': now}
     if error is not None:
         changes['message'] = 'Error'
-    connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
+    rows.change(connection, ACTIONS, changes, id=action_id)
 
 
 def end_open(connection, uuid, request_id, *, error=None, traceback=None):
@@ -136,21 +137,9 @@ def end_open(connection, uuid, request_id, *, error=None, traceback=None):
             error=error,
             traceback=traceback,
         )
-    connection.execute(
-        EVENTS.update()
-        .where(EVENTS.c.action_id == action_id, EVENTS.c.finish_time.is_(None))
-        .values(
-            finish_time=now,
-            updated_at=now,
-            result='Success' if error is None else 'Error',
-            details=error,
-            traceback=traceback,
-        )
-    )
-    changes = {'updated_at': now, 'finish_time': now}
-    if error is not None:
-        changes['message'] = 'Error'
-    connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
+    outcome = _outcome(now, error, traceback)
+    rows.change(connection, EVENTS, outcome, action_id=action_id, finish_time=None)
+    _end(connection, action_id, now, error)
 
 
 def end_interrupted(connection, uuid, *, error):
@@ -186,10 +175,7 @@ def record_event(connection, uuid, request_id, event, *, host=None, error=None, 
             'result': 'Success' if error is None else 'Error',
         },
     )
-    changes = {'updated_at': now, 'finish_time': now}
-    if error is not None:
-        changes['message'] = 'Error'
-    connection.execute(ACTIONS.update().where(ACTIONS.c.id == action_id).values(**changes))
+    _end(connection, action_id, now, error)
 
 
 def events_of(connection, action_ids):
@@ -244,39 +230,21 @@ def _open_events(connection, action_id):
     )
 
 
+NEWEST = (
+    sa.select(ACTIONS.c.id)
+    .where(
+        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
+        ACTIONS.c.request_id == sa.bindparam('request'),
+    )
+    .order_by(ACTIONS.c.id.desc())
+    .limit(1)
+)
+
+
 def _action_id(connection, uuid, request_id):
-    return connection.execute(
-        sa.select(ACTIONS.c.id)
-        .where(ACTIONS.c.instance_uuid == uuid, ACTIONS.c.request_id == request_id)
-        .order_by(ACTIONS.c.id.desc())
-        .limit(1)
-    ).scalar()
+    return connection.scalar(NEWEST, {'uuid': uuid, 'request': request_id})
 
 
-def _last_event(connection, action_id, event, host):
-    """(id, whether it has ended) of the newest event of that name; (None, False) if none."""
-    row = connection.execute(
-        sa.select(EVENTS.c.id, EVENTS.c.finish_time)
-        .where(
-            EVENTS.c.action_id == action_id,
-            EVENTS.c.event == event,
-            EVENTS.c.host.is_(None) if host is None else EVENTS.c.host == host,
-        )
-        .order_by(EVENTS.c.id.desc())
-        .limit(1)
-    ).first()
-    return (None, False) if row is None else (row.id, row.finish_time is not None)
-
-
-def _open_event(connection, action_id, event, host):
-    return connection.execute(
-        sa.select(EVENTS.c.id)
-        .where(
-            EVENTS.c.action_id == action_id,
-            EVENTS.c.event == event,
-            EVENTS.c.host.is_(None) if host is None else EVENTS.c.host == host,
-            EVENTS.c.finish_time.is_(None),
-        )
-        .order_by(EVENTS.c.id.desc())
-        .limit(1)
-    ).scalar()
+def _has_open_event(connection, action_id, event, host):
+    own = {'action_id': action_id, 'event': event, 'host': host, 'finish_time': None}
+    return rows.find(connection, EVENTS, **own) is not None

@@ -13,6 +13,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.SagaEpoch.__table__
+LOCK = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bindparam('saga')).with_for_update()
 
 
 def hold(connection, saga, epoch):
@@ -28,11 +29,8 @@ def hold(connection, saga, epoch):
     if known > epoch:
         raise exception.StaleEpoch(saga=saga, seen=known, epoch=epoch)
     if known < epoch:
-        connection.execute(
-            TABLE.update()
-            .where(TABLE.c.saga_uuid == saga)
-            .values(epoch=epoch, seen_at=runtime.naive_now())
-        )
+        values = {'epoch': epoch, 'seen_at': runtime.naive_now()}
+        rows.change(connection, TABLE, values, saga_uuid=saga)
 
 
 def seen(connection, sagas):
@@ -43,8 +41,7 @@ def seen(connection, sagas):
 
 def _lock(connection, saga):
     """The newest epoch seen, or None; a newer one waits until this transaction ends."""
-    query = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == saga)
-    return connection.scalar(query.with_for_update())
+    return connection.scalar(LOCK, {'saga': saga})
 
 
 def _first(connection, saga, epoch):
