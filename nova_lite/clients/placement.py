@@ -109,15 +109,21 @@ class Placement:
             body.get('user_id'),
         )
 
-    def claim(self, ctxt, consumer, request, *, new=False):
+    def claim(self, ctxt, consumer, request, *, new=False, free=False):
         """Take the resources of an allocation request, in addition to what is held.
 
         request: {'allocations': …, 'mappings'?: …} as candidates have it
         new:     the consumer is known to hold nothing, which saves a request
+        free:    as a rule it holds nothing: that is tried first
         Returns False when they are no longer there to be had. Raises
         AllocationConflict when another process changes the consumer's allocations.
         """
         wanted = request['allocations']
+        if free and not new:
+            body = _entry(consumer, wanted, None, mappings=request.get('mappings'))
+            outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+            if outcome is not Outcome.STALE:
+                return self._claimed(outcome, consumer)
         held = Holding() if new else self.holding(ctxt, consumer.uuid)
         if held.covers(wanted):
             return True

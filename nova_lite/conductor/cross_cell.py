@@ -74,12 +74,7 @@ class CrossCellResize(resize.Resize):
             saga.Step(HIDE, self.hide_source),
             saga.Step('save request spec', self.save_spec),
             saga.Step('delete snapshot image', self.drop_image, attempts=move.PATIENCE, left=True),
-            saga.Step(
-                'drop source attachments',
-                self.drop_attachments,
-                attempts=move.PATIENCE,
-                left=True,
-            ),
+            *self.steps_of_attachments(SPAWN),
             saga.Step('delete what was deleted meanwhile', self.delete_there),
         )
 
@@ -350,7 +345,7 @@ class CrossCellResize(resize.Resize):
     def delete_there(self):
         """Someone deleted the server at the source while it was switched: so it is gone."""
         if not self.data[HIDE]['gone']:
-            return None
+            return saga.Skipped()
         waits = self.ask(self.compute.discard_guest, self.source('discard'))
         if isinstance(waits, saga.Pending):
             return waits

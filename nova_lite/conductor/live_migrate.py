@@ -113,6 +113,8 @@ class LiveMigration(relocation.Relocation):
             )
         if not self.is_up(row.host):
             raise exception.ServiceIsDown(binary='nova-compute', host=row.host)
+        # It has changed nothing, and may look once more.
+        return saga.Skipped()
 
     def require_fit(self, row, node):
         """Refuse the server's own host, and one whose memory does not suffice."""
@@ -187,14 +189,15 @@ class LiveMigration(relocation.Relocation):
 
     def accept(self):
         """The checks have passed: from here on it is the hosts' work."""
-        self.progress(ended=(SOURCE_EVENT, self.began['host']))
-        self.write(
-            actions.finish_event,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            self.conductor_event,
-        )
+        self.write(self._accept)
         self.data['checked'] = True
+
+    def _accept(self, connection):
+        ended = (SOURCE_EVENT, self.began['host'])
+        self._progress(connection, {}, self.tasks, status=None, started=None, ended=ended)
+        actions.finish_event(
+            connection, self.instance_uuid, self.ctxt.request_id, self.conductor_event
+        )
 
     # ---- the hosts ----
 

@@ -9,6 +9,7 @@ import abc
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import placement as placement_client
 from nova_lite.conductor import cell_builds
@@ -177,9 +178,11 @@ class Relocation(move.Move):
     # ---- ports and volumes ----
 
     def bind(self):
-        neighbours.bind(
-            self.world, self.ctxt, self.row().network_info, self.destination.service_host
-        )
+        info = self.row().network_info
+        if not info:
+            return saga.Skipped()
+        neighbours.bind(self.world, self.ctxt, info, self.destination.service_host)
+        return None
 
     def unbind(self):
         row = self.read(instances.find, self.instance_uuid)
@@ -188,8 +191,11 @@ class Relocation(move.Move):
             neighbours.unbind(self.world, self.ctxt, row.network_info, host)
 
     def reserve(self):
+        devices = self.devices()
+        if not neighbours.has_volumes(devices):
+            return saga.Skipped()
         return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, self.devices(), repeated=self.repeated
+            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
         )
 
     def unreserve(self):
@@ -243,7 +249,7 @@ class Relocation(move.Move):
         """Plug the ports on the destination only; keeps network_info as it is there."""
         row = self.read(instances.find, self.instance_uuid)
         if is_deleted(row) or not row.network_info:
-            return None
+            return saga.Skipped()
         info = neighbours.activate(
             self.world,
             self.ctxt,
@@ -256,8 +262,11 @@ class Relocation(move.Move):
 
     def drop_attachments(self):
         """End the attachments that connect the source to the volumes."""
-        for former, _new in (self.data.get(RESERVE) or {}).values():
+        if not self.data.get(RESERVE):
+            return saga.Skipped()
+        for former, _new in self.data[RESERVE].values():
             self.world.volume.delete_attachment(self.ctxt, former)
+        return None
 
     def settle(self, connection, columns):
         """Give a server that has arrived its last columns and clear its task."""

@@ -60,13 +60,15 @@ class Resize(move.Move):
             saga.Step(FINISH, self.finish, undo=self.destroy),
             saga.Step('switch the record to destination', self.switch, pivot=True),
             saga.Step('save request spec', self.save_spec),
-            saga.Step(
-                'drop source attachments',
-                self.drop_attachments,
-                attempts=move.PATIENCE,
-                left=True,
-            ),
+            *self.steps_of_attachments(FINISH),
         )
+
+    def steps_of_attachments(self, arrival):
+        """The step for the source's attachments, unless none is known after `arrival`."""
+        if arrival in self.data and not self.data.get(RESERVE):
+            return ()
+        name = 'drop source attachments'
+        return (saga.Step(name, self.drop_attachments, attempts=move.PATIENCE, left=True),)
 
     # The step that makes the guest on the destination.
     arrival = FINISH
@@ -382,11 +384,8 @@ class Resize(move.Move):
         self.world.api_db.write(move_records.save_flavor, self.instance_uuid, self.new_flavor)
 
     def drop_attachments(self):
-        if not self.data.get(RESERVE):
-            return saga.Skipped()
-        for former, _new in self.data[RESERVE].values():
+        for former, _new in (self.data.get(RESERVE) or {}).values():
             self.world.volume.delete_attachment(self.ctxt, former)
-        return None
 
 
 class Migrate(Resize):

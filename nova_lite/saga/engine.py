@@ -168,6 +168,7 @@ class _Run:
         self.saga, self.record = saga, record
         self.attempts = record.attempts
         self.position = record.position
+        self._last = {}
         self._plan()
 
     @property
@@ -186,12 +187,10 @@ class _Run:
         index, direction = self.record.position, self.record.direction
         while True:
             self.position = max(index, 0)
-            if direction == FORWARD and index >= len(self.steps):
-                self.journal.finish(self.record, state=journal_module.DONE)
-                return journal_module.DONE
-            if index < 0:
-                self.journal.finish(self.record, state=journal_module.UNDONE)
-                return journal_module.UNDONE
+            if self._is_end(index, direction):
+                state = journal_module.DONE if direction == FORWARD else journal_module.UNDONE
+                self.journal.finish(self.record, state=state, **self._last)
+                return state
             if self.engine._stopping:
                 return self._park(0, 'stopping')
             act = self._do if direction == FORWARD else self._undo
@@ -199,6 +198,9 @@ class _Run:
             if reached is None:
                 return journal_module.PARKED
             index, direction = reached
+
+    def _is_end(self, index, direction):
+        return index < 0 if direction == UNDO else index >= len(self.steps)
 
     # ---- one step: returns where the saga stands then, None when it is parked ----
 
@@ -245,14 +247,13 @@ class _Run:
     def _reach(self, index, direction, step, *, what, error=None):
         self.attempts = 0
         self._plan()
-        self.journal.advance(
-            self.record,
-            journal_module.Note(what, step.name, error and error['message']),
-            position=max(index, 0),
-            direction=direction,
-            data=self.saga.data,
-            error=error,
-        )
+        note = journal_module.Note(what, step.name, error and error['message'])
+        reached = {'position': max(index, 0), 'data': self.saga.data}
+        if self._is_end(index, direction):
+            # Told together with the end of the saga, which follows at once.
+            self._last = {'note': note, **reached}
+        else:
+            self.journal.advance(self.record, note, direction=direction, error=error, **reached)
         return index, direction
 
     # ---- failures ----

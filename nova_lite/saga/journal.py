@@ -39,8 +39,8 @@ class Journal(typing.Protocol):
     def park(self, record, note, *, position, wake_in_s, attempts, data):
         """Give the lease back and look at the saga again after `wake_in_s`."""
 
-    def finish(self, record, *, state):
-        """The saga has ended as `state`."""
+    def finish(self, record, *, state, note=None, position=0, data=None):
+        """The saga has ended as `state`; note, position, data: as `advance`, of its last step."""
 
     def due(self, limit):
         """uuids of sagas to run that no one holds, longest waiting first."""

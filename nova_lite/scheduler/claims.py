@@ -39,7 +39,12 @@ class Claims:
             return False
         self._place(uuid, host)
         had = self.placement.claim(
-            self.ctxt, self._consumer(uuid), wanted, new=self.request.current_host is None
+            self.ctxt,
+            self._consumer(uuid),
+            wanted,
+            new=self.request.current_host is None,
+            # The migration of a server that moves holds what the server held.
+            free=True,
         )
         if had:
             self._held[uuid] = wanted

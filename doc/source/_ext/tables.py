@@ -1,6 +1,10 @@
-"""Tables made from the code: the operations of the API and the transitions of servers."""
+"""Tables made from code and data: the API's operations, transitions, budgets of moves."""
+
+import collections
+import pathlib
 
 from sphinx.util import docutils
+import yaml
 
 from nova_lite import states
 from nova_lite.api import coverage
@@ -43,7 +47,30 @@ def _states(values):
     return ', '.join('none' if value is None else str(value) for value in values)
 
 
+class Budgets(docutils.SphinxDirective):
+    """``.. budgets::``: what each move may cost, from the data that a test holds it to."""
+
+    def run(self):
+        path = pathlib.Path(self.env.srcdir) / 'reference' / 'budgets.yaml'
+        self.env.note_dependency(str(path))
+        lines = ['.. list-table::', '   :header-rows: 1', '']
+        rows = [('Move', 'Transactions that write', 'Messages', 'Requests to placement')]
+        for name, budget in yaml.safe_load(path.read_text()).items():
+            messages = collections.Counter(budget['messages'])
+            rows.append((name, *map(_counts, (budget['writes'], messages, budget['placement']))))
+        for row in rows:
+            for position, text in enumerate(row):
+                lines.append('   %s - %s' % (' ' if position else '*', text))
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
+def _counts(counts):
+    found = ', '.join(f'{count} {name}' for name, count in counts.items())
+    return f'**{sum(counts.values())}**: {found}'
+
+
 def setup(app):
     app.add_directive('api-operations', Operations)
+    app.add_directive('budgets', Budgets)
     app.add_directive('transitions', Transitions)
     return {'parallel_read_safe': True}

@@ -110,6 +110,27 @@ class ClaimTest(base.PlacementTestCase):
             self.assertTrue(self.claim(base.request(other)))
             self.assertEqual({self.host, other}, set(self.held().allocations))
 
+    def test_one_that_is_free_costs_one_request(self):
+        path = ('PUT', f'/placement/allocations/{self.consumer.uuid}')
+        claimed, requests = self.count_requests(self.claim, base.request(self.host), free=True)
+        self.assertTrue(claimed)
+        self.assertEqual([path], requests)
+        full = base.request(self.host, vcpus=5)
+        self.assertFalse(self.placement.claim(self.admin, base.consumer(), full, free=True))
+
+    def test_one_that_is_not_free_after_all_gets_the_claim_besides(self):
+        other = self.add_host('other')
+        self.claim(base.request(self.host), new=True)
+        for _ in range(2):
+            self.assertTrue(self.claim(base.request(other), free=True))
+            self.assertEqual({self.host, other}, set(self.held().allocations))
+        self.assertEqual(1, self.held().allocations[other]['VCPU'])
+
+    def test_a_free_one_that_a_killed_placement_left_behind(self):
+        self.server.leave_behind(self.consumer, generation=3)
+        self.assertTrue(self.claim(base.request(self.host), free=True))
+        self.assertEqual(1, self.held().allocations[self.host]['VCPU'])
+
     def test_a_shared_provider_is_summed(self):
         shared, dest = self.add_host('shared'), self.add_host('dest')
 

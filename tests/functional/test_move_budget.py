@@ -1,0 +1,101 @@
+"""What moves may cost, in transactions, messages and requests: counts, not times.
+
+The budgets are those that the documentation shows. A server without ports and
+volumes is moved, in a cloud that has moved one before, over hosts that need no time.
+"""
+
+import pathlib
+
+import yaml
+
+from tests.fixtures import budget
+from tests.fixtures import live_moving
+from tests.functional import base
+
+BUDGETS = pathlib.Path(__file__).parents[2] / 'doc' / 'source' / 'reference' / 'budgets.yaml'
+HERE, THERE = 'cell1-host1', 'cell2-host1'
+
+
+class BudgetTestCase(base.CloudTest):
+    settings = {'cells': 2, 'hosts': 2, 'options': budget.QUIET}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.budgets = yaml.safe_load(BUDGETS.read_text())
+        cls.stage = live_moving.LiveMoving(cls.cloud)
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.cloud.boot(availability_zone=f'nova:{HERE}')
+        for ask in (lambda: self.resize('m1.small'), self.to_other_cell):
+            ask()
+            self.reach('VERIFY_RESIZE')
+            self.revert()
+            self.reach('ACTIVE')
+        self.spent = self.useFixture(budget.Spent())
+
+    def act(self, action, content=None, **options):
+        self.stage.act(self.server, action, content, **options)
+
+    def to_other_cell(self):
+        self.act('migrate', {'host': THERE})
+
+    def reach(self, status):
+        self.cloud.wait(self.server, status)
+        self.stage.wait_idle(self.server)
+
+    def check(self, name, ask, *, status='ACTIVE'):
+        """Ask for a move and hold it to its budget."""
+        self.spent.take()
+        ask()
+        self.stage.wait_idle(self.server)
+        writes, rpc, placement = self.spent.take()
+        self.reach(status)
+        allowed = self.budgets[name]
+        self.assertEqual(allowed['writes'], writes, name)
+        self.assertEqual(allowed['messages'], sorted(rpc.elements()), name)
+        for request, count in placement.items():
+            self.assertLessEqual(count, allowed['placement'].get(request, 0), f'{name}: {request}')
+
+    def resize(self, flavor):
+        self.stage.resize(self.server, flavor)
+
+    def revert(self):
+        self.act('revertResize')
+
+    def evacuate(self):
+        # Later versions leave the server stopped.
+        self.act('evacuate', {}, status=200, version='2.94')
+
+    def confirm(self):
+        self.act('confirmResize', status=204)
+
+
+class MoveBudgetTest(BudgetTestCase):
+    def test_resize(self):
+        self.check('resize', lambda: self.resize('m1.small'), status='VERIFY_RESIZE')
+        self.check('confirm', self.confirm)
+        self.check('resize', lambda: self.resize('m1.tiny'), status='VERIFY_RESIZE')
+        self.check('revert', self.revert)
+
+    def test_migrate(self):
+        self.check('migrate', lambda: self.act('migrate'), status='VERIFY_RESIZE')
+        self.check('confirm', self.confirm)
+
+    def test_live_migrate(self):
+        content = {'host': None, 'block_migration': 'auto'}
+        self.check('live migrate', lambda: self.act('os-migrateLive', content))
+
+    def test_cross_cell(self):
+        self.check('cross-cell migrate', self.to_other_cell, status='VERIFY_RESIZE')
+        self.check('cross-cell revert', self.revert)
+        self.check('cross-cell migrate', self.to_other_cell, status='VERIFY_RESIZE')
+        self.check('cross-cell confirm', self.confirm)
+
+
+class EvacuationBudgetTest(BudgetTestCase):
+    def test_evacuate(self):
+        self.stage.fail(HERE)
+        self.check('evacuate', self.evacuate)
+        self.stage.come_back(HERE)
