@@ -6,8 +6,8 @@ from nova_lite.cmd import daemon
 from nova_lite.cmd import wiring
 
 
-def make(conf):
-    """The daemon that `conf` asks for; ends the process if `conf` names a database.
+def refuse_databases(conf):
+    """End the process if `conf` names a database.
 
     A host that is broken into must not give away a database, so it may not know one.
     """
@@ -19,6 +19,11 @@ def make(conf):
                 'Computes have no access to databases: they report to the conductor of '
                 'their cell. Remove it from the files that this daemon reads.'
             )
+
+
+def make(conf):
+    """The daemon that `conf` asks for."""
+    refuse_databases(conf)
     return wiring.compute(conf)
 
 

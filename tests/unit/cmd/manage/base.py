@@ -47,6 +47,14 @@ def node_of(host, uuid, name=None):
     }
 
 
+def report_host(database, name):
+    """Put a host into a cell's database as if it had reported itself; its node's uuid."""
+    uuid = runtime.new_uuid()
+    database.write(services.beat, [name], services.COMPUTE, 'compute')
+    database.write(compute_nodes.report, [node_of(name, uuid)])
+    return uuid
+
+
 class ManageTest(testtools.TestCase):
     """`run` runs a verb. The configuration names an API database and one cell's."""
 
@@ -90,11 +98,7 @@ class ManageTest(testtools.TestCase):
 
     def add_host(self, name, database=None):
         """A host that has reported itself; returns its node's uuid."""
-        database = database or self.local
-        uuid = runtime.new_uuid()
-        database.write(services.beat, [name], services.COMPUTE, 'compute')
-        database.write(compute_nodes.report, [node_of(name, uuid)])
-        return uuid
+        return report_host(database or self.local, name)
 
     def add_server(self, database=None, **more):
         uuid = runtime.new_uuid()

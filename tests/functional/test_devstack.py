@@ -1,0 +1,207 @@
+"""The devstack plugin, phase by phase, against stand-ins of the functions it calls."""
+
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+
+import fixtures
+import testtools
+
+from nova_lite import conf as configuration
+from nova_lite.db import engine
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import host_mappings
+from tests.fixtures import units
+
+PLUGIN = units.ROOT / 'devstack'
+SCRIPTS = ('plugin.sh', 'settings', 'override-defaults')
+STACK = ('pre-install', 'install', 'post-config', 'extra', 'test-config')
+NOVA = 'n-api,n-cond,n-cpu,n-sch,n-novnc,n-api-meta'
+SECRETS = ('bus-secret', 'service-secret')
+DRIVE = """
+set -eu
+source tests/fixtures/devstack_functions.sh
+source devstack/override-defaults
+source devstack/settings
+for phase in $PHASES; do
+    if [ "$phase" = unstack ] || [ "$phase" = clean ]; then
+        source devstack/plugin.sh "$phase" ""
+    else
+        source devstack/plugin.sh stack "$phase"
+    fi
+done
+echo "$ENABLED_SERVICES" > "$ROOT/enabled"
+"""
+
+
+class Devstack:
+    """A devstack with the plugin in it, below `root`. Settings are local.conf's."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.etc, self.state = self.root / 'etc', self.root / 'data' / 'nova-lite'
+
+    def run(self, *phases, **settings):
+        """Run phases as stack.sh does, in one shell; the finished process."""
+        env = {
+            **os.environ,
+            'ROOT': str(self.root),
+            'PYTHON': sys.executable,
+            'PROGRAMS': os.path.dirname(sys.executable),
+            'PYTHONPATH': str(units.ROOT),
+            'PHASES': ' '.join(phases),
+            'ENABLED_SERVICES': f'key,g-api,q-svc,c-api,placement-api,tempest,rabbit,{NOVA}',
+            'DEST': str(self.root),
+            'DATA_DIR': str(self.root / 'data'),
+            'NOVA_LITE_DIR': str(units.ROOT),
+            'NOVA_LITE_CONF_DIR': str(self.etc),
+            'STACK_USER': str(os.geteuid()),
+            'ENABLE_DEBUG_LOG_LEVEL': 'True',
+            'KEYSTONE_SERVICE_URI': 'http://127.0.0.1/identity',
+            'SERVICE_PASSWORD': 'service-secret',
+            'SERVICE_PROJECT_NAME': 'service',
+            'SERVICE_DOMAIN_NAME': 'Default',
+            'SERVICE_LISTEN_ADDRESS': '127.0.0.1',
+            'SERVICE_HOST': '127.0.0.1',
+            'SERVICE_PROTOCOL': 'http',
+            'SERVICE_TIMEOUT': '2',
+            'REGION_NAME': 'RegionOne',
+            'TEMPEST_CONFIG': str(self.root / 'tempest.conf'),
+            **settings,
+        }
+        return subprocess.run(
+            ['bash', '-c', DRIVE], cwd=units.ROOT, env=env, capture_output=True, text=True
+        )
+
+    def calls(self, name):
+        """Arguments of the calls of a function, each as one text."""
+        lines = (self.root / 'calls').read_text().splitlines()
+        return [line.partition(' ')[2] for line in lines if line.split()[0] == name]
+
+    def files(self):
+        """{configuration file: its text}."""
+        return {path.name: path.read_text() for path in sorted(self.etc.iterdir())}
+
+    def read(self, function):
+        """What a query finds in the API database."""
+        database = engine.Database(f'sqlite:///{self.root}/databases/nova_lite_api')
+        try:
+            return database.read(function)
+        finally:
+            database.dispose()
+
+    def conf(self, *names):
+        """What a daemon makes of these files."""
+        return configuration.make_conf(files=[str(self.etc / f'{name}.conf') for name in names])
+
+
+class PluginTest(testtools.TestCase):
+    def devstack(self):
+        return Devstack(self.useFixture(fixtures.TempDir()).path)
+
+    def stacked(self, *phases, devstack=None, **settings):
+        """A devstack that has run these phases."""
+        found = devstack or self.devstack()
+        done = found.run(*phases, **settings)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        return found
+
+    def test_stack_unstack_and_clean(self):
+        found = self.stacked(*STACK)
+        self._takes_the_place_of_nova(found)
+        self._has_its_own_bus_for_each_cell(found)
+        self._keeps_secrets(found)
+        self.stacked('unstack', devstack=found)
+        started = {call.split()[0] for call in found.calls('run_process')}
+        self.assertEqual(started, set(found.calls('stop_process')))
+        self.stacked('clean', devstack=found)
+        self.assertFalse(found.etc.exists() or found.state.exists())
+
+    def _takes_the_place_of_nova(self, found):
+        cells = {row.name for row in found.read(cell_mappings.every)}
+        self.assertEqual({'cell0', 'cell1', 'cell2'}, cells)
+        enabled = (found.root / 'enabled').read_text().strip().split(',')
+        self.assertEqual(set(), {'n-api', 'n-cpu', 'n-sch'} & set(enabled))
+        self.assertIn('placement-api', enabled)
+        self.assertEqual(
+            ['compute RegionOne http://127.0.0.1:8774/v2.1'], found.calls('get_or_create_endpoint')
+        )
+        started = {call.split()[0] for call in found.calls('run_process')}
+        cells = {f'nl-{kind}-cell{number}' for kind in ('cond', 'cpu') for number in (1, 2)}
+        self.assertEqual({'nl-api', 'nl-super', 'nl-sch'} | cells, started)
+        self.assertEqual(8774, found.conf('common', 'control', 'api').api.port)
+        self.assertIn('min_compute_nodes = 6', (found.root / 'tempest.conf').read_text())
+
+    def _has_its_own_bus_for_each_cell(self, found):
+        buses = {found.conf(f'conductor-cell{n}').transport_url for n in (1, 2)}
+        buses.add(found.conf('control').transport_url)
+        self.assertEqual(3, len(buses))
+        self.assertEqual(
+            {'nova_lite_top', 'nova_lite_cell1', 'nova_lite_cell2'},
+            set(found.calls('rpc_backend_add_vhost')),
+        )
+        self.assertNotIn('[database]', found.files()['compute-cell1.conf'])
+        self.assertEqual(
+            found.conf('conductor-cell2').transport_url, found.conf('compute-cell2').transport_url
+        )
+
+    def _keeps_secrets(self, found):
+        for path in found.etc.glob('*.conf'):
+            self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o007, path)
+        for call in found.calls('run_process'):
+            self.assertEqual([], [secret for secret in SECRETS if secret in call])
+
+    def test_beside_nova(self):
+        found = self.stacked('post-config', 'test-config', NOVA_LITE_MODE='beside')
+        self.assertIn('n-api', (found.root / 'enabled').read_text())
+        self.assertEqual(
+            ['compute-lite RegionOne http://127.0.0.1:18774/v2.1'],
+            found.calls('get_or_create_endpoint'),
+        )
+        self.assertFalse((found.root / 'tempest.conf').exists())
+
+    def test_stacking_again_ends_where_the_first_time_did(self):
+        asked = {'NOVA_LITE_CELLS': '1', 'NOVA_LITE_HOSTS_PER_CELL': '15'}
+        found = self.stacked(*STACK, **asked)
+        files, flavors = found.files(), (found.root / 'flavors').read_text()
+        self.stacked(*STACK, devstack=found, **asked)
+        self.assertEqual(files, found.files())
+        self.assertEqual(flavors, (found.root / 'flavors').read_text())
+        self.assertEqual(2, len(found.read(cell_mappings.every)))
+        self.assertEqual(15, len(found.read(host_mappings.every)))
+
+    def test_hosts_that_stay_away(self):
+        done = self.devstack().run(
+            'post-config',
+            'extra',
+            NOVA_LITE_CELLS='1',
+            NOVA_LITE_HOSTS_PER_CELL='2',
+            NOVA_LITE_SILENT='1',
+        )
+        self.assertEqual(1, done.returncode)
+        self.assertIn('only 0 of 2 hosts', done.stderr)
+
+    def test_nothing_of_it_where_it_is_disabled(self):
+        found = self.stacked(*STACK, 'unstack', 'clean', NOVA_LITE_SERVICES='')
+        self.assertFalse(found.etc.exists())
+
+
+class StyleTest(testtools.TestCase):
+    def _clean(self, *command):
+        done = subprocess.run(
+            [*command, *(str(PLUGIN / name) for name in SCRIPTS)], capture_output=True, text=True
+        )
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+
+    def test_bashate(self):
+        # E005: devstack's names for two of the files have no suffix. E006: line length.
+        bashate = os.path.join(os.path.dirname(sys.executable), 'bashate')
+        self._clean(bashate, '--ignore=E005,E006', '--error=E')
+
+    @testtools.skipUnless(shutil.which('shellcheck'), 'shellcheck is not installed')
+    def test_shellcheck(self):
+        # Other files define what these use, and use what these define.
+        self._clean('shellcheck', '--shell=bash', '--exclude=SC1091,SC2034,SC2154')
