@@ -124,7 +124,7 @@ TABLES = {
             MOVED,
             **_calls(
                 'revert_resize',
-                'finish_revert_resize',
+                'restore_guest',
             ),
         ),
         'delete': Move(
