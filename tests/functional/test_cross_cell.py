@@ -165,9 +165,9 @@ class FailingSpawnTest(testtools.TestCase):
 
 
 class ListerTest(testtools.TestCase):
-    """Whoever lists servers during moves sees each exactly once, every time."""
+    """Whoever lists servers during a hundred moves sees each exactly once, every time."""
 
-    ROUNDS = 4
+    SERVERS, ROUNDS = 10, 10
 
     def setUp(self):
         super().setUp()
@@ -175,20 +175,32 @@ class ListerTest(testtools.TestCase):
         self.moving = moving.Moving(self.cloud)
         self.crossing = crossing.Crossing(self.cloud)
 
-    def test_lists(self):
-        servers = [
+    def boot(self):
+        """Servers in both cells, two of them with a port and a volume."""
+        hosts = ('cell1-host1', 'cell2-host1')
+        full = [
             self.moving.boot_full(f'server-{number}', availability_zone=f'nova:{host}')
-            for number, host in enumerate(('cell1-host1', 'cell2-host1'))
+            for number, host in enumerate(hosts)
         ]
+        bare = [
+            self.cloud.boot(f'server-{number}', availability_zone=f'nova:{hosts[number % 2]}')
+            for number in range(len(hosts), self.SERVERS)
+        ]
+        return [*full, *bare]
+
+    def test_lists(self):
+        servers = self.boot()
         lister = self.useFixture(crossing.Lister(self.cloud, servers))
         for number in range(self.ROUNDS):
-            action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
             for server in servers:
                 found = self.cloud.admin.compute.get_server(server.id)
                 there = 'cell2-host1' if 'cell1' in found.compute_host else 'cell1-host1'
                 self.moving.act(server, 'migrate', {'host': there})
-            for server in servers:
+            for index, server in enumerate(servers):
                 self.cloud.wait(server, 'VERIFY_RESIZE')
+                # Each server is confirmed and reverted in turn, half of them at a time.
+                reverts = (number + index) % 2
+                action, status = ('revertResize', 202) if reverts else ('confirmResize', 204)
                 self.moving.act(server, action, status=status)
             for server in servers:
                 self.cloud.wait(server, 'ACTIVE')
@@ -196,6 +208,8 @@ class ListerTest(testtools.TestCase):
         lister.stop()
         self.assertGreater(lister.rounds, self.ROUNDS)
         self.assertEqual([], lister.wrong)
+        moves = [len(self.moving.migrations(server)) for server in servers]
+        self.assertEqual([self.ROUNDS] * self.SERVERS, moves)
         self.assertEqual([], self.cloud.findings())
 
 

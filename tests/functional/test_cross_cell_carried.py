@@ -101,6 +101,31 @@ class CarriedTest(moves_base.MovesTest):
             self.assertEqual(tagged, self.tags_of_devices(server, host[:5]))
             self.assertEqual([], self.cloud.findings())
 
+    def test_hidden_records_are_found_nowhere(self):
+        """The source host still has a record, and room that it keeps; nobody sees it."""
+        server = self.boot(availability_zone=f'nova:{SOURCE}')
+        self.move(server)
+        self.assertEqual({'cell1': True, 'cell2': False}, self.crossing.records(server))
+        self.assertEqual({SOURCE: [], DEST: [server.id]}, self.by_host())
+        found = self.api('GET', '/os-hypervisors/detail?with_servers=true', version='2.53')
+        shown = {
+            each['hypervisor_hostname']: [one['uuid'] for one in each.get('servers', ())]
+            for each in found['hypervisors']
+        }
+        self.assertEqual({SOURCE: [], DEST: [server.id]}, shown)
+        self.end(server, 'revertResize')
+        self.assertEqual({SOURCE: [server.id], DEST: []}, self.by_host())
+
+    def by_host(self):
+        """{host: servers that a list by host shows}."""
+        return {
+            host: [
+                each['id']
+                for each in self.api('GET', f'/servers?all_tenants=1&host={host}')['servers']
+            ]
+            for host in (SOURCE, DEST)
+        }
+
     def test_actions_and_events(self):
         server = self.stage.boot_full(availability_zone=f'nova:{SOURCE}')
         self.stage.act(server, 'os-stop')

@@ -251,6 +251,26 @@ class GroupsTest(PlacesBase):
         self.refused_move(second)
 
 
+class FullTest(PlacesBase):
+    """Hosts with room for one such server each."""
+
+    settings = {'cells': 2, 'hosts': 1, 'options': {'quota': {'ram': -1}}}
+
+    def test_room_is_kept_for_the_revert(self):
+        most = self.stage.flavor('most', ram=int(self.stage.host_memory() * 0.8))
+        server = self.boot_at(CELL1[0], flavor=most.name)
+        self.stage.act(server, 'migrate', {'host': CELL2[0]})
+        self.moved(server)
+        for number, host in enumerate((CELL1[0], CELL2[0])):
+            late = self.boot_at(host, name=f'late-{number}', flavor=most.name, status='ERROR')
+            self.assertIn('No valid host', late.fault['message'])
+        self.stage.act(server, 'revertResize')
+        self.assertEqual(CELL1[0], self.cloud.wait(server).compute_host)
+        self.crossing.idle(server)
+        # What it had there is free again, at last.
+        self.boot_at(CELL2[0], name='in-time', flavor=most.name)
+
+
 class WeighedTest(PlacesBase):
     """An operator who wants servers to leave."""
 
