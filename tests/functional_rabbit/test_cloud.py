@@ -12,12 +12,14 @@ import testtools
 from nova_lite.cmd import verify
 from tests.fixtures import boots
 from tests.fixtures import mariadb
+from tests.fixtures import moving
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
 
 SERVERS = 30
+MOVES = 10
 # Recovery is bounded by the options of the fixture; the rest is for a busy machine.
 ACCEPT_S = 120
 SETTLE_S = 120
@@ -58,18 +60,43 @@ class CloudCases:
         self.assertEqual([2] * len(KINDS), [self.cloud.cloud.children[n].starts for n in KINDS])
         self._nothing_left()
 
-    def test_sigterm_under_load_loses_nothing(self):
+    def test_sigterm_under_boots_and_moves_loses_nothing(self):
+        stage = moving.Moving(self.cloud)
+        emigrants = [self._emigrant(stage, number) for number in range(MOVES)]
+        waiting = list(emigrants)
         started = boots.Boots(self.cloud.admin, SERVERS)
         for number, name in enumerate(KINDS):
             self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
+            for server in [waiting.pop() for _ in waiting[: MOVES // len(KINDS) + 1]]:
+                stage.act(server, 'migrate', {'host': 'cell2-host1'})
             self.cloud.signal(name, signal.SIGTERM)
             self._await_restart(name)
         started.join(ACCEPT_S)
         ended = self._settled(started)
         self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
+        self._end_moves(stage, emigrants)
         self._nothing_left()
 
     # ---- steps ----
+
+    def _emigrant(self, stage, number):
+        """A server in cell1; every second one with a port and a volume."""
+        boot = stage.boot_full if number % 2 else self.cloud.boot
+        return boot(f'emigrant-{number}', availability_zone='nova:cell1-host1')
+
+    def _end_moves(self, stage, emigrants):
+        """Each has arrived in cell2; some stay, some go back, some are deleted."""
+        deleted, *others = emigrants
+        for server in emigrants:
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+        for number, server in enumerate(others):
+            action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
+            stage.act(server, action, status=status)
+        self.cloud.admin.compute.delete_server(deleted)
+        hosts = [self.cloud.wait(server).compute_host for server in others]
+        wanted = [f'cell{1 if number % 2 else 2}-host1' for number in range(len(others))]
+        self.assertEqual(wanted, hosts)
+        self.cloud.wait_gone(deleted)
 
     def _after(self, started, count):
         """Wait until so many servers were accepted."""
