@@ -83,13 +83,13 @@ class BenchMovesTest(base.CloudTest):
             (('live-migrate', '--flavor', 'none'), 'there is no flavor none'),
             (('live-migrate', '--image', 'none'), 'none'),
         ):
-            self.assertIn(said, self.bench(*args, code=1))
+            self.assertIn(said, self.bench(*args, code=2))
 
     def test_needs_an_idle_host(self):
         for number in range(4):
             host = f'cell{number // 2 + 1}-host{number % 2 + 1}'
             self.cloud.boot(f'busy-{number}', availability_zone=f'nova:{host}')
-        self.assertIn('one without servers is needed', self.bench('evacuate', code=1))
+        self.assertIn('one without servers is needed', self.bench('evacuate', code=2))
 
 
 class BenchOfOneCellTest(base.CloudTest):
@@ -103,5 +103,5 @@ class BenchOfOneCellTest(base.CloudTest):
             err = io.StringIO()
             with contextlib.redirect_stderr(err):
                 code = main.main(['bench', scenario, '--state-dir', self.cloud.state_dir])
-            self.assertEqual(1, code)
+            self.assertEqual(2, code)
             self.assertIn(said, err.getvalue())
