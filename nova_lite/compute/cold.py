@@ -90,6 +90,8 @@ class Cold:
         """
         node, site = arrival['node'], self._site
         devices = arrivals.connect(site, ctxt, node, instance, block_devices)
+        # The node has them even if it cannot start the guest: a hard reboot will use them.
+        known = arrivals.complete(site, ctxt, devices)
         spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
         job = site.driver.revert_migration(
             node,
@@ -101,7 +103,7 @@ class Cold:
         )
         answer = self._settled(node, instance.uuid, job)
         if 'done' in answer:
-            answer['block_devices'] = arrivals.complete(site, ctxt, devices)
+            answer['block_devices'] = known
         return answer
 
     def drop(self, node, guest, move, *, key):
