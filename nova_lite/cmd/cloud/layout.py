@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 
+import sqlalchemy as sa
 import yaml
 
 from nova_lite import exception
@@ -101,7 +102,8 @@ class Layout:
         """The database called `name`."""
         if self.settings.database is None or name == SIMCLOUD:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
-        return f'{self.settings.database.rstrip("/")}/{self.database_name(name)}'
+        server = sa.make_url(self.settings.database)
+        return server.set(database=self.database_name(name)).render_as_string(hide_password=False)
 
     def database_name(self, name):
         """What the database called `name` is called on a server."""

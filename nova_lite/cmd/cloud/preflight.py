@@ -5,9 +5,11 @@ No message holds a password.
 """
 
 import socket
+import ssl
 
 import amqp
 import oslo_messaging
+from oslo_utils import strutils
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -24,6 +26,8 @@ PORTS = (1, 65535)
 AMQP_PORT = 5672
 CONNECT_S = 5
 LOOK_S = 1
+# What py-amqp calls the options of oslo.messaging.
+TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_key_file'}
 
 
 def check(settings, conf):
@@ -97,15 +101,19 @@ def port_in_use(settings, error):
     )
 
 
-def wait_for_broker(url, conf, seconds, progress):
-    """Wait until a broker lets us in; raises ValueError when it refuses us, Unavailable."""
+def wait_for_broker(url, conf, seconds, progress, *, options=None):
+    """Wait until a broker lets us in; raises ValueError when it refuses us, Unavailable.
+
+    options: {option: value} of [oslo_messaging_rabbit]; the URL's query is in addition
+    """
     parsed = brokers(url, conf)
+    tls = _tls({**(options or {}), **parsed.query})
     deadline = runtime.monotonic() + seconds
     said = False
     while True:
         reasons = []
         for host in parsed.hosts:
-            reason = _refusal(host, parsed.virtual_host)
+            reason = _refusal(host, parsed.virtual_host, tls)
             if reason is None:
                 return
             reasons.append(reason)
@@ -118,7 +126,17 @@ def wait_for_broker(url, conf, seconds, progress):
         runtime.sleep(LOOK_S)
 
 
-def _refusal(host, virtual_host):
+def _tls(options):
+    """What a connection is to be made with for TLS; False for none."""
+    if not strutils.bool_from_string(options.get('ssl', False)):
+        return False
+    found = {name: options[option] for name, option in TLS.items() if options.get(option)}
+    if 'ca_certs' in found:
+        found['cert_reqs'] = ssl.CERT_REQUIRED
+    return found or True
+
+
+def _refusal(host, virtual_host, tls):
     """Why this broker cannot be used now; None when it can. Raises ValueError for ever."""
     place = f'{host.hostname}:{host.port or AMQP_PORT}'
     connection = amqp.Connection(
@@ -127,6 +145,7 @@ def _refusal(host, virtual_host):
         password=host.password or '',
         virtual_host=virtual_host or '/',
         connect_timeout=CONNECT_S,
+        ssl=tls,
     )
     try:
         connection.connect()

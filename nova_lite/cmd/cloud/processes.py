@@ -79,12 +79,12 @@ class ProcessCloud:
     # ---- parts ----
 
     def _wait_for_brokers(self, progress):
-        settings = self.places.settings
         conf = conf_module.make_conf(files=[])
-        if settings.options.get('oslo_messaging_rabbit', {}).get('ssl'):
-            return  # what else TLS needs, only the daemons' configuration tells
+        options = self.places.settings.options.get('oslo_messaging_rabbit')
         for name in (layout.TOP, *self.places.cell_names):
-            preflight.wait_for_broker(self.places.bus_url(name), conf, ANSWER_S, progress)
+            preflight.wait_for_broker(
+                self.places.bus_url(name), conf, ANSWER_S, progress, options=options
+            )
 
     def _create_databases(self, fresh, progress):
         deadline = runtime.monotonic() + ANSWER_S
