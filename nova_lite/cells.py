@@ -18,6 +18,7 @@ from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -31,6 +32,8 @@ READERS = 16  # threads that read from one cell
 class Cell:
     """One cell. `db` is its Database; `bus` its transport, opened on first use.
 
+    `oldest_compute()` is the oldest version among its computes.
+
     Bounded reads (`submit`) have threads of their own: those that hang in a database
     that answers nothing any more are not missing elsewhere.
     """
@@ -40,6 +43,7 @@ class Cell:
         self.urls = (row.transport_url, row.database_connection)
         url = fill(row.database_connection, conf.database.connection)
         self.db = engine.Database(url, limits=engine.limits(conf))
+        self.oldest_compute = services.Oldest(self.db)
         self._conf = conf
         self._bus = None
         self._lock = runtime.Lock()

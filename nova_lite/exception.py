@@ -358,6 +358,15 @@ class AggregateActionRefused(Conflict):
     msg = 'Cannot %(action)s aggregate %(aggregate_id)s. Reason: %(reason)s.'
 
 
+class TooOld(Conflict):
+    """Refused before anything is sent: a daemon of an earlier release is in the way."""
+
+    msg = (
+        'Not possible until the upgrade is finished: a %(service)s service is older than '
+        'RPC version %(since)s, which brought %(method)s as it is needed.'
+    )
+
+
 class PortInUse(Conflict):
     msg = 'Port %(port_id)s is still in use.'
 

@@ -57,7 +57,7 @@ class App:
 
 
 def _compute_client(cell):
-    return compute_rpc.ComputeAPI(cell.bus)
+    return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
 
 
 def make_app(conf, *, api_db, cells, clients, super_conductor, compute=None):

@@ -12,6 +12,7 @@ from nova_lite.cmd import monitor
 from nova_lite.cmd import report
 from nova_lite.cmd.cloud import supervisor
 from nova_lite.monitoring import health
+from nova_lite.rpc import pins
 
 QUIET = (
     'amqp=WARN',
@@ -35,6 +36,10 @@ def configure(argv, prog):
     conf = conf_module.make_conf(argv, prog=prog)
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
     log.setup(conf, 'nova_lite')
+    try:
+        pins.check(conf)
+    except ValueError as error:
+        sys.exit(f'{prog}: {error}')
     return conf
 
 

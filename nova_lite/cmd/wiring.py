@@ -18,11 +18,13 @@ from nova_lite.compute import manager as compute_manager
 from nova_lite.conductor import cell as cell_conductor_module
 from nova_lite.conductor import super as super_module
 from nova_lite.db import engine
+from nova_lite.db.cell import services
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import cloud
 from nova_lite.notify import desk as desk_module
 from nova_lite.notify import hub
 from nova_lite.notify import watch
+from nova_lite.rpc import pins
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -147,15 +149,17 @@ def cell_conductor(conf):
     desk = _desk(conf)
     database.watcher = watch.Watcher(conf, desk)
     bus = transport.open_bus(conf, conf.transport_url)
+    oldest = services.Oldest(database)
     manager = cell_conductor_module.CellConductor(
-        conf, db=database, compute=compute_rpc.ComputeAPI(bus), clients=clients(conf)
+        conf, db=database, compute=compute_rpc.ComputeAPI(bus, oldest), clients=clients(conf)
     )
+    computes = pins.Pins(conf, compute_rpc.ComputeAPI.topic, oldest)
     return service.Daemon(
         f'conductor {conf.host}',
         manager,
         threads=conf.rpc_threads,
         closing=[database.dispose, bus.cleanup, desk.close],
-        servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager)],
+        servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager, callers=computes)],
     ).watch(
         {
             'database': checks.database(database),

@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite import versions
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
@@ -94,7 +95,9 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
     def beat(self):
         """One heartbeat for all hosts that count as up."""
         hosts = self._evacuated.hosts()
-        found = self.site.conductor.beat(context.admin(), hosts=hosts)
+        found = self.site.conductor.beat(
+            context.admin(), hosts=hosts, version=versions.SERVICE_VERSION
+        )
         forced_down = [host for host, service in found.items() if service['forced_down']]
         if forced_down:
             self._evacuated.look_after(forced_down)

@@ -73,8 +73,8 @@ class CellConductor:
 
     # ---- hosts ------------------------------------------------------------
 
-    def beat(self, ctxt, hosts):
-        return self._write(cell_hosts.beat, ctxt, hosts)
+    def beat(self, ctxt, hosts, version):
+        return self._write(cell_hosts.beat, ctxt, hosts, version)
 
     def report_nodes(self, ctxt, nodes):
         return self._write(cell_hosts.report_nodes, ctxt, nodes)

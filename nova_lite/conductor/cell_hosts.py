@@ -49,9 +49,9 @@ HOST_TASKS = (
 )
 
 
-def beat(connection, ctxt, hosts):
+def beat(connection, ctxt, hosts, version):
     """See ConductorAPI.beat."""
-    services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC)
+    services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
     table = services.TABLE
     found = connection.execute(
         sa.select(table.c.host, table.c.disabled, table.c.forced_down).where(

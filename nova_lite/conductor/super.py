@@ -43,7 +43,7 @@ class World:
 
     def compute(self, cell):
         """A client of the computes of a cell."""
-        return compute_rpc.ComputeAPI(cell.bus)
+        return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
 
     def conductor(self, cell):
         """A client of a cell's conductor."""

@@ -1,9 +1,9 @@
 """Declare an RPC interface once; get its client and its server from it.
 
 The methods of an `Interface` subclass are signatures: `@call` waits for the
-result, `@cast` does not. `since` is the interface version that brought a method
-or argument, and the only statement of it. A server refuses to start when its
-manager lacks a method or names a parameter otherwise.
+result, `@cast` does not. `since` is the interface version that brought a method,
+`added` those that brought arguments later, and nothing else says it. A server
+refuses to start when its manager lacks a method or names a parameter otherwise.
 """
 
 import functools
@@ -17,7 +17,9 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
+from nova_lite import versions
 from nova_lite.rpc import driver
+from nova_lite.rpc import pins
 from nova_lite.rpc import serializer
 
 LOG = log.getLogger(__name__)
@@ -30,26 +32,29 @@ REQUIRED = inspect.Parameter.empty
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 
-def _declare(kind, since, timeout):
+def _declare(kind, since, timeout, added):
     def decorate(function):
         function.rpc_kind, function.rpc_since, function.rpc_timeout = kind, since, timeout
+        function.rpc_added = added or {}
         return function
 
     return decorate
 
 
-def call(since, timeout=None):
+def call(since, timeout=None, added=None):
     """A method whose caller waits, at most `timeout` seconds, for its result.
 
-    None: [DEFAULT]rpc_response_timeout. With a timeout above that the far side sends
+    timeout: None: [DEFAULT]rpc_response_timeout. With a timeout above that the far side sends
     signs of life, and the call fails when there was none for that time.
+    added: {argument: the version that brought it}. Its default means what the method
+        did before: sent only when it is another, which older servers cannot be asked.
     """
-    return _declare('call', since, timeout)
+    return _declare('call', since, timeout, added)
 
 
-def cast(since):
-    """A method whose caller does not wait and learns nothing."""
-    return _declare('cast', since, None)
+def cast(since, added=None):
+    """A method whose caller does not wait and learns nothing. added: see `call`."""
+    return _declare('cast', since, None, added)
 
 
 def _stub(name, declared):
@@ -62,6 +67,24 @@ def _stub(name, declared):
         return self._send(declared, ctxt, name, arguments)
 
     return method
+
+
+def _needs(declared, arguments):
+    """The interface version without which these arguments cannot be sent."""
+    brought = [declared.rpc_added[name] for name in arguments if name in declared.rpc_added]
+    return max([declared.rpc_since, *brought], key=versions.pair)
+
+
+def _without_defaults(declared, arguments):
+    """The arguments without those added later that say no more than their default."""
+    if not declared.rpc_added:
+        return arguments
+    parameters = inspect.signature(declared).parameters
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name not in declared.rpc_added or value != parameters[name].default
+    }
 
 
 class Interface:
@@ -85,19 +108,31 @@ class Interface:
         for name, declared in cls.methods.items():
             setattr(cls, name, _stub(name, declared))
 
-    def __init__(self, transport, cap=None):
+    def __init__(self, transport, oldest=None):
+        """oldest: see pins.Pins"""
+        self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=self.topic, version='1.0'),
-            version_cap=cap or self.version,
-            serializer=serializer.ObjectSerializer(),
+            version_cap=self.version,
+            serializer=serializer.ObjectSerializer(self._pins),
         )
 
+    def understands(self, method, *arguments):
+        """Whether the far side, as it is talked to, knows a method with these arguments."""
+        pin = self._pins.now()
+        needs = _needs(self.methods[method], arguments)
+        return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
+
     def _send(self, declared, ctxt, name, arguments):
+        arguments = _without_defaults(declared, arguments)
+        needs = _needs(declared, arguments)
+        if not self.understands(name, *arguments):
+            raise exception.TooOld(service=self.topic, method=name, since=needs)
         server = arguments.get(self.server_argument) if self.server_argument else None
         timeout = declared.rpc_timeout
         # oslo.messaging would try for ever, and hold the caller's thread.
-        options = {'version': declared.rpc_since, 'retry': TRIES}
+        options = {'version': needs, 'retry': TRIES}
         if server is not None:
             options['server'] = server
         if timeout:
@@ -128,6 +163,10 @@ class Interface:
         except oslo_messaging.MessageDeliveryFailure as error:
             raise exception.Unavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
+            if error.exc_type == 'UnsupportedVersion':
+                raise exception.TooOld(
+                    service=self.topic, method=name, since=_needs(self.methods[name], arguments)
+                ) from error
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
     def ping(self, server=None, timeout=PING_S):
@@ -139,11 +178,12 @@ class Interface:
         return self._answer(client.call, context.admin(), PING, {})
 
     @classmethod
-    def server(cls, transport, servers, manager):
+    def server(cls, transport, servers, manager, *, callers=None):
         """An oslo.messaging server that answers for `servers` with `manager`.
 
         servers: one name or many; many share a single listener. The caller
         starts it (`start(override_pool_size=threads)`) and stops it.
+        callers: Pins of those who get the answers; None: none is older than the server
         Raises TypeError when manager and declaration differ.
         """
         names = [servers] if isinstance(servers, str) else list(servers)
@@ -153,7 +193,7 @@ class Interface:
         )
         dispatcher = oslo_messaging.RPCDispatcher(
             [endpoint, _Ping()],
-            serializer.ObjectSerializer(),
+            serializer.ObjectSerializer(callers),
             access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
         )
         return _Server(transport, target, dispatcher, 'threading')

@@ -17,9 +17,16 @@ class Base(ovo.VersionedObject):
 
 
 class ObjectSerializer(ovo.VersionedObjectSerializer):
-    """Versioned objects by their own rules; datetimes as ISO 8601 strings."""
+    """Versioned objects by their own rules; datetimes as ISO 8601 strings.
+
+    pins: Pins of those who get the objects: they are sent as these know them
+    """
 
     OBJ_BASE_CLASS = Base
+
+    def __init__(self, pins=None):
+        super().__init__()
+        self._pins = pins
 
     def serialize_context(self, ctxt):
         return ctxt.to_wire()
@@ -32,4 +39,9 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
     def serialize_entity(self, ctxt, entity):
         if isinstance(entity, datetime.datetime):
             return entity.isoformat()
+        if self._pins is not None and isinstance(entity, ovo.VersionedObject):
+            manifest = self._pins.manifest()
+            if manifest is not None:
+                version = manifest[entity.obj_name()]
+                return entity.obj_to_primitive(target_version=version, version_manifest=manifest)
         return super().serialize_entity(ctxt, entity)

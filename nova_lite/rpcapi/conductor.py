@@ -15,8 +15,8 @@ class ConductorAPI(rpc.Interface):
     # ---- hosts ----
 
     @rpc.call(since='1.0')
-    def beat(self, ctxt, hosts):
-        """Heartbeat of every host of a process: [host, ...].
+    def beat(self, ctxt, hosts, version):
+        """Heartbeat of every host of a process: [host, ...], of this service version.
 
         Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
         either; the others are in service.

@@ -11,10 +11,29 @@ from nova_lite.db.cell import models
 
 TABLE = models.Service.__table__
 COMPUTE = 'nova-compute'
+KNOWN_S = 30
 
 
-def beat(connection, hosts, binary, topic):
-    """Record a heartbeat of every host in one go; services that are new are added."""
+class Oldest:
+    """The oldest version among a cell's computes, or None; read again after a while."""
+
+    def __init__(self, database):
+        self._database = database
+        self._known = None
+
+    def __call__(self):
+        now = runtime.monotonic()
+        if self._known is None or now - self._known[0] >= KNOWN_S:
+            self._known = (now, self._database.read(minimum_version))
+        return self._known[1]
+
+
+def beat(connection, hosts, binary, topic, *, version=None):
+    """Record a heartbeat of every host in one go; services that are new are added.
+
+    version: of the service; None: of this release
+    """
+    version = version or versions.SERVICE_VERSION
     now = runtime.naive_now()
     done = connection.execute(
         TABLE.update()
@@ -22,7 +41,7 @@ def beat(connection, hosts, binary, topic):
         .values(
             last_seen_up=now,
             report_count=TABLE.c.report_count + 1,
-            version=versions.SERVICE_VERSION,
+            version=version,
             updated_at=now,
         )
     )
@@ -42,7 +61,7 @@ def beat(connection, hosts, binary, topic):
                 'host': host,
                 'binary': binary,
                 'topic': topic,
-                'version': versions.SERVICE_VERSION,
+                'version': version,
                 'last_seen_up': now,
                 'report_count': 1,
             }

@@ -1,6 +1,7 @@
 """Hosts, nodes and unfinished work in the records of a cell."""
 
 from nova_lite import context
+from nova_lite import versions
 from nova_lite.db.cell import services
 from nova_lite.objects import instance as instance_objects
 from tests.unit.conductor import base
@@ -15,14 +16,21 @@ class TestHosts(base.CellConductorTestCase):
         return self.cell.db.read(services.find, host)
 
     def test_beat(self):
-        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-2']))
+        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-2'], 1))
         self.clock.advance(100)
-        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-3']))
+        self.assertEqual({}, self.conductor.beat(self.ctxt, ['host-1', 'host-3'], 1))
         up = [host for host in self.cell.hosts if services.is_up(self.service(host), 60)]
         self.assertEqual(['host-1', 'host-3'], up)
 
+    def test_beat_has_the_version_of_the_computes(self):
+        """Not of the conductor, which is of a later release during an upgrade."""
+        for version in (versions.SERVICE_VERSION + 1, versions.SERVICE_VERSION + 2):
+            self.conductor.beat(self.ctxt, ['host-1', 'new'], version)
+            for host in ('host-1', 'new'):
+                self.assertEqual(version, self.service(host).version)
+
     def test_beat_tells_who_is_disabled(self):
-        self.conductor.beat(self.ctxt, self.cell.hosts)
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
         self.cell.db.write(services.update, self.service('host-1').uuid, {'disabled': True})
         self.cell.db.write(services.update, self.service('host-2').uuid, {'forced_down': True})
         self.assertEqual(
@@ -30,7 +38,7 @@ class TestHosts(base.CellConductorTestCase):
                 'host-1': {'disabled': True, 'forced_down': False},
                 'host-2': {'disabled': False, 'forced_down': True},
             },
-            self.conductor.beat(self.ctxt, self.cell.hosts),
+            self.conductor.beat(self.ctxt, self.cell.hosts, 1),
         )
 
     def test_own_heartbeat(self):

@@ -1,6 +1,5 @@
 """Both ends of a declared interface, over the embedded bus."""
 
-import oslo_messaging
 import testtools
 
 from nova_lite import conf
@@ -133,11 +132,6 @@ class InterfaceTest(testtools.TestCase):
     def test_a_server_refuses_a_manager_that_differs(self):
         for manager in (OlderToy(), RenamedToy()):
             self.assertRaises(TypeError, ToyAPI.server, self.bus, 'host', manager)
-
-    def test_a_version_cap_is_kept(self):
-        capped = ToyAPI(self.open(), cap='1.0')
-        self.assertEqual(3, capped.add(self.ctxt, 'host-1', 1))
-        self.assertRaises(oslo_messaging.RPCVersionCapError, capped.nudge, self.ctxt, 'host-1', 1)
 
     def test_a_server_may_be_named_or_not(self):
         server = AnyToyAPI.server(self.open(), 'one', AnyToy())

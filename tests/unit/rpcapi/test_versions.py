@@ -6,9 +6,11 @@ import pkgutil
 
 import testtools
 
+from nova_lite import objects
 from nova_lite import rpc
 from nova_lite import rpcapi
 from nova_lite import versions
+from nova_lite.objects import base
 from nova_lite.rpcapi import compute
 
 
@@ -27,11 +29,6 @@ def interfaces():
     return found
 
 
-def pair(version):
-    """A version as a pair of numbers."""
-    return tuple(int(part) for part in version.split('.'))
-
-
 class VersionsTest(testtools.TestCase):
     def test_there_are_four(self):
         topics = {interface.topic for interface in interfaces()}
@@ -41,15 +38,28 @@ class VersionsTest(testtools.TestCase):
         for interface in interfaces():
             for name, method in interface.methods.items():
                 self.assertThat(
-                    pair(method.rpc_since),
-                    testtools.matchers.Not(testtools.matchers.GreaterThan(pair(interface.version))),
+                    versions.pair(method.rpc_since),
+                    testtools.matchers.Not(
+                        testtools.matchers.GreaterThan(versions.pair(interface.version))
+                    ),
                     f'{interface.topic}.{name}',
                 )
 
     def test_an_interface_is_as_new_as_its_newest_method(self):
         for interface in interfaces():
-            newest = max(pair(method.rpc_since) for method in interface.methods.values())
-            self.assertEqual(newest, pair(interface.version), interface.topic)
+            newest = max(
+                versions.pair(version)
+                for method in interface.methods.values()
+                for version in (method.rpc_since, *method.rpc_added.values())
+            )
+            self.assertEqual(newest, versions.pair(interface.version), interface.topic)
+
+    def test_what_was_added_later_may_be_left_out(self):
+        for interface in interfaces():
+            for name, method in interface.methods.items():
+                found = inspect.signature(method).parameters
+                for argument in method.rpc_added:
+                    self.assertIsNot(found[argument].empty, found[argument].default, name)
 
     def test_the_newest_release_speaks_these_versions(self):
         newest = list(versions.RELEASES)[-1]
@@ -57,6 +67,16 @@ class VersionsTest(testtools.TestCase):
             {interface.topic: interface.version for interface in interfaces()},
             versions.rpc_caps(newest),
         )
+
+    def test_the_newest_release_has_these_objects(self):
+        objects.register_all()
+        newest = versions.RELEASES[list(versions.RELEASES)[-1]]
+        ours = {
+            name: classes[0].VERSION
+            for name, classes in base.Registry.obj_classes().items()
+            if classes[0].__module__.startswith('nova_lite.')
+        }
+        self.assertEqual(ours, newest['objects'])
 
     def test_every_method_says_what_it_does(self):
         for interface in interfaces():

@@ -1,0 +1,52 @@
+"""Pins: as which release the far side of an interface is talked to.
+
+Decided here and nowhere else: `[upgrade_levels]` names a release or a version, or
+`auto`, which asks for the oldest service there is. `versions` knows what it means.
+"""
+
+from oslo_versionedobjects import base
+
+from nova_lite import versions
+from nova_lite.conf import upgrade_levels
+
+
+def check(conf):
+    """Raise ValueError when a level of `[upgrade_levels]` means nothing."""
+    for option in upgrade_levels.OPTS:
+        level = conf.upgrade_levels[option.name]
+        if level and not level == option.default == upgrade_levels.AUTO:
+            try:
+                versions.pin(option.name.replace('_', '-'), level)
+            except ValueError as error:
+                raise ValueError(f'[upgrade_levels]{option.name}: {error}') from None
+
+
+class Pins:
+    """What may be sent through one interface.
+
+    oldest: function without arguments to the oldest version among the services at the
+        far side, or None when there is none; needed for `auto` alone
+    """
+
+    def __init__(self, conf, topic, oldest=None):
+        self._topic, self._oldest = topic, oldest
+        # No option: an interface that is not between daemons of a deployment.
+        level = getattr(conf.upgrade_levels, topic.replace('-', '_'), None)
+        self._auto = level == upgrade_levels.AUTO
+        self._fixed = None if self._auto or not level else versions.pin(topic, level)
+
+    def now(self):
+        """The Pin that holds; None: everything may be sent."""
+        # With one release there is nothing to ask about.
+        if not self._auto or self._oldest is None or len(versions.RELEASES) == 1:
+            return self._fixed
+        oldest = self._oldest()
+        return None if oldest is None else versions.pin_of_service(self._topic, oldest)
+
+    def manifest(self):
+        """{object: version to send it in}, or None for the newest of all."""
+        pin = self.now()
+        if pin is None:
+            return None
+        known = base.VersionedObjectRegistry.obj_classes()
+        return {name: pin.objects.get(name, known[name][0].VERSION) for name in known}
