@@ -10,6 +10,8 @@ import dataclasses
 import os_resource_classes
 from oslo_utils import strutils
 
+from nova_lite import exception
+
 
 @dataclasses.dataclass
 class Asked:
@@ -56,7 +58,9 @@ def _dedicated_cpus(spec, asked):
     vcpus = spec.flavor.vcpus
     dedicated = vcpus
     if wish(spec, 'cpu_policy') == 'mixed':
-        dedicated = len(_cpus(wish(spec, 'cpu_dedicated_mask') or '', vcpus))
+        # Of the flavor alone: an image has no such property.
+        mask = spec.flavor.extra_specs.get('hw:cpu_dedicated_mask') or ''
+        dedicated = len(_cpus(mask, vcpus))
     asked.resources['VCPU'] = vcpus - dedicated
     if wish(spec, 'emulator_threads_policy') == 'isolate':
         dedicated += 1
@@ -64,13 +68,26 @@ def _dedicated_cpus(spec, asked):
 
 
 def _cpus(mask, count):
-    """The CPU numbers below `count` that a mask such as `0-3,^2` names."""
+    """The CPU numbers below `count` that a mask such as `0-3,^2` names.
+
+    Raises NoValidHost for what is no mask.
+    """
     named, refused = set(), set()
-    for part in filter(None, (part.strip() for part in mask.split(','))):
+    parts = [part.strip() for part in mask.split(',') if part.strip()]
+    for part in parts:
         chosen = refused if part.startswith('^') else named
         first, _dash, last = part.removeprefix('^').partition('-')
-        chosen.update(range(int(first), int(last or first) + 1))
-    return {cpu for cpu in (named or range(count)) if cpu < count} - refused
+        try:
+            start, end = int(first), int(last or first)
+        except ValueError:
+            raise exception.NoValidHost(
+                reason=f'hw:cpu_dedicated_mask of the flavor is not understood at "{part}".'
+            ) from None
+        # No more than there are: whoever writes 0-99999999999 shall not fill the memory.
+        chosen.update(range(max(start, 0), min(end + 1, count)))
+    if all(part.startswith('^') for part in parts):
+        named = set(range(count))
+    return named - refused
 
 
 def _threads(spec, asked):

@@ -1,5 +1,6 @@
 """From a spec to the query of allocation candidates."""
 
+from nova_lite import exception
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import query
 from tests.unit.scheduler import base
@@ -128,6 +129,39 @@ class QueryTest(base.SchedulerTestCase):
             ('resources', 'DISK_GB:7,MEMORY_MB:512,VCPU:1'), self.pairs(sizes=sizes, is_bfv=True)
         )
         self.assertIn(('resources', 'MEMORY_MB:512,VCPU:1'), self.pairs(sizes={'root_gb': 0}))
+
+    def test_masks_of_cpus(self):
+        """Numbers beyond the flavor's CPUs do not count, however many; an image has no mask."""
+        for mask, pinned in (
+            ('0-1,^0,3', 2),
+            ('^0', 3),
+            ('2', 1),
+            ('1-99999999999', 3),
+            ('0-99999999999,^2-99999999999', 2),
+            ('8-9', 0),
+            ('3-1', 0),
+            ('-2', None),
+            ('abc', None),
+            ('1-x', None),
+            ('^', None),
+        ):
+            mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': mask}
+            with self.subTest(mask=mask):
+                if pinned is None:
+                    with self.assertRaises(exception.NoValidHost) as raised:
+                        self.pairs(mixed)
+                    self.assertIn('hw:cpu_dedicated_mask', raised.exception.message)
+                    continue
+                found = dict(self.pairs(mixed, sizes={'vcpus': 4}))['resources']
+                self.assertEqual(f'PCPU:{pinned}' if pinned else None, self.part(found, 'PCPU'))
+        image = {'hw_cpu_policy': 'mixed', 'hw_cpu_dedicated_mask': '0-99999999999'}
+        self.assertIn('PCPU:4', dict(self.pairs({}, image, sizes={'vcpus': 4}))['resources'])
+
+    @staticmethod
+    def part(resources, name):
+        """The part of an amounts string that is about a resource class, or None."""
+        found = [part for part in resources.split(',') if part.startswith(f'{name}:')]
+        return found[0] if found else None
 
     def test_some_cpus_of_its_own(self):
         mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '0-1,^0,3'}
