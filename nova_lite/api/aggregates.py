@@ -136,8 +136,7 @@ def add_host(req):
     plan.admit(req)
     req.app.api_db.write(_add_host, plan, host)
     aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
-    for node in nodes:
-        _mirror(req, node, aggregate)
+    _settle(req, nodes, aggregate, host, is_in=True)
     # Once more: placement may have been asked before it knew of the membership.
     req.app.api_db.write(stamps.bump, stamps.AGGREGATES)
     return {'aggregate': _view(req, aggregate)}
@@ -166,9 +165,12 @@ def remove_host(req):
         aggregate_zones.Plan(aggregate_id, change, action='remove host from').admit(req)
     except exception.AggregateActionRefused:
         raise CannotRemove(host=host, aggregate_id=aggregate_id) from None
-    for node in _nodes(req, host):
+    nodes = _nodes(req, host)
+    for node in nodes:
         _unmirror(req, node, aggregate)
     req.app.api_db.write(aggregates.remove_host, aggregate_id, host)
+    # Who added the host may have told placement between these two.
+    _settle(req, nodes, aggregate, host, is_in=False)
     return _answer(req, aggregate_id)
 
 
@@ -243,15 +245,34 @@ def _service_and_nodes(connection, host):
     return services.find(connection, host), compute_nodes.every(connection, host=host)
 
 
-def _mirror(req, node, aggregate):
-    """Tell placement; a failure is for `placement sync_aggregates` to mend."""
+def _settle(req, nodes, aggregate, host, *, is_in):
+    """Tell placement whether the host is in, until that is what our records say.
+
+    Hosts may be added and removed at the same time; whoever comes last to placement
+    must not leave there what no longer holds. A failure is for an operator to mend.
+    """
+    while True:
+        for node in nodes:
+            _mirror(req, node, aggregate, is_in=is_in)
+        found = req.app.api_db.read(aggregates.of_host, host)
+        if (aggregate.id in {each.id for each in found}) == is_in:
+            return
+        is_in = not is_in
+
+
+def _mirror(req, node, aggregate, *, is_in):
     try:
-        req.app.placement.providers.add_to_aggregate(req.ctxt, node.uuid, aggregate.uuid)
+        if is_in:
+            req.app.placement.providers.add_to_aggregate(req.ctxt, node.uuid, aggregate.uuid)
+        else:
+            _unmirror(req, node, aggregate)
     except exception.NovaLiteError as error:
         LOG.warning(
-            'Placement does not have provider %s in aggregate %s, run `nova-lite-manage '
-            'placement sync_aggregates`: %s',
+            'Provider %s should %s in aggregate %s of placement and may not, mend it with '
+            '`nova-lite-manage placement sync_aggregates` or `openstack resource provider '
+            'aggregate set`: %s',
             node.uuid,
+            'be' if is_in else 'not be',
             aggregate.uuid,
             error,
         )

@@ -5,6 +5,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.cmd.manage import command
 from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 
 
@@ -29,6 +30,8 @@ def sync_aggregates(site, args):
     for aggregate in found:
         for host in aggregate.hosts:
             code = _add(site, args, aggregate, nodes[host]) or code
+    # Schedulers ask placement anew: what they reuse was answered without these members.
+    site.api_db.write(stamps.bump, stamps.AGGREGATES)
     return code
 
 

@@ -135,6 +135,56 @@ class AggregatesTest(AggregateTest):
         self.providers.answers = {'remove_from_aggregate': missing}
         self.act(made, 'remove_host', host='h1')
 
+    def stamp(self):
+        return self.api.api_db.read(stamps.every)[stamps.AGGREGATES]
+
+    def during(self, method, action):
+        """Let something happen in the middle of placement's first `method`; its results."""
+        results, recorded = [], getattr(self.providers, method)
+
+        def interrupted(*args):
+            if not results:
+                results.append(None)  # what happens within may come here again
+                results[0] = action()
+            return recorded(*args)
+
+        setattr(self.providers, method, interrupted)
+        return results
+
+    def test_the_stamp_moves_after_placement_was_told(self):
+        """Whoever asked placement before it knew of the host asks again."""
+        made = self.create()
+        self.api.add_host('h1')
+        then = self.during('add_to_aggregate', self.stamp)
+        self.act(made, 'add_host', host='h1')
+        self.assertGreater(self.stamp(), then[0])
+
+    def test_a_host_that_is_removed_while_it_is_added(self):
+        made = self.create()
+        self.api.add_host('h1')
+        self.during('add_to_aggregate', lambda: self.act(made, 'remove_host', host='h1'))
+        self.act(made, 'add_host', host='h1')
+        self.assertEqual([], self.show(made)['hosts'])
+        self.assertEqual('remove_from_aggregate', self.providers.calls[-1][0])
+
+    def test_a_host_that_is_added_again_while_it_is_removed(self):
+        """The other adds it between our records and our last word to placement."""
+        made = self.create()
+        self.api.add_host('h1')
+        self.act(made, 'add_host', host='h1')
+        record, asked = self.providers.remove_from_aggregate, []
+
+        def remove(*args):
+            asked.append(args)
+            if len(asked) == 2:
+                self.act(made, 'add_host', host='h1')
+            return record(*args)
+
+        self.providers.remove_from_aggregate = remove
+        self.act(made, 'remove_host', host='h1')
+        self.assertEqual(['h1'], self.show(made)['hosts'])
+        self.assertEqual('add_to_aggregate', self.providers.calls[-1][0])
+
     def test_change_moves_the_stamp(self):
         before = self.api.api_db.read(stamps.every)
         self.create()

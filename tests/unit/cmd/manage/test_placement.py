@@ -8,6 +8,7 @@ from nova_lite import runtime
 from nova_lite.clients import placement
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import build_requests
+from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import migrations
 from tests.fixtures import http
@@ -67,6 +68,13 @@ class AggregatesTest(PlacementTest):
         self.assertIn(found.uuid, self.place('sync_aggregates', '--verbose'))
         self.assertEqual({found.uuid}, self.client.providers.aggregates(self.ctxt, self.node)[0])
         self.place('sync_aggregates')
+
+    def test_schedulers_ask_placement_anew(self):
+        self.add_provider()
+        self.aggregate('h1')
+        before = self.api_db.read(stamps.every)[stamps.AGGREGATES]
+        self.place('sync_aggregates')
+        self.assertGreater(self.api_db.read(stamps.every)[stamps.AGGREGATES], before)
 
     def test_refused(self):
         found = self.aggregate('h9')
