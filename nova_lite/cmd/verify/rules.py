@@ -14,6 +14,40 @@ Wish = collections.namedtuple('Wish', 'extra_specs properties zone')
 
 ZONE = 'availability_zone'
 
+TRUE = ('1', 't', 'true', 'on', 'y', 'yes')
+# {extra spec: {its value: the trait this requires}}; of an image, see `said`
+TRANSLATED = {
+    'hw:cpu_thread_policy': {'require': 'HW_CPU_HYPERTHREADING'},
+    'hw:pci_numa_affinity_policy': {'socket': 'COMPUTE_SOCKET_PCI_NUMA_AFFINITY'},
+    'hw:tpm_version': {'1.2': 'COMPUTE_SECURITY_TPM_1_2', '2.0': 'COMPUTE_SECURITY_TPM_2_0'},
+    'os:secure_boot': {'required': 'COMPUTE_SECURITY_UEFI_SECURE_BOOT'},
+    'hw:maxphysaddr_mode': {
+        'passthrough': 'COMPUTE_ADDRESS_SPACE_PASSTHROUGH',
+        'emulate': 'COMPUTE_ADDRESS_SPACE_EMULATED',
+    },
+}
+SWITCHES = {'hw:firmware_stateless': 'COMPUTE_SECURITY_STATELESS_FIRMWARE'}
+# (extra spec, values that switch it on, extra spec of its model, that of note, its trait,
+# the trait of any other)
+WITH_MODELS = (
+    (
+        'hw:tpm_version',
+        tuple(TRANSLATED['hw:tpm_version']),
+        'hw:tpm_model',
+        'tpm-crb',
+        'COMPUTE_SECURITY_TPM_CRB',
+        'COMPUTE_SECURITY_TPM_TIS',
+    ),
+    (
+        'hw:mem_encryption',
+        TRUE,
+        'hw:mem_encryption_model',
+        'amd-sev-es',
+        'HW_CPU_X86_AMD_SEV_ES',
+        'HW_CPU_X86_AMD_SEV',
+    ),
+)
+
 
 def wish_of(spec):
     """The Wish of a stored request spec (plain values)."""
@@ -24,9 +58,33 @@ def wish_of(spec):
     )
 
 
+def said(wish, key):
+    """What the flavor says of `hw:name`, or else the image of `hw_name`."""
+    value = wish.extra_specs.get(key)
+    return wish.properties.get(key.replace(':', '_')) if value is None else value
+
+
+def _lower(wish, key):
+    return str(said(wish, key)).strip().lower()
+
+
+def _translated(wish):
+    """Traits that follow from what flavor or image want of a guest's hardware."""
+    for key, traits in TRANSLATED.items():
+        value = said(wish, key)
+        if value in traits:
+            yield traits[value]
+    for key, trait in SWITCHES.items():
+        if _lower(wish, key) in TRUE:
+            yield trait
+    for key, values, model_key, model, its_own, other in WITH_MODELS:
+        if _lower(wish, key) in values:
+            yield its_own if said(wish, model_key) == model else other
+
+
 def demanded(wish):
     """Traits that flavor (in whatever group) and image require."""
-    found = set()
+    found = set(_translated(wish))
     for key, value in wish.extra_specs.items():
         kind, colon, name = key.partition(':')
         if kind.startswith('trait') and colon and value == 'required':
@@ -38,12 +96,15 @@ def demanded(wish):
 
 
 def refused(wish):
-    """Traits that the flavor forbids; an image can forbid none."""
-    return {
+    """Traits that the flavor forbids; an image can only ask for CPUs without threads."""
+    found = {
         key.partition(':')[2]
         for key, value in wish.extra_specs.items()
         if key.startswith('trait') and value == 'forbidden'
     }
+    if said(wish, 'hw:cpu_thread_policy') == 'isolate':
+        found.add('HW_CPU_HYPERTHREADING')
+    return found
 
 
 def is_outside_zone(place, wish, zones):

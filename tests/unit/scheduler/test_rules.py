@@ -17,9 +17,13 @@ SETTINGS = hypothesis.settings(
 )
 HOSTS = ('a', 'b', 'c', 'd')
 CELLS = (base.CELL1, base.CELL1, base.CELL2, base.CELL2)
-TRAITS = ('CUSTOM_V', 'CUSTOM_W')
+# The last one is asked for in other words as well.
+TRAITS = ('CUSTOM_V', 'CUSTOM_W', 'COMPUTE_SECURITY_UEFI_SECURE_BOOT')
+SECURE = {'os:secure_boot': 'required'}
+WORDS = ({}, {}, {}, SECURE, {'os:secure_boot': 'optional'})
 ZONES = (None, 'az1', 'az1', 'az2', 'nova')
 
+words = strategies.sampled_from(WORDS)
 some_hosts = strategies.sets(strategies.sampled_from(HOSTS))
 # Most hosts have them all, so that aggregates decide.
 some_traits = strategies.sets(strategies.sampled_from(TRAITS)) | strategies.just(set(TRAITS))
@@ -54,9 +58,10 @@ def made_wishes(draw):
     }
     if any(key.startswith('trait_1') for key in extra_specs):
         extra_specs['resources_1:VCPU'] = '1'  # placement wants resources in every group
+    in_image = {key.replace(':', '_'): word for key, word in draw(words).items()}
     return rules.Wish(
-        extra_specs,
-        draw(values('required', 'required', 'forbidden', 'optional')),
+        {**extra_specs, **draw(words)},
+        {**draw(values('required', 'required', 'forbidden', 'optional')), **in_image},
         draw(strategies.sampled_from(ZONES)),
     )
 
@@ -142,6 +147,11 @@ class RulesTest(cloud.ManagerTestCase):
                 rules.Wish({}, {}, None),
                 rules.Wish({}, {'trait:CUSTOM_V': 'required'}, 'az1'),
                 rules.Wish({'trait:CUSTOM_W': 'required'}, {'trait:CUSTOM_V': 'required'}, None),
+                rules.Wish(
+                    {'trait:CUSTOM_W': 'required', **SECURE},
+                    {'trait:CUSTOM_V': 'required'},
+                    None,
+                ),
             ],
         )
         def run(isolation, traits, found, wishes):

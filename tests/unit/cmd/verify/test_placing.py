@@ -7,6 +7,8 @@ import testtools
 
 from nova_lite.cmd.verify import placing
 from nova_lite.cmd.verify import rules
+from nova_lite.scheduler import query
+from tests.unit.scheduler import base
 
 LICENSED = {'trait:CUSTOM_W': 'required'}
 
@@ -61,6 +63,46 @@ class PlacingTest(testtools.TestCase):
         self.plant('half', 'a', properties=LICENSED)
         self.plant('both', 'a', properties=LICENSED, extra_specs={'trait:CUSTOM_V': 'required'})
         self.assertEqual(['half'], list(self.found()))
+
+    def test_traits_asked_for_in_other_words(self):
+        """All that the scheduler makes traits of."""
+        for number, (words, *traits) in enumerate(
+            (
+                ({'hw:cpu_thread_policy': 'require'}, 'HW_CPU_HYPERTHREADING'),
+                ({'hw:mem_encryption': 'True'}, 'HW_CPU_X86_AMD_SEV'),
+                (
+                    {'hw:mem_encryption': 'yes', 'hw:mem_encryption_model': 'amd-sev-es'},
+                    'HW_CPU_X86_AMD_SEV_ES',
+                ),
+                (
+                    {'hw:tpm_version': '2.0'},
+                    'COMPUTE_SECURITY_TPM_2_0',
+                    'COMPUTE_SECURITY_TPM_TIS',
+                ),
+                (
+                    {'hw:tpm_version': '1.2', 'hw:tpm_model': 'tpm-crb'},
+                    'COMPUTE_SECURITY_TPM_1_2',
+                    'COMPUTE_SECURITY_TPM_CRB',
+                ),
+                (
+                    {'hw:pci_numa_affinity_policy': 'socket'},
+                    'COMPUTE_SOCKET_PCI_NUMA_AFFINITY',
+                ),
+                ({'os:secure_boot': 'required'}, 'COMPUTE_SECURITY_UEFI_SECURE_BOOT'),
+                ({'hw:maxphysaddr_mode': 'passthrough'}, 'COMPUTE_ADDRESS_SPACE_PASSTHROUGH'),
+                ({'hw:maxphysaddr_mode': 'emulate'}, 'COMPUTE_ADDRESS_SPACE_EMULATED'),
+                ({'hw:firmware_stateless': 'on'}, 'COMPUTE_SECURITY_STATELESS_FIRMWARE'),
+            )
+        ):
+            spec = base.make_spec(words)
+            self.assertEqual(set(traits), query.build(spec).required_traits)
+            host = f'host{number}'
+            self.add_aggregate({f'trait:{trait}': 'required' for trait in traits}, host)
+            in_image = {key.replace(':', '_'): value for key, value in words.items()}
+            self.plant(f'flavor{number}', host, extra_specs=words)
+            self.plant(f'image{number}', host, properties=in_image)
+        self.plant('plain', 'host0')
+        self.assertEqual(['plain'], list(self.found()))
 
     def test_a_zone(self):
         self.add_aggregate({rules.ZONE: 'az1'}, 'a')
