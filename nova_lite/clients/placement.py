@@ -140,6 +140,16 @@ class Placement:
             outcome = self._write(ctxt, 'PUT', path, body)
         return self._claimed(outcome, consumer)
 
+    def replace(self, ctxt, consumer, wanted, generation):
+        """Hold `wanted` ({provider: {'resources': …}}) instead of what was held, at once.
+
+        generation: the consumer's, as it was read; another raises AllocationConflict
+        Returns False, and leaves what was held, when they are not there to be had.
+        """
+        body = _entry(consumer, wanted, generation)
+        outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+        return self._claimed(outcome, consumer)
+
     def claim_all(self, ctxt, claims):
         """Take resources for several consumers that hold nothing yet, or for none.
 

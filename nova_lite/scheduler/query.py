@@ -3,6 +3,7 @@
 Source: reference/scheduling 3.1 (sources) and 3.2 (query string).
 """
 
+import collections
 import re
 
 import os_resource_classes
@@ -128,6 +129,19 @@ def flavor_resources(flavor, *, volume_backed=False):
     size = hosts.Size.of(flavor, volume_backed=volume_backed)
     amounts = {'VCPU': size.vcpus, 'MEMORY_MB': size.memory_mb, 'DISK_GB': size.disk_gb}
     return {name: amount for name, amount in amounts.items() if amount}
+
+
+def held(flavor, stored, *, pinned=True):
+    """{resource class: amount} that a server holds in all of its groups together.
+
+    For who looks afterwards and has records only. flavor: plain values; stored: what
+    is kept of its request spec, empty if nothing is; pinned: as in `build`
+    """
+    wanted = build(request_spec.RequestSpec.restore({**stored, 'flavor': flavor}), pinned=pinned)
+    total = collections.Counter()
+    for group in wanted.groups.values():
+        total.update(group.resources)
+    return {name: amount for name, amount in total.items() if amount}
 
 
 def _limit(spec, limit):

@@ -10,7 +10,6 @@ from nova_lite.cmd.manage import command
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
-from nova_lite.objects import flavor as flavor_objects
 from nova_lite.scheduler import query
 
 DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
@@ -105,19 +104,17 @@ def _heal(site, args, row, provider, *, tally):
     held = site.placement.holding(ctxt, row.uuid)
     if held and not args.force:
         return
-    wanted = {provider: {'resources': _resources(site, row)}}
-    if args.verbose or args.dry_run:
-        print(f'{"[dry-run] " if args.dry_run else ""}Allocations of {row.uuid}: {wanted}')
-    tally.healed += 1
-    if args.dry_run:
-        return
     try:
+        choices = _choices(site, row)
+        if args.verbose or args.dry_run:
+            mode = '[dry-run] ' if args.dry_run else ''
+            print(f'{mode}Allocations of {row.uuid}: {provider}: {choices[0]}')
+        tally.healed += 1
+        if args.dry_run:
+            return
         # A claim on a provider that is not there leaves a consumer that refuses the next.
         site.placement.providers.get(ctxt, provider)
-        if held:
-            site.placement.delete_allocations(ctxt, row.uuid)
-        consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
-        claimed = site.placement.claim(ctxt, consumer, {'allocations': wanted})
+        claimed = any(_put(site, ctxt, row, held, {provider: each}) for each in choices)
     except exception.NovaLiteError as error:
         claimed = False
         print(error)
@@ -126,7 +123,17 @@ def _heal(site, args, row, provider, *, tally):
         tally.code = FAILED
 
 
-def _resources(site, row):
+def _put(site, ctxt, row, held, amounts):
+    """One request, so that a failure leaves the server what it held."""
+    wanted = {provider: {'resources': resources} for provider, resources in amounts.items()}
+    consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
+    if held:
+        return site.placement.replace(ctxt, consumer, wanted, held.generation)
+    return site.placement.claim(ctxt, consumer, {'allocations': wanted})
+
+
+def _choices(site, row):
+    """Amounts for the server, the best first: dedicated CPUs are VCPU on some hosts."""
     spec = site.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
-    flavor = flavor_objects.Flavor(**row.flavor)
-    return query.flavor_resources(flavor, volume_backed=spec.get('is_bfv', False))
+    found = [query.held(row.flavor, spec, pinned=pinned) for pinned in (True, False)]
+    return found if found[0] != found[1] else found[:1]

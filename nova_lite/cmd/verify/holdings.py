@@ -3,7 +3,6 @@
 import collections
 
 from nova_lite import states
-from nova_lite.objects import flavor as flavor_objects
 from nova_lite.scheduler import query
 
 NOWHERE = (states.VmState.SHELVED_OFFLOADED, states.VmState.DELETED)
@@ -31,13 +30,18 @@ def expected(picture):
         for node in cell.nodes
     }
     settled = {}
+
+    def amounts(consumer, provider, row, flavor):
+        held = picture.allocations.get(consumer, {}).get(provider, {})
+        return resources(row, flavor, picture, held)
+
     for _cell, row in picture.instances():
         if row.hidden or not row.host or row.vm_state in NOWHERE:
             continue
         settled[row.uuid] = row
         provider = nodes.get((row.host, row.node))
         if provider is not None:
-            wanted[row.uuid][provider] = resources(row, row.flavor, picture)
+            wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
     for migration in migrations(picture):
         row = settled.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
@@ -45,9 +49,10 @@ def expected(picture):
             continue
         if migration.status in KEPT:
             flavor = row.old_flavor or row.flavor
-            wanted[migration.uuid][provider] = resources(row, flavor, picture)
+            wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
         elif is_evacuated(migration):
-            wanted[row.uuid].setdefault(provider, resources(row, row.flavor, picture))
+            found = amounts(row.uuid, provider, row, row.flavor)
+            wanted[row.uuid].setdefault(provider, found)
     for consumer in under_way(picture):
         wanted.pop(consumer, None)
     return wanted
@@ -74,12 +79,16 @@ def is_evacuated(migration):
     )
 
 
-def resources(row, flavor, picture):
-    """{resource class: amount} that a server takes with a flavor (plain values)."""
+def resources(row, flavor, picture, held):
+    """{resource class: amount} that a server takes with a flavor (plain values).
+
+    held: what it holds; on a host without PCPU dedicated CPUs are VCPU
+    """
     spec = picture.specs.get(row.uuid, {})
-    return query.flavor_resources(
-        flavor_objects.Flavor(**flavor), volume_backed=spec.get('is_bfv', False)
-    )
+    wanted = query.held(flavor, spec)
+    if 'PCPU' in wanted and 'PCPU' not in held:
+        return query.held(flavor, spec, pinned=False)
+    return wanted
 
 
 def guests_expected(picture):

@@ -160,6 +160,36 @@ class HealTest(PlacementTest):
         self.assertEqual(2, self.holding(uuid)[self.node]['VCPU'])
         self.assertEqual({}, self.holding(other))
 
+    def test_all_groups_and_dedicated_cpus(self):
+        """What the scheduler would have claimed; without PCPU to be had VCPU are taken."""
+        inventories = clients_base.inventories()
+        self.add_provider()
+        specs = {
+            'hw:cpu_policy': 'dedicated',
+            'resources:DISK_GB': '7',
+            'resources_1:MEMORY_MB': '8',
+        }
+        flavor = {**base.FLAVOR, 'extra_specs': specs}
+        uuid = self.add_server(flavor=flavor)
+        self.place('heal_allocations')
+        rest = {'MEMORY_MB': 520, 'DISK_GB': 7}
+        self.assertEqual({self.node: {'VCPU': 2, **rest}}, self.holding(uuid))
+        inventories['PCPU'] = {'total': 4}
+        self.client.providers.set_inventories(self.ctxt, self.node, inventories)
+        self.run_verb('cell_v2', 'map_instances', '--cell_uuid', self.cell_uuid)
+        self.place('heal_allocations', '--instance', uuid, '--force')
+        self.assertEqual({self.node: {'PCPU': 2, **rest}}, self.holding(uuid))
+
+    def test_force_leaves_what_cannot_be_replaced(self):
+        self.add_provider()
+        uuid = self.add_server(flavor={**base.FLAVOR, 'extra_specs': {'resources:VCPU': '9999'}})
+        self.run_verb('cell_v2', 'map_instances', '--cell_uuid', self.cell_uuid)
+        self.claim(uuid)
+        before = self.holding(uuid)
+        self.place('heal_allocations', '--instance', uuid, '--force', code=3)
+        self.assertTrue(before)
+        self.assertEqual(before, self.holding(uuid))
+
     def test_refused(self):
         uuid = self.add_server(node='h9')
         self.place('heal_allocations', code=2)
