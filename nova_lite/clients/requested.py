@@ -7,6 +7,8 @@ from nova_lite import exception
 from nova_lite.clients import session
 
 AUTO, NONE = 'auto', 'none'
+# The kind of port that asks nothing of its host.
+NORMAL = 'normal'
 ADDRESSLESS = ('deferred', 'none')
 ADDRESS_IN_USE = {'IpAddressInUse', 'IpAddressAlreadyAllocated'}
 
@@ -25,7 +27,8 @@ class Requested:
         count:  servers that are to have them
         Returns (wanted, count): with networks found in place of None and, where
         it can be decided now, of 'auto'; count is less where the quota of ports
-        does not suffice. Raises what the API answers.
+        does not suffice. Ports of another kind than 'normal' have a 'vnic_type' then.
+        Raises what the API answers.
         """
         if wanted == NONE:
             return NONE, count
@@ -87,6 +90,9 @@ class Requested:
                 raise exception.PortNotUsable(
                     port_id=port_id, reason='it requires a FixedIP in order to be used'
                 )
+            kind = port.get('binding:vnic_type', NORMAL)
+            if kind != NORMAL:
+                request['vnic_type'] = kind
 
     def _check_networks(self, ctxt, wanted, *, may_attach_external):
         ids = list(

@@ -69,6 +69,9 @@ class Build:
         spec = self.world.api_db.read(request_specs.get, uuids[0])
         request = self.requests[uuids[0]]
         spec.num_instances = len(uuids)
+        networks = request.arguments.get('requested_networks')
+        # Until 'auto' is a network there is nothing to look at.
+        spec.requested_networks = networks if isinstance(networks, list) else []
         wanted = request.arguments.get('destination')
         if wanted:
             destination = spec.destination()

@@ -304,6 +304,14 @@ class Move(saga.Saga):
         spec.num_instances = 1
         spec.ignore_hosts = list(self.arguments.get('ignore_hosts') or ())
         spec.current_host, spec.current_cell = row.host, self.cell.uuid
+        spec.requested_networks = [
+            {
+                'network_id': vif['network']['id'],
+                'port_id': vif['id'],
+                'vnic_type': vif.get('vnic_type'),
+            }
+            for vif in row.network_info or ()
+        ]
         destination = spec.destination()
         destination.cell = self.cell.uuid
         destination.host = self.arguments.get('host')
