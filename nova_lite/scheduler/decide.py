@@ -60,6 +60,7 @@ class Decision:
             outcome = self._rebuild() if self._is_rebuild() else self._decide()
         except exception.NovaLiteError as error:
             self.record.error = error.message
+            self.record.filtered = isinstance(error, exception.RequestFilterFailed)
             raise
         self.record.chosen = {uuid: choice.host.host for uuid, choice in outcome.chosen.items()}
         self.record.alternates = {
@@ -232,6 +233,16 @@ class Decision:
             availability_zone=hosts.zone_of(host, self.world.conf.default_availability_zone),
             allocation_request=claims.as_text(choice.request),
             allocation_request_version=REQUEST_VERSION if choice.request else None,
+        )
+
+    def not_offered(self):
+        """Names of the hosts that were not among placement's candidates."""
+        if self.record.wanted is None:
+            return []  # it was not asked
+        return sorted(
+            host.host
+            for uuid, host in self.snapshot.hosts.items()
+            if uuid not in self.record.offered
         )
 
     def _explain(self):

@@ -12,7 +12,6 @@ def explain(ctxt, providers, uuid, wanted, names=None):
 
     providers: clients.providers.Providers; names: {aggregate uuid: name}
     """
-    group = wanted.group()
     try:
         inventories, _generation = providers.inventories(ctxt, uuid)
         usages = providers.usages(ctxt, uuid)
@@ -20,12 +19,28 @@ def explain(ctxt, providers, uuid, wanted, names=None):
         member_of, _generation = providers.aggregates(ctxt, uuid)
     except exception.ResourceProviderNotFound:
         return ['placement has no provider for it']
-    return [
-        *_amounts(group, inventories, usages),
-        *_traits(group, wanted, traits),
-        *_aggregates(group, member_of, names or {}),
-        *_tree(group, uuid),
-    ]
+    found = []
+    for suffix, group in wanted.groups.items():
+        reasons = (
+            *_amounts(group, inventories, usages),
+            *_traits(group, wanted, traits),
+            *_aggregates(group, member_of, names or {}),
+            *_tree(group, uuid),
+        )
+        found.extend(f'{reason} (group {suffix})' if suffix else reason for reason in reasons)
+    return found
+
+
+def without_reason(wanted, offered):
+    """What is said of a provider that fulfils each condition and was not offered.
+
+    offered: how many were
+    """
+    if len(wanted.groups) > 1:
+        return 'unknown: it fulfils each group alone, maybe not all of them together'
+    if wanted.limit is not None and offered >= wanted.limit:
+        return f'unknown: placement was asked for {wanted.limit} candidates at most'
+    return 'it was not offered, but would be now'
 
 
 def _amounts(group, inventories, usages):
@@ -50,9 +65,13 @@ def _amounts(group, inventories, usages):
 
 
 def _traits(group, wanted, traits):
-    for name in sorted({*group.required_traits, *wanted.root_required} - traits):
+    required, forbidden = set(group.required_traits), set(group.forbidden_traits)
+    if not group.suffix:
+        required.update(wanted.root_required)
+        forbidden.update(wanted.root_forbidden)
+    for name in sorted(required - traits):
         yield f'has not the trait {name}'
-    for name in sorted({*group.forbidden_traits, *wanted.root_forbidden} & traits):
+    for name in sorted(forbidden & traits):
         yield f'has the trait {name}, which is not wanted'
 
 

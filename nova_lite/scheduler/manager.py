@@ -2,6 +2,8 @@
 
 import contextlib
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
@@ -15,6 +17,8 @@ from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
 from nova_lite.scheduler import snapshot
 from nova_lite.scheduler import weighers
+
+LOG = log.getLogger(__name__)
 
 # Decisions about one server group follow each other: so many groups at a time do not.
 GROUP_LOCKS = 64
@@ -71,10 +75,23 @@ class SchedulerManager:
         finally:
             self.memory.add(decision.record)
             metrics.DECISIONS.labels(outcome=outcome).inc()
+            self._log(decision)
             for stage, _reason in decision.record.refusals.of_host.values():
                 metrics.REFUSED.labels(filter=stage).inc()
         self._tell(ctxt, spec, 'end')
         return found
+
+    def _log(self, decision):
+        record = decision.record
+        if LOG.isEnabledFor(log.DEBUG):
+            LOG.debug(
+                'Decision about %s: chosen %s; refused %s; not offered by placement %s; error %s',
+                record.instance_uuids,
+                record.chosen,
+                record.refusals.of_host,
+                decision.not_offered(),
+                record.error,
+            )
 
     def _tell(self, ctxt, spec, phase):
         if self._notices is not None:

@@ -8,6 +8,7 @@ from nova_lite import runtime
 
 PLACEMENT = 'placement'
 CLAIM = 'claim'
+REQUEST_FILTER = 'request filter'
 
 
 class Refusals:
@@ -49,6 +50,7 @@ class Record:
     notes: [(request filter, what it did)]; queries: what placement was asked
     wanted: the ResourceRequest; offered: uuids of the providers placement offered
     chosen: {server uuid: host}; error: why there is none
+    filtered: whether a request filter knew that no host would do
     """
 
     request_id: str
@@ -62,6 +64,7 @@ class Record:
     chosen: dict = dataclasses.field(default_factory=dict)
     alternates: dict = dataclasses.field(default_factory=dict)
     error: str | None = None
+    filtered: bool = False
 
 
 class Memory:

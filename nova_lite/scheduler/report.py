@@ -27,7 +27,9 @@ def describe(world, ctxt, record, uuid, host=None):
     names = {aggregate.uuid: aggregate.name for aggregate in snapshot.aggregates.all}
     for entry, state in unexplained[:EXPLAINED]:
         found = explain.explain(ctxt, world.placement.providers, state.uuid, record.wanted, names)
-        entry['reason'] = '; '.join(found) or 'it was not offered, but would be now'
+        entry['reason'] = '; '.join(found) or explain.without_reason(
+            record.wanted, len(record.offered)
+        )
     return {
         'instance_uuid': uuid,
         'request_id': record.request_id,
@@ -51,6 +53,8 @@ def _fate(record, uuid, state):
         stage, reason = 'alternate', ''
     elif state.host in record.refusals.of_host:
         stage, reason = record.refusals.of_host[state.host]
+    elif record.filtered:
+        stage, reason = memory.REQUEST_FILTER, record.error
     elif state.uuid not in record.offered:
         stage, reason = memory.PLACEMENT, 'not among the allocation candidates'
     return {'host': state.host, 'stage': stage, 'reason': reason}

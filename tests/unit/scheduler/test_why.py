@@ -1,5 +1,8 @@
 """ "Why not this host?": what is remembered, and what placement says afterwards."""
 
+import logging
+
+import fixtures
 import testtools
 
 from nova_lite import exception
@@ -131,6 +134,48 @@ class WhyTest(cloud.ManagerTestCase):
         self.refused()
         self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA'])
         self.assertEqual(('placement', 'it was not offered, but would be now'), self.reason('a'))
+
+    def test_all_groups_are_looked_at(self):
+        for name in 'ab':
+            self.add_host(name, vcpus=4, traits=['CUSTOM_A'] if name == 'a' else ())
+        specs = {'resources_1:VCPU': '3', 'trait_1:CUSTOM_A': 'required', 'resources_2:VCPU': '3'}
+        self.refused(base.make_spec({**specs, 'group_policy': 'none', 'resources:VCPU': '0'}))
+        self.assertEqual('has not the trait CUSTOM_A (group _1)', self.reason('b')[1])
+        self.assertEqual(
+            'unknown: it fulfils each group alone, maybe not all of them together',
+            self.reason('a')[1],
+        )
+
+    def test_more_hosts_than_candidates(self):
+        self.set('scheduler', max_placement_results=1)
+        for name in 'ab':
+            self.add_host(name)
+        (chosen,) = self.chosen()
+        (other,) = {'a', 'b'} - {chosen}
+        self.assertEqual(
+            ('placement', 'unknown: placement was asked for 1 candidates at most'),
+            self.reason(other),
+        )
+
+    def test_a_request_filter_that_knows_of_no_host(self):
+        self.set('scheduler', limit_tenants_to_placement_aggregate=True)
+        self.set('scheduler', placement_aggregate_required_for_tenants=True)
+        self.add_host('a')
+        error = self.refused()
+        self.assertEqual(('request filter', error), self.reason('a'))
+
+    def test_decisions_are_logged(self):
+        """Who was refused and who was not offered, at the level of debugging."""
+        logger = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
+        self.add_host('down')
+        self.set_service('down', forced_down=True)
+        self.add_host('small', memory_mb=256)
+        self.refused()
+        (line,) = [line for line in logger.output.splitlines() if 'Decision about' in line]
+        self.assertIn(self.uuids[0], line)
+        self.assertIn("{'down': ('ComputeFilter', 'its compute service is down')}", line)
+        self.assertIn("not offered by placement ['small']", line)
+        self.assertIn('There are not enough hosts', line)
 
     def test_limits_of_one_server(self):
         uuid = self.add_host('a')
