@@ -19,16 +19,29 @@ class Echo(interface.Interface):
 
 
 class Manager:
+    def __init__(self):
+        self.heard = []
+
     def say(self, ctxt, instance_uuid):
+        self.heard.append(instance_uuid)
         return instance_uuid
 
 
 class MethodsTest(testtools.TestCase):
-    def test_a_method_tells_of_a_call(self):
-        there = self.useFixture(points.Points())
+    def endpoint(self, manager):
         dispatch = hooks._heard(interface._dispatch)
         self.useFixture(fixtures.MonkeyPatch('nova_lite.rpc.interface._dispatch', dispatch))
-        endpoint = interface._endpoint(Echo, Manager())
+        return interface._endpoint(Echo, manager)
+
+    def test_a_message_is_delivered_twice(self):
+        self.useFixture(fixtures.EnvironmentVariable(hooks.TWICE, 'yes'))
+        manager = Manager()
+        self.assertEqual(SERVER, self.endpoint(manager).say({}, instance_uuid=SERVER))
+        self.assertEqual([SERVER, SERVER], manager.heard)
+
+    def test_a_method_tells_of_a_call(self):
+        there = self.useFixture(points.Points())
+        endpoint = self.endpoint(Manager())
         after = there.stop_at(
             SERVER, at=hooks.METHOD, method='say', when=hooks.AFTER, answer=hooks.FAIL
         )
