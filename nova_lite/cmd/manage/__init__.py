@@ -8,6 +8,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
+import traceback
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
@@ -52,6 +53,10 @@ def main(argv=None):
             return args.run(site, args) or 0
     except exception.NovaLiteError as error:
         print(f'{PROG}: {error}', file=sys.stderr)
+        return FAILED
+    except Exception:
+        # Python's own code for this is 1, by which archive_deleted_rows asks to be run again.
+        traceback.print_exc()
         return FAILED
 
 

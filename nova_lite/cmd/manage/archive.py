@@ -32,6 +32,7 @@ MOST = 2**31 - 1
     ALL_CELLS,
     command.flag('--task-log', 'accepted for the sake of scripts; there is no task log'),
     command.option('--sleep', type=int, default=0, metavar='S', help='seconds between batches'),
+    command.JSON,
 )
 def archive_deleted_rows(site, args):
     """Move deleted servers out of the way."""
@@ -108,7 +109,7 @@ def _archive(site, args, database, *, cell_id, before):
         yield batch
         if not args.until_complete or not uuids:
             break
-        if args.verbose:
+        if args.verbose and not args.json:
             print('.', end='', flush=True)
         runtime.sleep(args.sleep)
     if args.purge:
@@ -134,11 +135,12 @@ def _forget(connection, cell_id, uuids):
 
 
 def _tell(args, moved):
-    if not args.verbose:
+    if args.json or (args.verbose and moved):
+        columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
+        command.print_list(args, columns, sorted(moved.items()))
+    if args.json or not args.verbose:
         return
-    if moved:
-        command.print_table(('Table', 'Number of Rows Archived'), sorted(moved.items()))
-    else:
+    if not moved:
         print('Nothing was archived.')
     if args.purge and moved:
         print('Rows were archived, running purge...')

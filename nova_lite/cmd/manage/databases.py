@@ -44,6 +44,7 @@ def version(site, _args):
 @command.verb(
     'db',
     command.option('--max-count', type=int, metavar='N', help='rows to migrate at most'),
+    command.JSON,
     name='online_data_migrations',
 )
 def online_data_migrations(_site, args):
@@ -52,7 +53,8 @@ def online_data_migrations(_site, args):
         print('Must supply a positive value for max_count')
         return 127
     # This is the first release: there is nothing older to migrate from.
-    command.print_table(('Migration', 'Total Needed', 'Completed'), ())
+    columns = {'migration': 'Migration', 'needed': 'Total Needed', 'completed': 'Completed'}
+    command.print_list(args, columns, ())
     return 0
 
 

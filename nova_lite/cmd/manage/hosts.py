@@ -103,23 +103,30 @@ def _unmap(connection, host):
 def simple_cell_setup(site, args):
     """Map cell0 and one cell with all its hosts."""
     cells.ensure_cell0(site)
-    return _map_cell_and_hosts(site, args.transport_url)
+    cell = _map_cell_and_hosts(site, args.transport_url)
+    return 0 if cell and site.api_db.read(host_mappings.every, cell.id) else 1
 
 
 @command.verb('cell_v2', cells.NAME, cells.BUS, command.VERBOSE)
 def map_cell_and_hosts(site, args):
     """Map the cell of the configured database with all its hosts."""
-    return _map_cell_and_hosts(site, args.transport_url, name=args.name, verbose=args.verbose)
+    cell = _map_cell_and_hosts(site, args.transport_url, args.name)
+    if cell is None:
+        return 1
+    if args.verbose:
+        print(cell.uuid)
+    return 0
 
 
-def _map_cell_and_hosts(site, bus, name=None, verbose=False):
+def _map_cell_and_hosts(site, bus, name=None):
+    """The cell, or None when bus or database are missing; says so, and when no host is there."""
     bus = bus or site.conf.transport_url
     if not bus or not cells.is_url(bus):
         print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
-        return 1
+        return None
     if not site.cell_url:
         print('[database]/connection is not set.')
-        return 1
+        return None
     known = [cell for cell in site.cells.every() if cell.urls == (bus, site.cell_url)]
     uuid = known[0].uuid if known else runtime.new_uuid()
     if not known:
@@ -133,9 +140,6 @@ def _map_cell_and_hosts(site, bus, name=None, verbose=False):
         cells.add(site, values)
     cell = site.cells.get(uuid)
     discovery.discover_hosts(site.cells, only=[cell])
-    if verbose:
-        print(cell.uuid)
     if not site.api_db.read(host_mappings.every, cell.id):
         print('No hosts found to map to cell, exiting.')
-        return 1
-    return 0
+    return cell

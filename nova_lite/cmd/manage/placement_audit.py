@@ -13,6 +13,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 
+COLUMNS = {'resource_provider': 'Provider', 'consumer': 'Consumer', 'resources': 'Resources'}
 NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
 
 
@@ -21,6 +22,7 @@ NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
     command.VERBOSE,
     command.flag('--delete', 'give up the orphans'),
     command.option('--resource_provider', metavar='UUID', help='this provider only'),
+    command.JSON,
 )
 def audit(site, args):
     """Find allocations whose server or move is gone."""
@@ -38,15 +40,20 @@ def audit(site, args):
             if uuid in records.nodes and not records.accounts_for(consumer, records.nodes[uuid])
         ]
         for node, consumer, resources in found:
-            _tell(args, node, consumer, resources)
+            if args.verbose and not args.json:
+                _tell(node, consumer, resources)
             if args.delete:
                 site.placement.release(context.admin(), consumer, {node.uuid})
     except exception.NovaLiteError as error:
         print(f'The audit ends early: {error}')
         return ERROR
+    if args.json:
+        lines = [(node.uuid, consumer, resources) for node, consumer, resources in found]
+        command.print_list(args, COLUMNS, lines)
     if not found:
         return NONE
-    print(f'{"Deleted" if args.delete else "Found"} {len(found)} orphaned allocations.')
+    if not args.json:
+        print(f'{"Deleted" if args.delete else "Found"} {len(found)} orphaned allocations.')
     return DELETED if args.delete else FOUND
 
 
@@ -111,10 +118,9 @@ def _held(site, providers):
     return found
 
 
-def _tell(args, node, consumer, resources):
-    if args.verbose:
-        print(
-            f'Allocations were set against consumer UUID {consumer} but no existing instances '
-            f'or active migrations are related. Resource provider: {node.hypervisor_hostname} '
-            f'({node.uuid}), resources: {resources}'
-        )
+def _tell(node, consumer, resources):
+    print(
+        f'Allocations were set against consumer UUID {consumer} but no existing instances '
+        f'or active migrations are related. Resource provider: {node.hypervisor_hostname} '
+        f'({node.uuid}), resources: {resources}'
+    )

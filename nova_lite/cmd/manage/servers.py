@@ -2,7 +2,6 @@
 
 import sqlalchemy as sa
 
-from nova_lite import exception
 from nova_lite.cmd import progress
 from nova_lite.cmd.manage import cells
 from nova_lite.cmd.manage import command
@@ -50,11 +49,8 @@ def map_instances(site, args):
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max-count')
         return 127
-    try:
-        cell = site.cells.get(args.cell_uuid)
-    except exception.CellMappingNotFound:
-        print(f'Cell with uuid {args.cell_uuid} was not found.')
-        return 1
+    # A cell that is not there is not 1: that asks to be run again.
+    cell = site.cells.get(args.cell_uuid)
     left = args.max_count
     with progress.Count(f'servers of {cell.name}', None) as count:
         for rows in _batches(cell):

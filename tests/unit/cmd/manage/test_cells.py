@@ -139,6 +139,14 @@ class SetupTest(base.ManageTest):
         self.assertEqual(uuid, self.cells()['one'].uuid)
         self.assertEqual(uuid, self.run_verb('cell_v2', *argv).strip())
 
+    def test_map_a_cell_without_hosts(self):
+        shown = self.run_verb('cell_v2', 'map_cell_and_hosts', '--name', 'one')
+        self.assertIn('No hosts found', shown)
+        self.assertEqual({'one'}, set(self.cells()))
+        self.run_verb('cell_v2', 'map_cell_and_hosts', '--transport-url', 'nonsense', code=1)
+        del self.options['database']
+        self.run_verb('cell_v2', 'map_cell_and_hosts', code=1)
+
 
 class ServersTest(CellTest):
     def verify(self, uuid, code):
@@ -166,4 +174,5 @@ class ServersTest(CellTest):
         found = self.api_db.read(instance_mappings.of, uuids)
         self.assertEqual([2, 2, 2], [row.vcpus for row in found])
         self.cell('map_instances', '--cell_uuid', self.cell_uuid, '--max-count', '0', code=127)
-        self.cell('map_instances', '--cell_uuid', NOWHERE, code=1)
+        # 1 would say that there is more to map.
+        self.cell('map_instances', '--cell_uuid', NOWHERE, code=255)

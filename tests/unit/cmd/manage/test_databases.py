@@ -1,5 +1,10 @@
 """api_db and db: schemas, archive and purge."""
 
+import json
+import os
+import subprocess
+import sys
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
@@ -53,6 +58,7 @@ class SyncTest(base.ManageTest):
     def test_online_data_migrations(self):
         self.run_verb('db', 'online_data_migrations')
         self.run_verb('db', 'online_data_migrations', '--max-count', '0', code=127)
+        self.assertEqual([], json.loads(self.run_verb('db', 'online_data_migrations', '--json')))
 
 
 class ArchiveTest(base.ManageTest):
@@ -92,6 +98,34 @@ class ArchiveTest(base.ManageTest):
         self.assertIsNone(self.api_db.read(instance_mappings.find, uuid))
         self.assertEqual({}, self.api_db.read(server_groups.groups_of, [uuid]))
         self.assertIn('Nothing', self.archive('--verbose', code=0))
+        self.assertEqual([], json.loads(self.archive('--verbose', '--json', code=0)))
+
+    def test_archive_as_json(self):
+        self.add_deleted()
+        found = json.loads(self.archive('--verbose', '--json', '--purge', '--until-complete'))
+        rows = {each['table']: each['rows'] for each in found}
+        self.assertEqual((1, 1), (rows['instances'], rows['API_DB.instance_mappings']))
+
+    def test_what_nobody_foresaw(self):
+        # As a process: 1, which Python itself would exit with, asks to be run again.
+        path = os.path.join(self.directory, 'empty.conf')
+        with open(path, 'w') as config:
+            config.write(f'[api_database]\nconnection = sqlite:///{self.directory}/empty\n')
+        done = subprocess.run(
+            [
+                sys.executable,
+                '-m',
+                'nova_lite.cmd.manage',
+                f'--config-file={path}',
+                'db',
+                'archive_deleted_rows',
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.assertEqual(255, done.returncode, done.stderr)
+        self.assertIn('no such table', done.stderr)
 
     def test_a_server_that_went_on_in_another_cell_keeps_its_mapping(self):
         uuid = self.add_deleted(cell='cell0')

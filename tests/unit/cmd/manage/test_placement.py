@@ -1,6 +1,7 @@
 """placement: with the real placement service."""
 
 import itertools
+import json
 
 from nova_lite import conf as configuration
 from nova_lite import context
@@ -207,6 +208,8 @@ class AuditTest(PlacementTest):
         self.place('audit')
         self.claim(orphan)
         self.assertIn(orphan, self.place('audit', '--verbose', code=3))
+        (listed,) = json.loads(self.place('audit', '--json', code=3))
+        self.assertEqual((self.node, orphan), (listed['resource_provider'], listed['consumer']))
         self.place('audit', '--resource_provider', runtime.new_uuid(), code=127)
         self.place('audit', '--resource_provider', self.node, '--delete', code=4)
         self.assertFalse(self.client.holding(self.ctxt, orphan))
