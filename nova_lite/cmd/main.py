@@ -12,7 +12,18 @@ import sys
 from nova_lite import exception
 
 NOT_DONE, INTERRUPTED = 2, 130
-COMMANDS = ('up', 'demo', 'verify', 'saga', 'why', 'events', 'bench')
+COMMANDS = (
+    'up',
+    'demo',
+    'verify',
+    'saga',
+    'why',
+    'events',
+    'drain-host',
+    'undrain',
+    'evacuate-host',
+    'bench',
+)
 
 
 def parser():
@@ -22,7 +33,8 @@ def parser():
     )
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for name in COMMANDS:
-        importlib.import_module(f'nova_lite.cmd.{name}').add_parser(commands)
+        module = name.replace('-', '_')
+        importlib.import_module(f'nova_lite.cmd.{module}').add_parser(commands)
     return top
 
 
