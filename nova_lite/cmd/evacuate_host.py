@@ -2,7 +2,7 @@
 
 Refuses a host that is up. --force-down has the cloud take it for down: the guests must
 be off then, or they run twice. Run again it goes on where it stopped. Exits with 0
-when nothing is left, 1 when something is, 2 when it was not used as it must be.
+when nothing is left, 1 when something is, 2 for wrong use and without the API.
 """
 
 from nova_lite.cmd.maintenance import client

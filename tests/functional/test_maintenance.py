@@ -137,6 +137,21 @@ class MaintenanceTest(base.CloudTest):
         self.assertEqual((self.host_of(server), 'ACTIVE'), (moved['host'], self.status(server)))
         self.command('undrain', HOST)
 
+    def test_a_move_that_goes_on(self):
+        server = self.cloud.boot(host=HOST)
+        self.addCleanup(self.stage.behave, 'extends: instant\n')
+        self.stage.behave(live_moving.ENDLESS)
+        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
+        self.assertEqual(('live', 'left', None, 'still under way: migrating'), found)
+        # It is not asked for again, but watched.
+        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
+        self.assertEqual(('follow', 'left', None, 'still under way: migrating'), found)
+        self.assertEqual(1, len(self.stage.migrations(server)))
+        self.stage.force_complete(server, self.stage.watched(server, 'running'))
+        self.stage.ended(server)
+        self.assertEqual({}, self.outcomes('drain-host', HOST))
+        self.command('undrain', HOST)
+
     def test_what_was_disabled_otherwise(self):
         self.stage.change_service(HOST, status='disabled', disabled_reason='broken fan')
         self.command('drain-host', HOST, *QUICK)
