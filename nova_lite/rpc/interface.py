@@ -124,11 +124,16 @@ class Interface:
         needs = _needs(self.methods[method], arguments)
         return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
 
+    def require(self, method, *arguments):
+        """Raise TooOld unless the far side understands this."""
+        if not self.understands(method, *arguments):
+            needs = _needs(self.methods[method], arguments)
+            raise exception.TooOld(service=self.topic, method=method, since=needs)
+
     def _send(self, declared, ctxt, name, arguments):
         arguments = _without_defaults(declared, arguments)
         needs = _needs(declared, arguments)
-        if not self.understands(name, *arguments):
-            raise exception.TooOld(service=self.topic, method=name, since=needs)
+        self.require(name, *arguments)
         server = arguments.get(self.server_argument) if self.server_argument else None
         timeout = declared.rpc_timeout
         # oslo.messaging would try for ever, and hold the caller's thread.

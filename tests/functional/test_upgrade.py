@@ -5,6 +5,7 @@ import testtools
 from nova_lite import versions
 from nova_lite.objects import block_device
 from nova_lite.objects import instance
+from nova_lite.rpcapi import compute
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import releases
@@ -62,5 +63,15 @@ class UpgradeTest(testtools.TestCase):
             self.cloud.wait(server, scenario.done)
             self.assertEqual('done', self.stage.saga(server).state, name)
             scenario.recover(self.stage)
-        self.assertEqual([], self.cloud.findings())
         self.assertEqual({'1.0'}, self.arrived)
+        self.check_newer_method(server)
+        self.assertEqual([], self.cloud.findings())
+
+    def check_newer_method(self, server):
+        """What needs a method that only newer computes have is refused at once."""
+        before = self.stage.saga(server).uuid
+        self.patch(compute.ComputeAPI.methods['prep_resize'], 'rpc_since', '1.1')
+        answer = self.stage.act(server, 'migrate', status=409)
+        self.assertIn('older than RPC version 1.1, which brought prep_resize', answer.text)
+        self.assertEqual(before, self.stage.saga(server).uuid)
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)

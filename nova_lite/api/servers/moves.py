@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api.servers import acting
+from nova_lite.rpcapi import moves as computes
 
 LOG = log.getLogger(__name__)
 
@@ -26,12 +27,14 @@ def begin(req, server, *, kind, guard, action, **options):
         message: noted with the action
         patience_s: how long to wait for another saga of the server to end
         hostless: True for a server that may be on no host
-    Raises InstanceNotReady, and InstanceInvalidState on a lost race.
+    Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
+    a move of this kind needs, and InstanceInvalidState on a lost race.
     """
     if options.get('hostless'):
         acting.require_cell(server)
     else:
         acting.require_host(server)
+    _require_new_computes(req, server.cell, kind)
     intent = intents.Intent(
         kind=kind,
         uuid=options.get('uuid') or runtime.new_uuid(),
@@ -46,6 +49,14 @@ def begin(req, server, *, kind, guard, action, **options):
         acting.refuse(server, guard)
     nudge(req, intent.uuid)
     return intent.uuid
+
+
+def _require_new_computes(req, cell, kind):
+    """Raise TooOld unless the cell's computes can be asked for all that may be needed."""
+    if cell.is_cell0:
+        return  # There are none, and the state of a server there allows no move.
+    for method in computes.METHODS[kind]:
+        req.app.compute(cell).require(method)
 
 
 def nudge(req, uuid):
