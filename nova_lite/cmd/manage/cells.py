@@ -1,5 +1,6 @@
 """cell_v2: which cells there are and how each is reached."""
 
+import re
 import urllib.parse
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='the ce
 NAME = command.option('--name', metavar='NAME', help="the cell's name")
 BUS = command.option('--transport-url', '--transport_url', metavar='URL', help='its message bus')
 DATABASE = command.option('--database_connection', metavar='URL', help='its database')
+SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
 COLUMNS = {
     'name': 'Name',
     'uuid': 'UUID',
@@ -205,7 +207,8 @@ def clashes(site, bus, url, but=None):
 
 
 def masked(url):
-    """A URL without its password."""
+    """A URL without its password, and without that of a key in its query."""
+    url = SECRET.sub(r'\1****', url)
     parts = urllib.parse.urlsplit(url)
     if parts.password is None:
         return url

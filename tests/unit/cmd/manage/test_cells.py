@@ -53,6 +53,14 @@ class CellsTest(CellTest):
         found = json.loads(self.cell('list_cells', '--json'))
         self.assertEqual(['cell0', 'cell1'], [each['name'] for each in found])
 
+    def test_list_masks_the_password_of_a_key(self):
+        url = 'postgresql+psycopg://u:secret@db/nova?sslkey=/k&sslpassword=secret&sslcert=/c'
+        self.cell('create_cell', '--name', 'tls', '--transport-url', 'rabbit://y',
+                  '--database_connection', url)  # fmt: skip
+        shown = self.cell('list_cells')
+        self.assertIn('u:****@db/nova?sslkey=/k&sslpassword=****&sslcert=/c', shown)
+        self.assertNotIn('secret', shown)
+
     def test_update(self):
         uuid, cell0 = self.cell_uuid, self.cells()['cell0'].uuid
         self.cell('update_cell', '--cell_uuid', uuid, '--name', 'new', '--disable')
