@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -150,6 +151,34 @@ class MaintenanceTest(base.CloudTest):
         self.stage.force_complete(server, self.stage.watched(server, 'running'))
         self.stage.ended(server)
         self.assertEqual({}, self.outcomes('drain-host', HOST))
+        self.command('undrain', HOST)
+
+    def test_interrupted(self):
+        servers = [self.cloud.boot(name, host=HOST) for name in ('one', 'two')]
+        self.addCleanup(self.stage.behave, 'extends: instant\n')
+        self.stage.behave(live_moving.ENDLESS)
+        running = subprocess.Popen(
+            [*COMMAND, 'drain-host', HOST, '--yes', '--max', '1', '--poll', '0.1'],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(running.stdout.close)
+        begun = next(line for line in running.stdout if line.endswith(': live\n'))
+        name = begun.partition(':')[0]
+        running.send_signal(signal.SIGINT)
+        told = next(line for line in running.stdout if line.startswith('Interrupted'))
+        self.assertIn(f'Under way: {name}.', told)
+        (moving,) = (server for server in servers if server.name == name)
+        migration = self.stage.watched(moving, 'running')
+        running.send_signal(signal.SIGINT)
+        rest = running.communicate(timeout=60)[0]
+        self.assertEqual(1, running.returncode, rest)
+        self.assertIn(f'{name}: left: still under way: migrating', rest)
+        self.assertIn('left: not begun: interrupted', rest)
+        self.stage.force_complete(moving, migration)
+        self.stage.ended(moving)
         self.command('undrain', HOST)
 
     def test_what_was_disabled_otherwise(self):
