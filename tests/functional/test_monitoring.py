@@ -90,8 +90,8 @@ class MonitoringTest(base.CloudTest):
             for name, has in self.samples()
             if name == 'nova_lite_saga_step_seconds_count'
         }
-        self.assertLessEqual(kinds, {'migrate', 'cross-cell-migrate'})
-        self.assertTrue(kinds)
+        # Which of them depends on where there is room; a process counts for all its clouds.
+        self.assertTrue({'migrate', 'cross-cell-migrate'} & kinds, kinds)
 
     def test_the_dashboard_asks_for_what_there_is(self):
         server = self.cloud.boot()
