@@ -3,6 +3,7 @@
 import json
 import os
 
+from oslo_versionedobjects import fields
 from oslo_versionedobjects import fixture
 import testtools
 
@@ -10,7 +11,10 @@ from nova_lite import objects
 from nova_lite import runtime
 from nova_lite.objects import base
 from nova_lite.objects import flavor
+from nova_lite.objects import image
+from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
+from nova_lite.rpc import serializer
 
 GOLDEN = os.path.join(os.path.dirname(__file__), 'hashes.json')
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
@@ -50,6 +54,70 @@ def current():
     return dict(fixture.ObjectVersionChecker(ours).get_hashes())
 
 
+def full_group():
+    """A group with every field set."""
+    return instance_group.InstanceGroup(
+        uuid=UUID,
+        project_id='p',
+        user_id='u',
+        name='g',
+        policy='affinity',
+        rules={'max_server_per_host': 2},
+        members=[UUID],
+        hosts={'h': 1},
+    )
+
+
+def full_image():
+    """An image with every field set."""
+    return image.ImageMeta(
+        id=UUID,
+        name='i',
+        status='active',
+        owner='o',
+        disk_format='raw',
+        container_format='bare',
+        min_disk=1,
+        min_ram=2,
+        size=3,
+        properties={'hw_a': 'b', 'hw_c': None},
+    )
+
+
+def full_parts():
+    """What a spec has for one request only, with every field set."""
+    return {
+        'requested_destination': request_spec.Destination(
+            host='h',
+            node='n',
+            cell=UUID,
+            aggregates=['a,b', 'c'],
+            forbidden_aggregates=['d'],
+            allow_cross_cell_move=True,
+        ),
+        'requested_resources': [
+            request_spec.RequestGroup(
+                suffix='_1',
+                resources={'VCPU': 1},
+                required_traits=['A'],
+                forbidden_traits=['B'],
+                member_of=['a,b'],
+                forbidden_aggregates=['c'],
+                in_tree=UUID,
+            )
+        ],
+        'same_subtree': ['_1,_2'],
+        'requested_networks': [{'network_id': 'n', 'port_id': None, 'vnic_type': 'direct'}],
+        'instance_group': full_group(),
+        'ignore_hosts': ['i'],
+        'root_required': ['C'],
+        'root_forbidden': ['D'],
+        'current_host': 'h',
+        'current_cell': UUID,
+        'check_type': 'rebuild',
+    }
+
+
 class RequestSpecTest(testtools.TestCase):
     def spec(self, **more):
         return request_spec.RequestSpec(
@@ -74,6 +142,37 @@ class RequestSpecTest(testtools.TestCase):
         again = request_spec.RequestSpec.restore(spec.stored())
         self.assertIsNone(again.requested_destination)
         self.assertEqual([], again.ignore_hosts)
+
+    def test_every_field_travels(self):
+        """Each one set, to something that is not its default."""
+        spec = self.spec(
+            num_instances=2,
+            image=full_image(),
+            availability_zone='az',
+            scheduler_hints={'group': ['g']},
+            force_hosts=['h'],
+            force_nodes=['n'],
+            group_uuid=UUID,
+            is_bfv=True,
+            security_groups=['s'],
+            **full_parts(),
+        )
+        objects.register_all()
+        sent = json.loads(json.dumps(serializer.ObjectSerializer().serialize_entity(None, spec)))
+        again = serializer.ObjectSerializer().deserialize_entity(None, sent)
+        self.assertEqual(spec.as_dict(), again.as_dict())
+        for one, kept in (
+            (again, spec),
+            (again.requested_destination, spec.requested_destination),
+            (again.requested_resources[0], spec.requested_resources[0]),
+            (again.instance_group, spec.instance_group),
+            (again.image, spec.image),
+        ):
+            self.assertIs(type(kept), type(one))
+            for name, field in kept.fields.items():
+                self.assertTrue(kept.obj_attr_is_set(name), name)
+                if field.default is not fields.UnspecifiedDefault:
+                    self.assertNotEqual(field.default, getattr(kept, name), name)
 
     def test_forbidden_aggregates_accumulate(self):
         destination = self.spec().destination()
