@@ -4,6 +4,7 @@ import testtools
 
 from nova_lite import context
 from tests.fixtures import cloud as cloud_fixture
+from tests.fixtures import crossing
 from tests.fixtures import live_moving
 
 LICENSED, OTHER = 'CUSTOM_WINDOWS_LICENSED', 'CUSTOM_XYZ'
@@ -11,13 +12,13 @@ ISOLATED, OPEN = 'cell1-host1', 'cell1-host2'
 
 
 class IsolationTestCase(testtools.TestCase):
-    hosts = 2
+    cells, hosts = 1, 2
 
     def setUp(self):
         super().setUp()
         self.cloud = self.useFixture(
             cloud_fixture.Cloud(
-                cells=1,
+                cells=self.cells,
                 hosts=self.hosts,
                 options={
                     'DEFAULT': {'report_interval': 1},
@@ -163,6 +164,15 @@ class BootTest(IsolationTestCase):
         self.assertIn('No valid host', server.fault['message'])
         self.assertEqual(OPEN, self.cloud.boot(availability_zone=f'nova:{OPEN}').compute_host)
 
+    def test_verify_finds_who_was_there_before(self):
+        server = self.cloud.boot(availability_zone=f'nova:{ISOLATED}')
+        self.assertEqual([], self.cloud.findings())
+        self.isolate(**{LICENSED: 'required'})
+        (finding,) = self.cloud.findings(settle_s=0)
+        self.assertEqual(('I12', f'server {server.id}'), (finding.invariant, finding.what))
+        self.assertIn(LICENSED, finding.detail)
+        self.isolate(**{LICENSED: 'optional'})
+
 
 class MoveTest(IsolationTestCase):
     """An ordinary server finds only the one host that is neither its own nor isolated."""
@@ -210,8 +220,39 @@ class MoveTest(IsolationTestCase):
         self.assertEqual('error', self.moving.ended(self.server)['status'])
         self.assertNotEqual(ISOLATED, self.where())
 
+    def test_unshelving(self):
+        self.moving.act(self.server, 'shelve')
+        self.where('SHELVED_OFFLOADED')
+        self.moving.act(self.server, 'unshelve', {'host': ISOLATED})
+        self.where('SHELVED_OFFLOADED')
+        self.moving.act(self.server, 'unshelve')
+        self.assertNotEqual(ISOLATED, self.where())
+
     def test_evacuation(self):
         self.moving.fail(self.server.compute_host)
         self.moving.act(self.server, 'evacuate', {}, status=200, version='2.94')
         self.assertEqual('done', self.moving.ended(self.server)['status'])
         self.assertEqual(self.free, self.where())
+
+
+class CrossingTest(IsolationTestCase):
+    """From the other cell there is one host left that is not isolated."""
+
+    cells = 2
+
+    def test_to_another_cell(self):
+        self.isolate(**{LICENSED: 'required'})
+        moving = live_moving.LiveMoving(self.cloud)
+        watch = crossing.Crossing(self.cloud)
+        server = self.cloud.boot(availability_zone='nova:cell2-host1')
+        moving.act(server, 'migrate', {'host': ISOLATED})
+        watch.idle(server)
+        self.assertEqual('cell2-host1', self.cloud.wait(server).compute_host)
+        self.assertEqual('error', moving.migration(server)['status'])
+        watch.disable('cell2-host2')
+        moving.act(server, 'migrate')
+        self.assertEqual(OPEN, self.cloud.wait(server, 'VERIFY_RESIZE').compute_host)
+        watch.idle(server)
+        moving.act(server, 'confirmResize', status=204)
+        self.cloud.wait(server)
+        watch.idle(server)
