@@ -19,6 +19,7 @@ from nova_lite import runtime
 LOG = log.getLogger(__name__)
 
 WATCH_S = 5
+STOP_LIMIT_S = 40
 # A daemon whose database or bus is away looks for it again after so many seconds.
 WAIT_S = 1
 
@@ -174,8 +175,11 @@ class Signals:
         return found
 
 
-def run(daemon, reload=None):
-    """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`."""
+def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
+    """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`.
+
+    stop_limit_s: what has not ended so long after the signal is left where it is
+    """
     signals = Signals()
     try:
         daemon.start()
@@ -193,7 +197,20 @@ def run(daemon, reload=None):
             reload()
             tell_systemd('READY=1')
     tell_systemd('STOPPING=1', 'STATUS=Ends what has begun')
+    stopped = runtime.Event()
+    runtime.spawn(_end_in_time, daemon, stopped, stop_limit_s, name='stop')
     daemon.stop()
+    stopped.set()
+
+
+def _end_in_time(daemon, stopped, seconds):
+    """End the process if the daemon does not, as when it has an answer to a dead broker.
+
+    That loses nothing: whoever starts next finds all of it, as after a kill.
+    """
+    if not runtime.wait(stopped, seconds):
+        LOG.error('%s did not stop in %s s and is ended', daemon.name, seconds)
+        os._exit(1)
 
 
 def _watch_s():

@@ -14,6 +14,8 @@ from nova_lite.cmd.cloud import supervisor
 from nova_lite.monitoring import health
 from nova_lite.rpc import pins
 
+# What a daemon has for closing connections, once its work has ended.
+LEEWAY_S = 10
 QUIET = (
     'amqp=WARN',
     'kombu=WARN',
@@ -55,7 +57,8 @@ def run(argv, prog, make):
         log.setup(conf, 'nova_lite')
         daemon.reload()
 
-    service.run(daemon, reload)
+    limit_s = conf.graceful_shutdown_timeout + LEEWAY_S
+    service.run(daemon, reload, stop_limit_s=limit_s)
     leave()
 
 

@@ -21,10 +21,11 @@ class Manager:
         print('starting', flush=True)
         {at_start}
     def stop(self):
+        {at_stop}
         print('stopped', flush=True)
 def reload():
     print('reloaded', flush=True)
-service.run(service.Daemon('toy', Manager()), reload)
+service.run(service.Daemon('toy', Manager()), reload, stop_limit_s=0.3)
 """
 UNAVAILABLE = (
     'from nova_lite import exception; '
@@ -86,8 +87,8 @@ class StartTests(testtools.TestCase):
 
 
 class SignalTests(testtools.TestCase):
-    def _run(self, at_start='pass', ready='starting', **env):
-        script = DAEMON.format(at_start=at_start)
+    def _run(self, at_start='pass', ready='starting', at_stop='pass', **env):
+        script = DAEMON.format(at_start=at_start, at_stop=at_stop)
         daemon = self.useFixture(
             processes.Daemon(
                 [sys.executable, '-c', script],
@@ -117,6 +118,11 @@ class SignalTests(testtools.TestCase):
         self.assertEqual(0, daemon.stop(10))
         self.assertNotIn('stopped', daemon.log_text())
 
+    def test_one_that_does_not_stop_is_ended(self):
+        daemon = self._run(at_stop=FOR_EVER)
+        self.assertEqual(1, daemon.stop(10))
+        self.assertNotIn('stopped', daemon.log_text())
+
 
 class ManagedTests(SignalTests):
     """What systemd is told over a real notify socket."""
@@ -125,8 +131,8 @@ class ManagedTests(SignalTests):
         super().setUp()
         self.notify = self.useFixture(notify_socket.NotifySocket())
 
-    def _run(self, at_start='pass', ready='starting', **env):
-        return super()._run(at_start, ready, **self.notify.env, **env)
+    def _run(self, at_start='pass', ready='starting', at_stop='pass', **env):
+        return super()._run(at_start, ready, at_stop, **self.notify.env, **env)
 
     def test_readiness_reload_and_end(self):
         daemon = self._run()
