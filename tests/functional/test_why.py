@@ -45,13 +45,13 @@ class WhyTest(testtools.TestCase):
 
     def test_what_is_not_known(self):
         server = self.cloud.boot()
-        self.assertIn('Compute host x', self.why(server.id, 'x', code=1))
-        self.assertIn('could not be found', self.why('nobody', code=1))
+        self.assertIn('Compute host x', self.why(server.id, 'x', code=2))
+        self.assertIn('could not be found', self.why('nobody', code=2))
         self.cloud.boot('twin')
         self.cloud.boot('twin')
-        self.assertIn('Multiple servers', self.why('twin', code=1))
+        self.assertIn('Multiple servers', self.why('twin', code=2))
         self.cloud.cloud.stop_daemon('scheduler')
-        self.assertIn('is not up', self.why(server.id, code=1))
+        self.assertIn('is not up', self.why(server.id, code=2))
 
     def test_only_the_owner_gets_in(self):
         path = door.path_of(self.cloud.state_dir)
