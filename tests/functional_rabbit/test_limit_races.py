@@ -56,7 +56,7 @@ class Races(test_api_databases.OnServer):
         def first(connection):
             values = {'name': 'a', 'type': 'ssh', 'public_key': KEY, 'fingerprint': 'f'}
             values['user_id'] = 'alice'
-            keypairs_api._store(connection, self.api.conf, 'alpha', values)
+            keypairs_api._store(connection, self.api.conf, 'alpha', values, imported=True)
 
         body = {'keypair': {'name': 'b', 'public_key': KEY}}
         self.assertEqual(403, self.second_within(first, 'POST', '/os-keypairs', body))
