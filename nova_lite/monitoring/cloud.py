@@ -84,7 +84,8 @@ class Hosts:
 
     def collect(self):
         """The metrics, as prometheus_client asks for them."""
-        zones = self._api_db.read(aggregates.zones)
+        known = self._api_db.read(aggregates.every)
+        zones = aggregates.zones_of(known)
         answers = self._cells.scatter(_services_and_nodes)
         found = {
             cell: answer
@@ -96,7 +97,8 @@ class Hosts:
             up.add_metric([cell.name or ''], cell in found)
         yield up
         yield self._agents(zones, [row for answer in found.values() for row in answer[0]])
-        yield from self._capacity(zones, [each for answer in found.values() for each in answer[1]])
+        nodes = [each for answer in found.values() for each in answer[1]]
+        yield from self._capacity(zones, aggregates.names_of(known), nodes)
 
     def _agents(self, zones, rows):
         agents = family(AGENT)
@@ -112,8 +114,7 @@ class Hosts:
             )
         return agents
 
-    def _capacity(self, zones, nodes):
-        named = self._api_db.read(aggregates.names_by_host)
+    def _capacity(self, zones, named, nodes):
         for name, (_text, value) in CAPACITY.items():
             gauge = family(name)
             for node, used in nodes:

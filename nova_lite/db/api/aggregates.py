@@ -93,10 +93,10 @@ def zones(connection):
     return zones_of(every(connection))
 
 
-def names_by_host(connection):
-    """{host: names of the aggregates it is in}."""
+def names_of(aggregates):
+    """{host: names of those of these aggregates that it is in}."""
     found = {}
-    for aggregate in every(connection):
+    for aggregate in aggregates:
         for host in aggregate.hosts:
             found.setdefault(host, []).append(aggregate.name)
     return found

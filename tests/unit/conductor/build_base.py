@@ -25,22 +25,9 @@ from nova_lite.db.cell import models as cell_models
 from nova_lite.objects import flavor
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
+from tests.fixtures import cell as cell_fixture
 
-FLAVOR = {
-    'id': 1,
-    'flavorid': '1',
-    'name': 'm1.tiny',
-    'vcpus': 1,
-    'memory_mb': 512,
-    'root_gb': 1,
-    'ephemeral_gb': 0,
-    'swap': 0,
-    'rxtx_factor': 1.0,
-    'disabled': False,
-    'is_public': True,
-    'description': None,
-    'extra_specs': {},
-}
+FLAVOR = cell_fixture.FLAVOR
 
 
 class Scheduler:
