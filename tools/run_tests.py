@@ -3,11 +3,13 @@
 tox.ini says what each does; tox-current-env lets them share the interpreter
 that runs this, since one installation serves them all. The last line reads
 `N passed, N failed` (`, N skipped` may follow); an environment without tests,
-like pep8, counts as one. What has not ended after 80 minutes has failed. Where
-CI is set, a skipped test counts as failed.
+like pep8, counts as one. Before it stand the tests that failed, with the end of
+their traceback, since who reads a long log starts at its end. What has not ended
+after 80 minutes has failed. Where CI is set, a skipped test counts as failed.
 """
 
 import argparse
+import collections
 import configparser
 import os
 import re
@@ -17,6 +19,9 @@ import sys
 import tempfile
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
+TEST = re.compile(r'^\{\d+\} (?P<name>\S+) .*\.\.\. (?P<result>\w+)')
+HEADING = re.compile(r'^Captured (?P<what>\S+):$')
+TRACEBACK_LINES = 30
 LIMIT_S = 80 * 60
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
@@ -31,7 +36,7 @@ def _environments():
 
 
 def _run(name, work_dir):
-    """Run one environment, passing on what it prints; (exit code, {total: count})."""
+    """Run one environment, passing on what it prints; (exit code, {total: count}, failures)."""
     command = [sys.executable, '-m', 'tox', '--current-env', '-q', '--workdir', work_dir]
     process = subprocess.Popen(
         [*command, '-e', name],
@@ -49,14 +54,44 @@ def _run(name, work_dir):
 
 
 def _follow(process):
-    totals = {}
+    totals, failures = {}, Failures()
     for line in process.stdout:
         sys.stdout.write(line)
         sys.stdout.flush()
+        failures.read(line.rstrip())
         found = TOTAL.match(line.rstrip())
         if found:
             totals[found[1]] = totals.get(found[1], 0) + int(found[2])
-    return process.wait(), totals
+    return process.wait(), totals, failures
+
+
+class Failures:
+    """What stestr says of the tests that fail, as it says it.
+
+    tracebacks: {test: the last lines of its traceback}
+    """
+
+    def __init__(self):
+        self.tracebacks = {}
+        self._lines = self._ended = None
+
+    def read(self, line):
+        """Take in the next line of the output."""
+        test, heading = TEST.match(line), HEADING.match(line)
+        if test:
+            self._ended = self._lines = None
+            if test['result'] == 'FAILED':
+                self._ended = collections.deque(maxlen=TRACEBACK_LINES)
+                self.tracebacks[test['name']] = self._ended
+        elif heading:
+            self._lines = self._ended if heading['what'] == 'traceback' else None
+        elif self._lines is not None and line.strip('~ '):
+            self._lines.append(line)
+
+    def show(self):
+        """Print the tests and the ends of their tracebacks."""
+        for name, lines in self.tracebacks.items():
+            print(f'FAILED {name}', *lines, '', sep='\n')
 
 
 def _end_with_time(process):
@@ -93,11 +128,15 @@ def main():
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
     signal.alarm(LIMIT_S)
-    results = {}
+    results, failed = {}, []
     with tempfile.TemporaryDirectory() as work_dir:
         for number, name in enumerate(names, 1):
             print('\n== %s (%d of %d)' % (name, number, len(names)), flush=True)
-            results[name] = judge(*_run(name, work_dir))
+            code, totals, failures = _run(name, work_dir)
+            results[name] = judge(code, totals)
+            failed.append(failures)
+    for failures in failed:
+        failures.show()
     return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
 
 

@@ -43,3 +43,52 @@ class TestReport(testtools.TestCase):
 
     def test_skipped_fails_in_continuous_integration(self):
         self.assertEqual((1, '4 passed, 2 failed'), _report({'unit': (4, 0, 2)}, in_ci=True))
+
+
+OUTPUT = """\
+{1} tests.unit.test_a.TestA.test_good [0.1s] ... ok
+{0} tests.unit.test_a.TestA.test_bad(one) [0.2s] ... FAILED
+
+Captured traceback:
+~~~~~~~~~~~~~~~~~~~
+    Traceback (most recent call last):
+
+      File "test_a.py", line 36, in test_bad
+    TypeError: no
+
+
+Captured pythonlogging:
+~~~~~~~~~~~~~~~~~~~~~~~
+    of no use
+{1} tests.unit.test_a.TestA.test_other [0.1s] ... ok
+ended with status -9
+"""
+
+
+class TestFailures(testtools.TestCase):
+    def test_tests_that_failed_stand_at_the_end(self):
+        failures = run_tests.Failures()
+        for line in OUTPUT.splitlines():
+            failures.read(line)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            failures.show()
+        self.assertEqual(
+            [
+                'FAILED tests.unit.test_a.TestA.test_bad(one)',
+                '    Traceback (most recent call last):',
+                '      File "test_a.py", line 36, in test_bad',
+                '    TypeError: no',
+            ],
+            printed.getvalue().rstrip().splitlines(),
+        )
+
+    def test_of_a_long_traceback_the_end(self):
+        failures = run_tests.Failures()
+        failures.read('{0} tests.a.b [0.2s] ... FAILED')
+        failures.read('Captured traceback:')
+        for number in range(100):
+            failures.read(f'    line {number}')
+        lines = failures.tracebacks['tests.a.b']
+        self.assertEqual(run_tests.TRACEBACK_LINES, len(lines))
+        self.assertEqual('    line 99', lines[-1])
