@@ -54,15 +54,17 @@ def begin(req, server, *, kind, guard, arguments, **options):
 def wait(req, uuid, is_told):
     """Wait until `is_told(data)` of the saga's data, and return that; raise why it failed.
 
-    A saga that failed has been undone by then, so that the same may be asked for again.
+    What has been told stays so, also where the saga fails after it and has ended before
+    this looks: whether that is seen in time must not change the answer. A saga that failed
+    before has been undone by then, so that the same may be asked for again.
     """
     deadline = runtime.monotonic() + req.conf.api.device_timeout
     while True:
         row = req.app.api_db.read(sagas.get, uuid)
+        if is_told(row.data) or row.state == journal.DONE:
+            return row.data
         if row.state == journal.UNDONE:
             raise _refusal(row.error)
-        if row.direction == journal.FORWARD and (is_told(row.data) or row.state == journal.DONE):
-            return row.data
         if runtime.monotonic() >= deadline:
             raise exception.MessagingTimeout(
                 service='conductor', reason='no reply', method=row.kind, topic='conductor'

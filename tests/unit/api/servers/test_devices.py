@@ -1,9 +1,15 @@
 """Attaching and detaching devices: what is refused, and what is begun."""
 
+import types
+
+from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api.servers import devices
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import migrations
+from nova_lite.saga import journal
 from tests.fixtures import api_neighbours
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
@@ -43,6 +49,27 @@ class DevicesTest(base.Case):
         send = self.ok if code < 400 else self.refused
         body = {'volumeAttachment': values}
         return send('POST', self.path, body, code=code, version=version, **options)
+
+    def waited(self, data):
+        """What `devices.wait` returns of a saga that was undone after it had told `data`."""
+        uuid = runtime.new_uuid()
+        options = {'uuid': uuid, 'kind': 'attach-volume', 'instance_uuid': self.uuid}
+        self.api.api_db.write(sagas.create, context.admin(), arguments={}, **options)
+        error = {'type': 'NovaLiteError', 'kind': 'unavailable', 'message': 'it is off'}
+        values = {'state': journal.UNDONE, 'data': data, 'error': error, 'active_for': None}
+        undo = sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(values)
+        self.api.api_db.write(lambda connection: connection.execute(undo))
+        req = types.SimpleNamespace(app=self.api.app, conf=self.api.conf)
+        return devices.wait(req, uuid, lambda told: told.get('accepted'))
+
+    # ---- what is awaited ----
+
+    def test_what_was_told_counts_although_it_failed_later(self):
+        self.assertEqual({'accepted': True}, self.waited({'accepted': True}))
+
+    def test_what_failed_before(self):
+        error = self.assertRaises(exception.Unavailable, self.waited, {})
+        self.assertIn('it is off', str(error))
 
     # ---- volumes ----
 
