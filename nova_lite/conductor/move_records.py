@@ -31,9 +31,7 @@ def change_devices(connection, reserved, connected):
 def save_flavor(connection, uuid, flavor):
     """Store the flavor that a server has now in its request, and count it in quotas."""
     if request_specs.stored(connection, [uuid]):
-        spec = request_specs.get(connection, uuid)
-        spec.flavor = flavor_objects.Flavor(**flavor)
-        request_specs.save(connection, spec)
+        request_specs.change(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
     instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])
 
 

@@ -243,6 +243,4 @@ class Unshelve(shelving.Shelving):
 
 def _save_zone(connection, uuid, zone):
     if request_specs.stored(connection, [uuid]):
-        spec = request_specs.get(connection, uuid)
-        spec.availability_zone = zone
-        request_specs.save(connection, spec)
+        request_specs.change(connection, uuid, availability_zone=zone)

@@ -6,13 +6,20 @@ import testtools
 
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite.api.servers import update
 from nova_lite.conductor import fence
+from nova_lite.conductor import move_records
+from nova_lite.conductor import unshelve
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
+from nova_lite.db.api import request_specs
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import instances
+from nova_lite.objects import flavor as flavor_objects
+from nova_lite.objects import request_spec
+from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
@@ -112,6 +119,38 @@ class Isolation:
         mine = self.db.write(first)
         self.assertEqual([uuid], [row.instance_uuid for row in mine['r-1']])
         self.assertEqual({}, taking[0].result(WAIT_S))
+
+    def spec_changed_by(self, first, second):
+        """A stored request once both have changed it; `second` comes before `first` ends.
+
+        Each: (function, what it is called with besides the connection and the server)
+        """
+        uuid = runtime.new_uuid()
+        spec = request_spec.RequestSpec(
+            instance_uuid=uuid,
+            project_id='alpha',
+            user_id='a',
+            flavor=flavor_objects.Flavor(**cell_fixture.FLAVOR),
+        )
+        self.db.write(request_specs.create, [spec])
+
+        def both(connection):
+            function, argument = first
+            function(connection, uuid, argument)
+            changing = self.pool.submit(self.db.write, second[0], uuid, second[1])
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the lock
+            return changing
+
+        self.db.write(both).result(WAIT_S)
+        found = self.db.read(request_specs.get, uuid)
+        return found.flavor.flavorid, found.availability_zone
+
+    def test_a_flavor_and_a_zone_are_stored_at_once(self):
+        flavor = (move_records.save_flavor, {**cell_fixture.FLAVOR, 'flavorid': 'other'})
+        for pin in (update._store_zone, unshelve._save_zone):
+            zone = (pin, 'az-1')
+            self.assertEqual(('other', 'az-1'), self.spec_changed_by(flavor, zone))
+            self.assertEqual(('other', 'az-1'), self.spec_changed_by(zone, flavor))
 
     def test_an_older_epoch_does_not_end_behind_a_newer(self):
         """Who passed the fence is done before a newer epoch passes it."""

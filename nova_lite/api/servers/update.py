@@ -78,6 +78,4 @@ def _pin(req, server, zone):
 
 
 def _store_zone(connection, uuid, zone):
-    spec = request_specs.get(connection, uuid)
-    spec.availability_zone = zone
-    request_specs.save(connection, spec)
+    request_specs.change(connection, uuid, availability_zone=zone)

@@ -1,11 +1,14 @@
 """Request specs: what each server asked for, applied again at every move."""
 
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.objects import request_spec
 
 TABLE = models.RequestSpec.__table__
+LOCK = sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')).with_for_update()
 
 
 def create(connection, specs):
@@ -31,11 +34,16 @@ def stored(connection, uuids):
     }
 
 
-def save(connection, spec):
-    """Replace what is stored for the spec's server."""
-    connection.execute(
-        TABLE.update().where(TABLE.c.instance_uuid == spec.instance_uuid).values(spec=spec.stored())
-    )
+def change(connection, uuid, **fields):
+    """Give fields of a server's spec other values; raises RequestSpecNotFound.
+
+    They lie in one column: who changes another field at the same time waits.
+    """
+    connection.execute(LOCK, {'uuid': uuid})
+    spec = get(connection, uuid)
+    for name, value in fields.items():
+        setattr(spec, name, value)
+    rows.change(connection, TABLE, {'spec': spec.stored()}, instance_uuid=uuid)
 
 
 def destroy(connection, uuid):
