@@ -68,12 +68,12 @@ class Steps:
 class Count:
     """So many of so many: a bar on a terminal, a line from time to time elsewhere.
 
-    total: None when it is not known
+    total: None when it is not known; on: a rich Console whose lines are to be above the bar
     """
 
-    def __init__(self, title, total, *, stream=None):
+    def __init__(self, title, total, *, stream=None, on=None):
         self._title, self._total = title, total
-        self._console = _console(stream or sys.stderr)
+        self._console = on or _console(stream or sys.stderr)
         self._done = 0
         self._lock = runtime.Lock()
         self._told = runtime.monotonic()
@@ -105,7 +105,7 @@ class Count:
 
     def _line(self):
         total = '' if self._total is None else f' of {self._total}'
-        self._console.print(f'{self._title}: {self._done}{total}')
+        self._console.print(f'{self._title}: {self._done}{total}', markup=False)
         self._console.file.flush()
 
     def __exit__(self, *_error):

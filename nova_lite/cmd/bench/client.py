@@ -38,12 +38,18 @@ class Client:
         self._local = runtime.Local()
 
     def call(self, method, path, body=None):
-        """One request; its decoded body or None. Raises for an answer of 400 and above."""
+        """One request; its decoded body or None.
+
+        Raises Conflict for an answer of 400 and above, Unavailable without one.
+        """
         session = getattr(self._local, 'session', None)
         if session is None:
             session = self._local.session = requests.Session()
             session.headers.update(self._headers)
-        response = session.request(method, self.base + path, json=body, timeout=120)
+        try:
+            response = session.request(method, self.base + path, json=body, timeout=WAIT_S)
+        except requests.RequestException as error:
+            raise exception.Unavailable(service=self.base, reason=error) from error
         if response.status_code >= 400:
             raise exception.Conflict(
                 reason=f'{method} {path} answered {response.status_code}: {response.text[:200]}'

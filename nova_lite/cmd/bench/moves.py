@@ -1,11 +1,9 @@
-"""Benchmarks of moves. Each boots its own servers, moves them, and deletes them.
+"""Benchmarks of moves: the kinds there are.
 
 A move that waits for its user is measured in phases: to VERIFY_RESIZE, then half of
 the servers confirm and half revert. CPU seconds are those of the whole cloud.
 """
 
-import abc
-import collections
 import functools
 import os
 
@@ -15,162 +13,13 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd.bench import client
 from nova_lite.cmd.bench import footprint
-from nova_lite.cmd.bench import phases
-from nova_lite.cmd.bench import watch
+from nova_lite.cmd.bench import moving
 from nova_lite.virt.sim import hostpower
 
-# Servers are booted and deleted in an unmeasured crowd.
-CROWD = 16
-TIMEOUT_S = 300
-LOOK_S = 0.5
-VERIFY, ACTIVE = 'VERIFY_RESIZE', 'ACTIVE'
+VERIFY = 'VERIFY_RESIZE'
 
 
-class Moves(abc.ABC):
-    """One benchmark. action: name and content of the server action that moves.
-
-    arrives: the status at which the move's client waits no longer
-    """
-
-    arrives = ACTIVE
-    hosts_needed = 'at least two hosts in a cell'
-
-    def __init__(self, cloud, args):
-        self.cloud, self.args = cloud, args
-        self.name = f'bench-{runtime.new_uuid()[:8]}'
-        self.phases = phases.Phases(args.scenario, args)
-        self.hosts = {}
-        self._number = 0
-        self._watch = None
-
-    # ---- what a kind of move says ----
-
-    @abc.abstractmethod
-    def content(self, host):
-        """{action: content} that moves a server away from `host`."""
-
-    def prepare(self):
-        """Look at the cloud before any server is made; raises Invalid when it will not do."""
-        if max(map(len, self.cells().values())) < 2:
-            raise exception.Invalid(reason=f'{self.args.scenario} needs {self.hosts_needed}')
-
-    def placed(self):
-        """What the body of a new server says besides."""
-        return {}
-
-    # ---- the benchmark ----
-
-    def run(self):
-        """Boot, measure, delete; returns the Phases."""
-        self.prepare()
-        self._watch = watch.Watch(
-            self.cloud, self.name, pause_s=self.args.poll, timeout_s=TIMEOUT_S
-        )
-        with self._watch:
-            try:
-                self.measure()
-            finally:
-                self.clean()
-        return self.phases
-
-    def measure(self):
-        """The phases."""
-        servers = self.boot(self.args.count)
-        with self.phases.phase(f'{self.args.scenario}: to {self.arrives}') as measured:
-            self.together(measured, servers, self.move)
-
-    def boot(self, count):
-        """`count` servers that are ACTIVE, none of them on record; their ids."""
-        body = self.cloud.server_body(self.name, self.args)
-        body['server'] |= self.placed()
-
-        def one(_number):
-            uuid = self.cloud.call('POST', '/servers', body)['server']['id']
-            self._watch.wait(uuid, ACTIVE)
-            return uuid
-
-        with runtime.executor(CROWD) as pool:
-            made = list(pool.map(one, range(count)))
-        self.hosts |= self.where()
-        return made
-
-    def where(self):
-        """{server id: host} of all servers of this run."""
-        return {
-            server['id']: server['OS-EXT-SRV-ATTR:host']
-            for server in self._watch.list('/servers/detail?')
-        }
-
-    def together(self, measured, servers, act):
-        """act(measured, server) on all, `concurrency` at a time; those that succeeded."""
-
-        def one(uuid):
-            try:
-                act(measured, uuid)
-            except exception.NovaLiteError as error:
-                measured.failures.append(str(error))
-                return None
-            return uuid
-
-        with runtime.executor(self.args.concurrency) as pool:
-            return [uuid for uuid in pool.map(one, servers) if uuid]
-
-    def move(self, measured, uuid):
-        """Move one server and wait until its client would."""
-        self.timed(measured, uuid, self.content(self.hosts[uuid]), self.arrives)
-
-    def timed(self, measured, uuid, content, status):
-        """Send an action; note how long the answer took, and how long until `status`."""
-        began = runtime.monotonic()
-        self.cloud.call('POST', f'/servers/{uuid}/action', content)
-        measured.add('request', runtime.monotonic() - began)
-        measured.add(f'to {status}', self._watch.wait(uuid, status) - began)
-
-    def clean(self):
-        """Delete every server of this run and wait until they are gone."""
-        deadline = runtime.monotonic() + TIMEOUT_S
-        asked = {}
-        while True:
-            left = [server['id'] for server in self._watch.list('/servers?')]
-            if not left:
-                return
-            with runtime.executor(CROWD) as pool:
-                again = [uuid for uuid in left if asked.get(uuid) != 'accepted']
-                asked |= zip(again, pool.map(self._delete, again), strict=True)
-            if runtime.monotonic() > deadline:
-                raise exception.Unavailable(
-                    service=f'{len(left)} servers {self.name}',
-                    reason=f'not gone in {TIMEOUT_S} s: {asked[left[0]]}',
-                )
-            runtime.sleep(LOOK_S)
-
-    def _delete(self, uuid):
-        """Ask for a deletion; one that ends a move just now is asked for again."""
-        try:
-            self.cloud.call('DELETE', f'/servers/{uuid}')
-        except exception.Conflict as error:
-            return str(error)
-        return 'accepted'
-
-    # ---- the cloud ----
-
-    def services(self):
-        """The compute services that are up."""
-        found = self.cloud.call('GET', '/os-services?binary=nova-compute')['services']
-        return [service for service in found if service['state'] == 'up']
-
-    def cells(self):
-        """{cell: [host, ...]}, by the names that `nova-lite up` gives to hosts."""
-        found = collections.defaultdict(list)
-        for service in self.services():
-            if service['status'] == 'enabled':
-                found[service['host'].partition('-')[0]].append(service['host'])
-        if not found:
-            raise exception.Invalid(reason='no compute service is up')
-        return found
-
-
-class Resizes(Moves):
+class Resizes(moving.Moves):
     """Moves that wait for their user in VERIFY_RESIZE."""
 
     arrives = VERIFY
@@ -188,7 +37,7 @@ class Resizes(Moves):
                     self.together(measured, part, functools.partial(self._end, name))
 
     def _end(self, name, measured, uuid):
-        self.timed(measured, uuid, {f'{name}Resize': None}, ACTIVE)
+        self.timed(measured, uuid, {f'{name}Resize': None}, moving.ACTIVE)
 
     # ---- many that wait ----
 
@@ -210,7 +59,7 @@ class Resizes(Moves):
 
     def _note_peak(self, held, left, measured, began):
         """Wait until all of `left` have arrived; note what most of them running took."""
-        deadline, asked = began + TIMEOUT_S, len(left)
+        deadline, asked = began + moving.TIMEOUT_S, len(left)
         peak, at = held.look(), (len(left), 0)
         while left:
             there = {server['id'] for server in self._watch.list(f'/servers?status={VERIFY}')}
@@ -220,7 +69,9 @@ class Resizes(Moves):
             if (found['threads'], found['memory_mib']) > (peak['threads'], peak['memory_mib']):
                 peak, at = found, (len(left), asked - len(left))
             if now > deadline:
-                measured.failures.append(f'{len(left)} servers not {VERIFY} in {TIMEOUT_S} s')
+                measured.failures.append(
+                    f'{len(left)} servers not {VERIFY} in {moving.TIMEOUT_S} s'
+                )
                 break
             runtime.sleep(max(self.args.poll, 0.25))
         measured.add(f'all to {VERIFY}', runtime.monotonic() - began)
@@ -276,14 +127,14 @@ class CrossCell(Resizes):
         return {'migrate': {'host': others[self._number % len(others)]}}
 
 
-class LiveMigrate(Moves):
+class LiveMigrate(moving.Moves):
     """Live migration to a host of the scheduler's choice."""
 
     def content(self, host):
         return {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
 
 
-class Evacuate(Moves):
+class Evacuate(moving.Moves):
     """Evacuation of a simulated host without other servers, whose power is cut for it."""
 
     def prepare(self):
@@ -320,7 +171,7 @@ class Evacuate(Moves):
     def clean(self):
         """Let the host return, which removes what was evacuated, and delete the servers."""
         hostpower.power_on(self._guests, self._victim)
-        deadline = runtime.monotonic() + TIMEOUT_S
+        deadline = runtime.monotonic() + moving.TIMEOUT_S
         while True:
             try:
                 self._force_down(False)
@@ -331,7 +182,7 @@ class Evacuate(Moves):
                     raise exception.Unavailable(
                         service=self._victim, reason=f'stays forced down: {error}'
                     ) from error
-            runtime.sleep(LOOK_S)
+            runtime.sleep(moving.LOOK_S)
         super().clean()
 
     def _force_down(self, forced):

@@ -5,12 +5,13 @@ goes to standard error.
 """
 
 import collections
+import contextlib
 import json
 import sys
 
 from rich import console
-from rich import progress
 
+from nova_lite.cmd import progress
 from nova_lite.cmd.maintenance import crew
 from nova_lite.cmd.maintenance import mover
 from nova_lite.cmd.maintenance import plan
@@ -22,15 +23,14 @@ class Report:
     def __init__(self, *, as_json=False):
         self._as_json = as_json
         self._console = console.Console(stderr=as_json, highlight=False, soft_wrap=True)
-        self._bar = self._task = None
+        self._open, self._count = contextlib.ExitStack(), None
         self._ended = self._total = 0
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_error):
-        if self._bar is not None:
-            self._bar.stop()
+        self._open.close()
 
     def say(self, text):
         """One line."""
@@ -60,15 +60,8 @@ class Report:
         """The work begins."""
         self._total = total
         if self._console.is_terminal and total:
-            self._bar = progress.Progress(
-                '{task.description}',
-                progress.BarColumn(),
-                progress.MofNCompleteColumn(),
-                progress.TimeElapsedColumn(),
-                console=self._console,
-            )
-            self._task = self._bar.add_task('leaving', total=total)
-            self._bar.start()
+            count = progress.Count('leaving', total, on=self._console)
+            self._count = self._open.enter_context(count)
 
     def heard(self, kind, entry, said):
         """What a Crew tells."""
@@ -79,8 +72,8 @@ class Report:
         elif kind == crew.ENDED:
             self._ended += 1
             self.say(f'[{self._ended}/{self._total}] {line_of(said)}')
-            if self._bar is not None:
-                self._bar.advance(self._task)
+            if self._count is not None:
+                self._count.add()
         else:
             names = ', '.join(each.name for each in said) or 'nothing'
             self.say(

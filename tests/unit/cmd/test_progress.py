@@ -1,33 +1,13 @@
 """What people see of work that takes long: on a terminal, and elsewhere."""
 
 import io
-import os
-import pty
-import re
 
 import testtools
 
 from nova_lite.cmd import progress
 from nova_lite.cmd.demo import stage
 from tests.fixtures import clock
-
-
-class Terminal:
-    """A pseudo-terminal; `text` closes it and gives what was written, without colours."""
-
-    def __init__(self, test):
-        self._reader, writer = pty.openpty()
-        self.stream = os.fdopen(writer, 'w')
-        test.addCleanup(os.close, self._reader)
-
-    def text(self):
-        self.stream.close()
-        found = b''
-        while True:
-            try:
-                found += os.read(self._reader, 65536)
-            except OSError:  # all is read and the other end is closed
-                return re.sub(r'\x1b\[[0-9;?]*[a-zA-Z]', '', found.decode())
+from tests.fixtures import terminal
 
 
 class StepsTests(testtools.TestCase):
@@ -47,24 +27,24 @@ class StepsTests(testtools.TestCase):
         self.assertEqual('Starting\n  databases\n  cells [1]\n', stream.getvalue())
 
     def test_a_terminal_shows_how_long_each_took(self):
-        terminal = Terminal(self)
-        self.play(terminal.stream)
-        shown = terminal.text()
+        tty = terminal.Terminal(self)
+        self.play(tty.stream)
+        shown = tty.text()
         self.assertIn('databases: done after 2.5 s', shown)
         self.assertIn('cells [1]: done after 0.0 s', shown)
 
     def test_what_passes_leaves_no_line_on_a_terminal(self):
-        terminal = Terminal(self)
-        self.play(terminal.stream, passing=True)
-        self.assertNotIn('done after', terminal.text())
+        tty = terminal.Terminal(self)
+        self.play(tty.stream, passing=True)
+        self.assertNotIn('done after', tty.text())
 
     def test_what_fails_is_not_done(self):
-        terminal = Terminal(self)
+        tty = terminal.Terminal(self)
         with testtools.ExpectedException(ValueError):
-            with progress.Steps('Starting', stream=terminal.stream) as steps:
+            with progress.Steps('Starting', stream=tty.stream) as steps:
                 steps.begin('databases')
                 raise ValueError
-        shown = terminal.text()
+        shown = tty.text()
         self.assertIn('databases: ended after', shown)
         self.assertNotIn('done', shown)
 
@@ -91,9 +71,9 @@ class CountTests(testtools.TestCase):
         self.assertEqual('servers: 5\nservers: 10\n', stream.getvalue())
 
     def test_a_bar_on_a_terminal(self):
-        terminal = Terminal(self)
-        self.count(terminal.stream, 12)
-        self.assertIn('12/12', terminal.text())
+        tty = terminal.Terminal(self)
+        self.count(tty.stream, 12)
+        self.assertIn('12/12', tty.text())
 
 
 class StageTests(testtools.TestCase):
@@ -103,10 +83,10 @@ class StageTests(testtools.TestCase):
             told.check(True, 'it came')
 
     def test_waits_show_on_a_terminal_alone(self):
-        terminal, stream = Terminal(self), io.StringIO()
-        self.play(terminal.stream)
+        tty, stream = terminal.Terminal(self), io.StringIO()
+        self.play(tty.stream)
         self.play(stream)
         self.assertEqual('  ok it came\n', stream.getvalue())
-        shown = terminal.text()
+        shown = tty.text()
         self.assertIn('waiting for [one]', shown)
         self.assertIn('ok it came', shown)

@@ -6,9 +6,11 @@ import json
 
 import testtools
 
+from nova_lite.cmd.maintenance import crew
 from nova_lite.cmd.maintenance import mover
 from nova_lite.cmd.maintenance import plan
 from nova_lite.cmd.maintenance import report
+from tests.fixtures import terminal
 
 How, What = plan.How, mover.What
 
@@ -67,3 +69,27 @@ class ReportTest(testtools.TestCase):
             },
             json.loads(shown)['servers'][1],
         )
+
+    def told(self, stream):
+        """Two servers leave while standard output is `stream`."""
+        with contextlib.redirect_stdout(stream), report.Report() as told:
+            told.begin(2)
+            for name in 'ab':
+                moved = mover.Outcome(entry(name), What.MOVED, How.LIVE, 'h2')
+                told.heard(crew.ENDED, moved.entry, moved)
+
+    def test_a_line_for_each_that_left(self):
+        stream = io.StringIO()
+        self.told(stream)
+        self.assertEqual(
+            ['[1/2] a: moved to h2 (live)', '[2/2] b: moved to h2 (live)'],
+            stream.getvalue().splitlines(),
+        )
+
+    def test_a_bar_below_the_lines_on_a_terminal(self):
+        tty = terminal.Terminal(self)
+        self.told(tty.stream)
+        shown = tty.text()
+        self.assertIn('leaving', shown)
+        self.assertIn('2/2 0:00', shown)
+        self.assertIn('[2/2] b: moved to h2 (live)', shown)
