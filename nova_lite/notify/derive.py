@@ -24,6 +24,7 @@ class Told:
 
     phases: those of the event that are told; at: OWN or SOURCE
     error_as: the action whose `.error` stands for a failure, if it is another
+    plain: it is told as `instance.ACTION` alone
     """
 
     action: str
@@ -33,12 +34,15 @@ class Told:
     at: str = OWN
     error_as: str | None = None
     move: bool = False
+    plain: bool = False
 
     def type_of(self, phase):
         """The event type for a phase of the event, or None when it is not told."""
         if phase == ERROR and self.error_as:
             return f'instance.{self.error_as}.error'
-        return f'instance.{self.action}.{phase}' if phase in self.phases else None
+        if phase not in self.phases:
+            return None
+        return f'instance.{self.action}' + ('' if self.plain else f'.{phase}')
 
     def types(self):
         """Every event type this leads to."""
@@ -49,7 +53,10 @@ def _moves(action, **more):
     return Told(action, move=True, **more)
 
 
+# What the server was before the move, for who accounts for its use.
+_EXISTS = _moves('exists', phases=(START,), payload=payloads.InstanceExistsPayload, plain=True)
 _PREP = (
+    _EXISTS,
     _moves('resize_prep', payload=payloads.InstanceActionResizePrepPayload, error_as='resize'),
 )
 _LEAVE = (_moves('resize', phases=ALL),)
@@ -94,7 +101,7 @@ EVENTS = {
     'compute_finish_resize': _FINISH,
     'compute_finish_snapshot_based_resize_at_dest': _FINISH,
     'compute_confirm_resize': (_moves('resize_confirm'),),
-    'compute_revert_resize': (_moves('resize_revert', phases=(START,)),),
+    'compute_revert_resize': (_EXISTS, _moves('resize_revert', phases=(START,))),
     'compute_finish_revert_resize': _REVERTED,
     'compute_finish_revert_snapshot_based_resize_at_source': _REVERTED,
     'compute_pre_live_migration': (_moves('live_migration_pre'),),
@@ -110,6 +117,7 @@ EVENTS = {
     'compute_live_migration_force_complete': (_moves('live_migration_force_complete'),),
     'compute_rebuild_instance': (
         _moves('rebuild', phases=ALL, payload=payloads.InstanceActionRebuildPayload),
+        _EXISTS,
     ),
     'compute_shelve_instance': (Told('shelve'),),
     'compute_shelve_offload_instance': (Told('shelve_offload'),),

@@ -89,6 +89,9 @@ def payload(server, data):
     if update is not None:
         found |= update['nova_object.data']
         found['old_display_name'] = data['old_display_name']
+    period = data.get('audit_period')
+    if period is not None:
+        found |= {**period['nova_object.data'], 'bandwidth': {}}
     return found
 
 

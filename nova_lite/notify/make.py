@@ -66,7 +66,7 @@ def of_server(kind, server, *, fault=None, facts=None):
         flavor=of_flavor(row.flavor),
         power_state=POWER_STATES.get(row.power_state, 'pending'),
         ip_addresses=addresses(row.network_info),
-        block_devices=[of_device(device) for device in server.devices],
+        block_devices=_devices(server),
         metadata=row.metadata,
         auto_disk_config='AUTO' if row.auto_disk_config else 'MANUAL',
         request_id=server.request_id,
@@ -80,6 +80,10 @@ def of_server(kind, server, *, fault=None, facts=None):
     for name in set(SPECIAL) & set(kind.fields):
         setattr(made, name, SPECIAL[name](server, facts))
     return made
+
+
+def _devices(server):
+    return None if server.devices is None else [of_device(device) for device in server.devices]
 
 
 def _keypairs(server, _facts):
@@ -101,8 +105,19 @@ def _new_flavor(server, _facts):
     return of_flavor(server.row.new_flavor) if server.row.new_flavor else None
 
 
+def _period(_server, _facts):
+    """The current month so far."""
+    now = runtime.now()
+    return payloads.AuditPeriodPayload(
+        audit_period_beginning=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
+        audit_period_ending=now,
+    )
+
+
 # Fields that only some payloads of servers have.
 SPECIAL = {
+    'audit_period': _period,
+    'bandwidth': lambda server, facts: [],
     'keypairs': _keypairs,
     'tags': lambda server, facts: sorted(server.tags),
     'trusted_image_certificates': lambda server, facts: server.row.trusted_certs,
@@ -126,12 +141,6 @@ def of_update(server, former):
         old_task_state=former['task_state'],
         new_task_state=row.task_state,
     )
-    now = runtime.now()
-    made.audit_period = payloads.AuditPeriodPayload(
-        audit_period_beginning=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
-        audit_period_ending=now,
-    )
-    made.bandwidth = []
     renamed = former['display_name'] != row.display_name
     made.old_display_name = former['display_name'] if renamed else None
     return made

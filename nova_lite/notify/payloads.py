@@ -239,6 +239,17 @@ class AuditPeriodPayload(Payload):
 
 
 @payload
+class InstanceExistsPayload(InstancePayload):
+    """bandwidth is always empty: it is not measured."""
+
+    VERSION = '1.3'
+    fields = {
+        'audit_period': fields.ObjectField('AuditPeriodPayload'),
+        'bandwidth': fields.ListOfStringsField(),
+    }
+
+
+@payload
 class InstanceUpdatePayload(InstancePayload):
     """bandwidth is always empty: it is not measured."""
 

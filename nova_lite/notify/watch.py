@@ -29,7 +29,8 @@ DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 class Server:
     """A server as it was when something of it was recorded.
 
-    migration: the newest one; asked: the row of the action it belongs to, or None
+    devices: None when they are not told of; migration: the newest one
+    asked: the row of the action it belongs to, or None
     """
 
     row: object
@@ -138,11 +139,13 @@ class Watcher:
         if row is None or row.hidden:
             return None
         asked = _asked(connection, uuid, request_id)
-        devices = children.block_devices(connection, [uuid]) if self._devices else {}
+        devices = None
+        if self._devices:
+            devices = children.block_devices(connection, [uuid]).get(uuid, [])
         moves = migrations.of_instance(connection, uuid)
         return Server(
             row=row,
-            devices=devices.get(uuid, []),
+            devices=devices,
             tags=children.tags(connection, [uuid]).get(uuid, []),
             migration=moves[-1] if moves else None,
             asked=asked,

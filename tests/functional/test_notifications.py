@@ -26,9 +26,9 @@ DELETED = [
     'instance.shutdown.end',
     'instance.delete.end',
 ]
-RESIZED = [*DECIDED, *both('resize_prep', 'resize', 'resize_finish')]
+RESIZED = [*DECIDED, 'instance.exists', *both('resize_prep', 'resize', 'resize_finish')]
 CONFIRMED = both('resize_confirm')
-REVERTED = both('resize_revert')
+REVERTED = ['instance.exists', *both('resize_revert')]
 LIVE_MIGRATED = [
     *DECIDED,
     *both('live_migration_pre'),
@@ -51,7 +51,9 @@ EVACUATED = [
     'instance.evacuate',
     *DECIDED,
     'instance.rebuild_scheduled',
-    *both('rebuild'),
+    'instance.rebuild.start',
+    'instance.exists',
+    'instance.rebuild.end',
 ]
 SHELVED = both('shelve', 'shelve_offload')
 UNSHELVED = [*DECIDED, *both('unshelve')]
@@ -212,6 +214,7 @@ class MovesTest(NotificationsTestCase):
         there, here = ('cell2', 'cell2-host1'), ('cell1', 'cell1-host1')
         self.assertEqual(
             [
+                ('instance.exists', *there),
                 ('instance.resize_prep.start', *there),
                 ('instance.resize_prep.end', *there),
                 ('instance.resize.start', *here),
@@ -221,7 +224,7 @@ class MovesTest(NotificationsTestCase):
             ],
             buses,
         )
-        for message in self.heard.of(server)[2:]:
+        for message in self.heard.of(server)[3:]:
             self.assertIs(True, message['payload']['nova_object.data']['cross_cell_move'])
         self.assertTold(RESIZED, server)
         self.act(server, 'revertResize')

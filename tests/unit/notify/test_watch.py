@@ -59,7 +59,7 @@ FAILING = (
     'volume_swap',
     'interface_attach',
 )
-PLAIN = ('update', 'evacuate', 'rebuild_scheduled', 'lock', 'unlock')
+PLAIN = ('update', 'evacuate', 'exists', 'rebuild_scheduled', 'lock', 'unlock')
 TASKS = ('build_instances', 'migrate_server', 'rebuild_server')
 REFUSE = """
 extends: instant
@@ -208,6 +208,20 @@ class EventsTest(WatchTestCase):
         )
         self.assertEqual(test_objects.UUID, self.desk.last()['volume_id'])
 
+    def test_what_a_server_was_before_a_move(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'revertResize', 'resize_reverting')
+        self.forget()
+        self.cell.db.write(
+            actions.start_event, uuid, ctxt.request_id, 'compute_revert_resize', 'host-1'
+        )
+        self.assertEqual(['instance.exists', 'instance.resize_revert.start'], self.desk.types())
+        _host, body, _older = self.desk.kept[0]
+        self.assertEqual('nova-compute:host-1', body['publisher_id'])
+        self.assertEqual('InstanceExistsPayload', body['payload']['nova_object.name'])
+        period = body['payload']['nova_object.data']['audit_period']['nova_object.data']
+        self.assertEqual('01T00:00:00Z', period['audit_period_beginning'][-12:])
+
     @staticmethod
     def _attached(connection, uuid, request_id):
         actions.tell_of(connection, uuid, volume_id=test_objects.UUID)
@@ -268,6 +282,17 @@ class UnversionedTest(WatchTestCase):
         self.assertEqual('active', older['payload']['state'])
         self.assertEqual('project', older['payload']['tenant_id'])
 
+    def test_of_use(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'evacuate', 'rebuilding')
+        self.cell.db.write(
+            actions.start_event, uuid, ctxt.request_id, 'compute_rebuild_instance', 'host-1'
+        )
+        _host, _body, older = self.desk.kept[-1]
+        self.assertEqual('compute.instance.exists', older['event_type'])
+        self.assertIn('audit_period_ending', older['payload'])
+        self.assertEqual({}, older['payload']['bandwidth'])
+
 
 class DevicesTest(WatchTestCase):
     options = {'bdms_in_notifications': True}
@@ -276,6 +301,12 @@ class DevicesTest(WatchTestCase):
         uuid = self.cell.boot()
         devices = self.desk.last()['block_devices']
         self.assertEqual(len(self.cell.devices(uuid)), len(devices))
+
+
+class NoDevicesTest(WatchTestCase):
+    def test_null_when_not_asked_for(self):
+        self.cell.boot()
+        self.assertIsNone(self.desk.last()['block_devices'])
 
 
 class NoticesTest(WatchTestCase):
