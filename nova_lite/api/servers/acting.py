@@ -139,11 +139,14 @@ def refuse(server, guard):
     ) from None
 
 
-def send(req, server, method, **arguments):
-    """Cast to the server's host. What the bus does not take is left to the host's audit."""
+def send(req, server, method, *, host=None, **arguments):
+    """Cast to the server's host. What the bus does not take is left to the host's audit.
+
+    host: another one of the server's cell
+    """
     cast = getattr(req.app.compute(server.cell), method)
     try:
-        cast(req.ctxt, host=server.row.host, **arguments)
+        cast(req.ctxt, host=host or server.row.host, **arguments)
     except exception.Unavailable as error:
         LOG.warning('%s of server %s is left to the audit: %s', method, server.uuid, error)
 

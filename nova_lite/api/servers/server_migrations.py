@@ -11,6 +11,7 @@ from nova_lite.api import server_access
 from nova_lite.api import times
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import moves
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -114,8 +115,10 @@ def force_complete(req, server):
         action='live_migration_force_complete',
         allowed=RUNNING,
     )
-    req.app.compute(server.cell).live_migration_force_complete(
-        req.ctxt,
+    acting.send(
+        req,
+        server,
+        'live_migration_force_complete',
         host=row.source_compute,
         instance_uuid=server.uuid,
         migration_uuid=row.uuid,
@@ -145,18 +148,23 @@ def abort(req, server):
         action='live_migration_cancel',
         allowed=UNDER_WAY if req.minor >= 65 else RUNNING,
     )
-    req.app.compute(server.cell).live_migration_abort(
-        req.ctxt,
+    acting.send(
+        req,
+        server,
+        'live_migration_abort',
         host=row.source_compute,
         instance_uuid=server.uuid,
         migration_uuid=row.uuid,
     )
     if req.app.api_db.write(sagas.wake, row.uuid):
-        req.app.super_conductor.run_saga(req.ctxt, saga_uuid=row.uuid)
+        moves.nudge(req, row.uuid)
 
 
 def _record(req, server, row, *, wish, action, allowed):
-    """Remember the wish and the action in one transaction; raises WrongStatus."""
+    """Remember the wish and the action in one transaction; raises WrongStatus.
+
+    Whoever looks at the migration next fulfils it, whether it is told of or not.
+    """
     acting.require_host(server)
     server.cell.db.write(
         _write, req.ctxt, server.uuid, row.uuid, wish=wish, action=action, allowed=allowed
