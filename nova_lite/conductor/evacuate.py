@@ -159,7 +159,8 @@ class Evacuation(relocation.Relocation):
 
     def undone(self, connection, row):
         status = Status.FAILED if self.data.get('recorded') else Status.ERROR
-        migrations.update(connection, self.uuid, {'status': str(status)})
+        values = {'status': str(status), **self.columns_of_failure(REBUILD)}
+        migrations.update(connection, self.uuid, values)
 
     def changes_of_failure(self, row):
         """Nova leaves a server in error that found no place or was not made in it."""

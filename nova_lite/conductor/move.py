@@ -361,6 +361,14 @@ class Move(saga.Saga):
         self.data['refused'] = [*self.data.get('refused', ()), refused]
         return CHOOSE
 
+    def columns_of_failure(self, arrival):
+        """Columns of an undone migration: where the guest may be, if `arrival` was not undone."""
+        if arrival not in self.not_undone:
+            return {}
+        chosen = self.destination
+        place = {'host': chosen.service_host, 'node': chosen.nodename}
+        return {'data': {migrations.LEFT: place}}
+
     @property
     def destination(self):
         """The Selection that was chosen."""

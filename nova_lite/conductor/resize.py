@@ -136,7 +136,8 @@ class Resize(move.Move):
 
     def undone(self, connection, row):
         if migrations.find(connection, self.uuid) is not None:
-            migrations.update(connection, self.uuid, {'status': str(Status.ERROR)})
+            values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
+            migrations.update(connection, self.uuid, values)
 
     # ---- record destination ----
 

@@ -54,7 +54,8 @@ class DeadHostTest(testtools.TestCase):
         failed = self.cloud.wait(server, 'ERROR')
         self.assertEqual(server.compute_host, failed.compute_host)
         self.assertEqual(lost, self.stage.running(server))
-        self.return_of(lost[0])
+        # It is heard of again, and has not looked yet at what it has.
+        self.stage.change_service(lost[0], forced_down=False)
         self.cloud.admin.compute.reboot_server(server, 'HARD')
         self.cloud.wait(server, 'ACTIVE')
         self.assertEqual([server.compute_host], self.stage.running(server))

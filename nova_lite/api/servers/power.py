@@ -7,6 +7,7 @@ from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import left_guest
 from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules
 
@@ -26,6 +27,8 @@ def _declare(action, guard, *, policy, method):
         faults=FAULTS,
     )
     def act(req, server):
+        if guard is states.START:
+            left_guest.remove(req, server)
         instance = acting.begin(req, server, guard.verb, guard)
         acting.send(req, server, method, instance=instance)
 

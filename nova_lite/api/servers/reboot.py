@@ -4,6 +4,7 @@ from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import left_guest
 from nova_lite.policies import servers as rules
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
@@ -27,6 +28,8 @@ def _guard(req):
 )
 def reboot(req, server):
     """Reboot the guest."""
+    if _guard(req) is states.REBOOT_HARD:
+        left_guest.remove(req, server)
     instance = acting.begin(req, server, 'reboot', _guard(req))
     acting.send(
         req,

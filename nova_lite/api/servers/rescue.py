@@ -12,6 +12,7 @@ from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
 from nova_lite.policies import server_actions
 
@@ -53,6 +54,7 @@ def rescue(req, server):
         _require_image(req, image_id)
     if acting.boots_from_volume(acting.devices(server)):
         _require_volume_rescue(req, server)
+    left_guest.remove(req, server)
     kept = {**server.row.system_metadata, IMAGE: image_id}
     instance = acting.begin(req, server, 'rescue', states.RESCUE, system_metadata=kept)
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)

@@ -8,6 +8,9 @@ from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Migration.__table__
+# In `data` of a move that was undone: {'host', 'node'} of a destination that could not be
+# asked to remove the guest.
+LEFT = 'left'
 OVER = [str(status) for status in states.MIGRATION_OVER]
 
 
@@ -38,6 +41,27 @@ def of_instance(connection, uuid, statuses=None):
     if statuses is not None:
         where['status'] = list(statuses)
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def left_behind(connection, uuid):
+    """Undone moves of a server whose destination may have kept the guest, and run it.
+
+    Not those whose destination had a part in a later move: it was asked for room then.
+    """
+    found = {}
+    for row in of_instance(connection, uuid):
+        for host in (row.source_compute, row.dest_compute):
+            found.pop(host, None)
+        if LEFT in row.data:
+            found[row.data[LEFT]['host']] = row
+    return list(found.values())
+
+
+def drop_left(connection, uuid):
+    """Forget that a destination may have kept the guest."""
+    row = get(connection, uuid)
+    kept = {name: value for name, value in row.data.items() if name != LEFT}
+    update(connection, uuid, {'data': kept})
 
 
 def in_progress(connection, host=None):

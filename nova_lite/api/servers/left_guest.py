@@ -1,0 +1,70 @@
+"""Guests that undone moves may have left running, where they could not be removed then.
+
+The server is its source's, in error and off. Before it is started there, every such
+destination is asked to remove what it has, so that it never runs twice.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+WAIT_S, LONGEST_LOOK_S = 10, 1
+
+
+class MayRunElsewhere(exception.Conflict):
+    msg = (
+        'Server %(instance_id)s may still run on host %(host)s, to which it could not be moved. '
+        'It can be started when the host is up, or forced down by an operator.'
+    )
+
+
+def remove(req, server):
+    """Have nothing of the server run elsewhere; raises MayRunElsewhere."""
+    if server.cell is None:
+        return
+    for migration in server.cell.db.read(migrations.left_behind, server.uuid):
+        place = migration.data[migrations.LEFT]
+        if place['host'] == server.row.host:
+            continue
+        if not _is_off(req, server, migration, place):
+            raise MayRunElsewhere(instance_id=server.uuid, host=place['host'])
+        server.cell.db.write(migrations.drop_left, migration.uuid)
+
+
+def _is_off(req, server, migration, place):
+    """Whether a host has, by its own word or an operator's, nothing of the server."""
+    try:
+        cell = req.app.cells.of_host(place['host'])
+        service = cell.db.read(services.find, place['host'])
+        if service is None or service.forced_down:
+            return True
+        if not services.is_up(service, req.conf.service_down_time):
+            return False
+        return _remove(req, server, cell, migration, place)
+    except exception.HostMappingNotFound:
+        return True
+    except (exception.Unavailable, exception.DriverError) as error:
+        LOG.warning('Host %s does not remove server %s: %s', place['host'], server.uuid, error)
+        return False
+
+
+def _remove(req, server, cell, migration, place):
+    """Have a host that is up remove the guest; whether it did in time."""
+    deadline = runtime.monotonic() + WAIT_S
+    while True:
+        answer = req.app.compute(cell).revert_resize(
+            req.ctxt,
+            host=place['host'],
+            instance_uuid=server.uuid,
+            node=place['node'],
+            move=migration.uuid,
+            key=f'{migration.uuid}/left/{req.ctxt.request_id}',
+        )
+        if 'done' in answer or runtime.monotonic() > deadline:
+            return 'done' in answer
+        runtime.sleep(min(answer['pending'], LONGEST_LOOK_S))
