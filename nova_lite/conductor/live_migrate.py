@@ -10,47 +10,39 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_live
+from nova_lite.conductor import live_checks
 from nova_lite.conductor import move
 from nova_lite.conductor import relocation
 from nova_lite.db.cell import actions
-from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 
-Task = states.TaskState
 Status = states.MigrationStatus
 Power = states.PowerState
 
-CHECK_DEST = 'check destination'
-CHECK_SOURCE = 'check source'
 PREPARE = 'prepare destination'
 COPY = 'copy'
 START = 'start guest on destination'
 CLEAN = 'clean up source'
-DEST_EVENT = 'compute_check_can_live_migrate_destination'
-SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 PREPARE_EVENT = 'compute_pre_live_migration'
 START_EVENT = 'compute_post_live_migration_at_destination'
 ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
 ENDED = 'The live migration had ended.'
-MOVABLE = (Power.RUNNING, Power.PAUSED)
 ABORTED = 'LiveMigrationAborted'
 
 
-class LiveMigration(relocation.Relocation):
+class LiveMigration(live_checks.Checked):
     """To another host without stopping.
 
-    arguments: 'block_migration': whether disks are copied, None to have the hosts say;
-        'synchronous': the API waits for the checks
+    arguments: 'block_migration': whether disks are copied, None to have the hosts say
     """
 
     kind = 'live-migration'
-    tasks = (Task.MIGRATING,)
     refusable = (
         relocation.RECORD,
-        CHECK_DEST,
-        CHECK_SOURCE,
+        live_checks.CHECK_DEST,
+        live_checks.CHECK_SOURCE,
         relocation.BIND,
     )
 
@@ -61,8 +53,8 @@ class LiveMigration(relocation.Relocation):
             saga.Step('hold source allocation', self.hold, undo=self.release),
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(relocation.RECORD, self.record, undo=self.forget),
-            saga.Step(CHECK_DEST, self.check_dest, undo=self.end_dest_check),
-            saga.Step(CHECK_SOURCE, self.check_source, undo=self.end_source_check),
+            saga.Step(live_checks.CHECK_DEST, self.check_dest, undo=self.end_dest_check),
+            saga.Step(live_checks.CHECK_SOURCE, self.check_source, undo=self.end_source_check),
             saga.Step(relocation.BIND, self.bind, undo=self.unbind),
             saga.Step('accept destination', self.accept),
             saga.Step('wait for a turn at source', self.take_turn),
@@ -84,12 +76,6 @@ class LiveMigration(relocation.Relocation):
         )
 
     @property
-    def conductor_event(self):
-        if self.arguments['synchronous']:
-            return 'conductor_migrate_server'
-        return 'conductor_live_migrate_instance'
-
-    @property
     def source_consumer(self):
         return self.migration_uuid
 
@@ -98,106 +84,6 @@ class LiveMigration(relocation.Relocation):
         """What stays at a destination does not break a server that runs at its source."""
         mine = (relocation.BEGIN, 'hold source allocation', COPY)
         return {name: error for name, error in super().not_undone.items() if name in mine}
-
-    # ---- checks ----
-
-    def check_server(self):
-        """The guest must run, and its host answer."""
-        row = self.row()
-        if row.power_state not in MOVABLE:
-            raise exception.InstanceInvalidState(
-                action='os-migrateLive',
-                instance_id=row.uuid,
-                attr='power_state',
-                state=row.power_state,
-            )
-        if not self.is_up(row.host):
-            raise exception.ServiceIsDown(binary='nova-compute', host=row.host)
-        # It has changed nothing, and may look once more.
-        return saga.Skipped()
-
-    def require_fit(self, row, node):
-        """Refuse the server's own host, and one whose memory does not suffice."""
-        if node.host == row.host:
-            raise exception.MigrationPreCheckError(reason=f'the server is on {row.host} already')
-        used = self.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
-        free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
-        if free_mb < row.memory_mb:
-            raise exception.MigrationPreCheckError(
-                reason=f'{node.host} has not the memory the server needs'
-            )
-
-    def check_dest(self):
-        """check_can_live_migrate_destination."""
-        host = self.destination.service_host
-        self.progress(started=(DEST_EVENT, host))
-        return self.ask_host(
-            host,
-            self.compute.check_can_live_migrate_destination,
-            instance=self.instance(self.row()),
-            node=self.destination.nodename,
-            source=self._source_facts(),
-            key=self.key(CHECK_DEST),
-        )
-
-    def _source_facts(self):
-        """What is on record of the source's hypervisor, as a driver tells it."""
-        node = self.node_row(self.began['host'], self.began['node'])
-        return {
-            'hypervisor_hostname': node.hypervisor_hostname,
-            'hypervisor_type': node.hypervisor_type,
-            'hypervisor_version': node.hypervisor_version,
-            'architecture': node.cpu_info.get('arch'),
-            'host_ip': node.host_ip,
-            'booted_at': 0.0,
-            'cpu_info': node.cpu_info,
-            'supported_instances': node.supported_instances,
-            'traits': [],
-        }
-
-    def check_source(self):
-        """check_can_live_migrate_source."""
-        host = self.began['host']
-        self.progress(
-            ended=(DEST_EVENT, self.destination.service_host), started=(SOURCE_EVENT, host)
-        )
-        return self.ask_host(
-            host,
-            self.compute.check_can_live_migrate_source,
-            instance=self.instance(self.row()),
-            dest=self.data[CHECK_DEST]['facts'],
-            key=self.key(CHECK_SOURCE),
-        )
-
-    def end_dest_check(self):
-        self._end_check(DEST_EVENT, self.destination.service_host)
-
-    def end_source_check(self):
-        self._end_check(SOURCE_EVENT, self.began['host'])
-
-    def _end_check(self, event, host):
-        """The event of a check that another destination follows; others end with the move."""
-        if self.data.get('refused'):
-            self.write(
-                actions.finish_event,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                event,
-                host=host,
-                error=self.data['refused'][-1]['error'],
-            )
-
-    def accept(self):
-        """The checks have passed: from here on it is the hosts' work."""
-        self.write(self._accept)
-        self.data['checked'] = True
-
-    def _accept(self, connection):
-        ended = (SOURCE_EVENT, self.began['host'])
-        self._progress(connection, {}, self.tasks, status=None, started=None, ended=ended)
-        actions.finish_event(
-            connection, self.instance_uuid, self.ctxt.request_id, self.conductor_event
-        )
 
     # ---- the hosts ----
 
@@ -271,7 +157,7 @@ class LiveMigration(relocation.Relocation):
     @property
     def _block_migration(self):
         wanted = self.arguments['block_migration']
-        return self.data[CHECK_DEST]['block_migration'] if wanted is None else wanted
+        return self.data[live_checks.CHECK_DEST]['block_migration'] if wanted is None else wanted
 
     def roll_source_back(self):
         """Undo of `copy`: the guest runs at the source, if there is a server."""

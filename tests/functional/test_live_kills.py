@@ -4,6 +4,7 @@ import testtools
 
 from nova_lite import context
 from nova_lite.conductor import evacuate
+from nova_lite.conductor import live_checks
 from nova_lite.conductor import live_migrate
 from nova_lite.db.cell import live_migrations
 from tests.fixtures import cloud as cloud_fixture
@@ -11,7 +12,7 @@ from tests.fixtures import live_moving
 
 SLOW = "extends: instant\nhosts: [{{match: '*', delays: {{{verb}: 2}}}}]\n"
 PHASES = {
-    live_migrate.CHECK_DEST: 'check_live_migration',
+    live_checks.CHECK_DEST: 'check_live_migration',
     live_migrate.PREPARE: 'pre_live_migration',
     live_migrate.COPY: 'live_migrate',
     live_migrate.START: 'post_live_migration',
