@@ -229,6 +229,7 @@ class LiveMigration(live_checks.Checked):
     def complete(self):
         """The last of it: the server is its user's again."""
         self.write(self._complete)
+        self._call_next()
 
     def _complete(self, connection):
         failure = self.left.get(START)
@@ -245,6 +246,10 @@ class LiveMigration(live_checks.Checked):
 
     # ---- the end of a migration that is undone ----
 
+    def give_up(self):
+        super().give_up()
+        self._call_next()
+
     def undone(self, connection, row):
         migration = live_migrations.lock(connection, self.uuid)
         if live_migrations.ABORT in migration.data:
@@ -258,6 +263,8 @@ class LiveMigration(live_checks.Checked):
         """The migration's last status, and an answer to what operators wished too late."""
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
+        if relocation.BEGIN in self.data:
+            self._next = live_migrations.next_waiting(connection, self.began['host'])
         for wish, asked in live_migrations.wishes(migration).items():
             fulfilled = wish == live_migrations.ABORT and status == Status.CANCELLED
             actions.finish_event(
@@ -268,6 +275,13 @@ class LiveMigration(live_checks.Checked):
                 host=self.began['host'] if relocation.BEGIN in self.data else None,
                 error=None if fulfilled else ENDED,
             )
+
+    _next = None
+
+    def _call_next(self):
+        """Let who waits for longest at the source take its turn now, not at its next look."""
+        if self._next is not None:
+            self.world.wake(self._next)
 
     def add_fault(self, connection, error):
         """An abort is no fault."""

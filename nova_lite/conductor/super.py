@@ -33,6 +33,7 @@ class World:
     """What builds and sagas work with.
 
     clients: object with the attributes placement, image, network and volume
+    engine: runs the sagas, once there is one
     """
 
     def __init__(self, conf, *, api_db, cells, scheduler, clients):
@@ -40,6 +41,7 @@ class World:
         self.api_db, self.cells = api_db, cells
         self.scheduler, self.placement = scheduler, clients.placement
         self.image, self.network, self.volume = clients.image, clients.network, clients.volume
+        self.engine = None
 
     def compute(self, cell):
         """A client of the computes of a cell."""
@@ -48,6 +50,16 @@ class World:
     def conductor(self, cell):
         """A client of a cell's conductor."""
         return conductor_rpc.ConductorAPI(cell.bus)
+
+    def wake(self, uuid):
+        """Have a saga that waits look at once whether it may go on; else it looks later."""
+        try:
+            waits = self.api_db.write(sagas.wake, uuid)
+        except exception.Unavailable as error:
+            LOG.info('Saga %s is not woken: %s', uuid, error)
+            return
+        if waits and self.engine is not None:
+            self.engine.submit(uuid)
 
 
 class SuperConductor:
@@ -62,6 +74,7 @@ class SuperConductor:
             lease_s=conf.conductor.lease_s,
             threads=conf.conductor.saga_threads,
         )
+        world.engine = self.engine
         self._stopping = runtime.Event()
         self._disposals = disposals.Disposals(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)

@@ -2,6 +2,8 @@
 
 import testtools
 
+from nova_lite.compute import live
+from nova_lite.conductor import move
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 
@@ -146,6 +148,23 @@ class LiveMigrationTest(LiveMigrationTestCase):
             migration = self.moving.watched(server, 'running')
             self.assertEqual(202, self.moving.force_complete(server, migration))
             self.assertEqual('completed', self.moving.ended(server)['status'])
+
+    def test_who_waits_is_called(self):
+        """When a place frees, not at the next look."""
+        self.patch(live, 'TURN_S', 600.0)
+        self.patch(live, 'LONGEST_TURN_S', 600.0)
+        self.patch(move, 'LONGEST_POLL_S', 600.0)
+        first, migration = self.begin_endless()
+        second = self.cloud.boot('second', availability_zone=f'nova:{first.compute_host}')
+        for end in (self.moving.abort, self.moving.force_complete):
+            self.moving.go(second)
+            self.moving.waits_at(second, 'wait for a turn at source')
+            self.assertEqual(202, end(first, migration))
+            migration = self.moving.watched(second, 'running')
+            self.moving.ended(first)
+            first, second = second, first
+        self.assertEqual(202, self.moving.abort(first, migration))
+        self.moving.ended(first)
 
     def test_forced_past_the_scheduler(self):
         server = self.cloud.boot()

@@ -115,14 +115,7 @@ def force_complete(req, server):
         action='live_migration_force_complete',
         allowed=RUNNING,
     )
-    acting.send(
-        req,
-        server,
-        'live_migration_force_complete',
-        host=row.source_compute,
-        instance_uuid=server.uuid,
-        migration_uuid=row.uuid,
-    )
+    _tell(req, server, row, 'live_migration_force_complete')
 
 
 @operation.operation(
@@ -148,10 +141,15 @@ def abort(req, server):
         action='live_migration_cancel',
         allowed=UNDER_WAY if req.minor >= 65 else RUNNING,
     )
+    _tell(req, server, row, 'live_migration_abort')
+
+
+def _tell(req, server, row, method):
+    """Have the source's host and who drives the migration look at the wish now."""
     acting.send(
         req,
         server,
-        'live_migration_abort',
+        method,
         host=row.source_compute,
         instance_uuid=server.uuid,
         migration_uuid=row.uuid,

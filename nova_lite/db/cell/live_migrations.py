@@ -60,6 +60,16 @@ def ahead(connection, row):
     ).scalar()
 
 
+def next_waiting(connection, host):
+    """The uuid of the live migration that waits for longest to leave a host, or None."""
+    return connection.execute(
+        sa.select(TABLE.c.uuid)
+        .where(_IS_LIVE, TABLE.c.source_compute == host, TABLE.c.status == WAITING)
+        .order_by(TABLE.c.id)
+        .limit(1)
+    ).scalar()
+
+
 def lock(connection, uuid):
     """A migration's row, kept from other writers until the transaction ends; or None."""
     return connection.execute(
