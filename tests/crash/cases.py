@@ -23,6 +23,20 @@ EVERYONE = (*ROLES, *BROKERS, DATABASE, FROZEN, CALLED, LATE)
 CROSS_CELL, SAME_CELL, OTHER, CALLS = 'cross-cell', 'same-cell', 'other faults', 'calls'
 # The API dies before it has answered; and who dies while a move is undone.
 ACCEPT, UNDO = 'accept', 'undo'
+# Who dies while a guest's memory is copied, and while that is aborted.
+PHASES, ABORT = 'live phases', 'live abort'
+# What changes the devices of a server that stays where it is.
+DEVICES = 'devices'
+IN_A_CELL = (SAME_CELL, PHASES, ABORT, DEVICES)
+QUEUED, PREPARING, COPYING = 'queued', 'preparing', 'running'
+POST_COPY, POST_MIGRATION = 'post-copy', 'post-migration'
+# In the order in which they are brought about: who waits comes last.
+ALL_PHASES = (POST_MIGRATION, COPYING, PREPARING, POST_COPY, QUEUED)
+ABORT_CALLS = (
+    'live_migration_abort',
+    'rollback_live_migration',
+    'rollback_live_migration_at_destination',
+)
 
 
 class Move(typing.NamedTuple):
@@ -33,6 +47,7 @@ class Move(typing.NamedTuple):
     arguments: of the saga, that steps depend on
     roles: who is killed, or meets another fault
     points: what cases are about that are not about the saga's steps
+    whens: of each of them
     """
 
     kind: str
@@ -42,6 +57,7 @@ class Move(typing.NamedTuple):
     arguments: typing.Mapping = {}
     roles: tuple = (SUPER,)
     points: tuple = ()
+    whens: tuple = hooks.WHENS
 
 
 def _calls(*methods):
@@ -49,6 +65,16 @@ def _calls(*methods):
 
 
 ACTIVE, MOVED = ('ACTIVE', True), ('VERIFY_RESIZE', False)
+LIVE_ROLES = (SUPER, SOURCE_CONDUCTOR, SOURCE_COMPUTE, DEST_COMPUTE)
+DURING = 'during'
+DEVICE_ROLES = (SUPER, SOURCE_CONDUCTOR, SOURCE_COMPUTE)
+DEVICE_SAGAS = {
+    'attach-volume': {},
+    'detach-volume': {},
+    'swap-volume': {'old_volume_id': 'old', 'volume_id': 'new'},
+    'attach-interface': {},
+    'detach-interface': {},
+}
 LIVE = {'synchronous': False, 'forced': False}
 SHELVE = {'offload': False, 'image': True}
 TABLES = {
@@ -191,6 +217,24 @@ TABLES[UNDO] = {
     for name in ('resize', 'revert')
 }
 
+TABLES |= {
+    DEVICES: {
+        kind: Move(kind, 'ACTIVE', 'ACTIVE', ACTIVE, arguments, roles=DEVICE_ROLES)
+        for kind, arguments in DEVICE_SAGAS.items()
+    },
+    PHASES: {
+        'live-migrate': TABLES[SAME_CELL]['live-migrate']._replace(
+            roles=LIVE_ROLES, points=ALL_PHASES, whens=(DURING,)
+        )
+    },
+    ABORT: {
+        'live-migrate': TABLES[SAME_CELL]['live-migrate']._replace(
+            roles=LIVE_ROLES,
+            points=(*_undone(TABLES[SAME_CELL]['live-migrate']), *ABORT_CALLS),
+        )
+    },
+}
+
 
 def every(*tables, roles=EVERYONE, names=None):
     """The cases of these tables, or of all."""
@@ -199,7 +243,7 @@ def every(*tables, roles=EVERYONE, names=None):
         for title, moves in TABLES.items()
         for name, move in moves.items()
         for step in steps(move)
-        for when in hooks.WHENS
+        for when in move.whens
         for role in move.roles
         if (not tables or title in tables) and role in roles and (not names or name in names)
     ]

@@ -27,17 +27,34 @@ CRASH = {
         'shelved_offload_time': -1,
     },
     'conductor': {'lease_s': 4, 'sweep_interval_s': 1, 'saga_threads': 32},
+    # Nobody waits for the answer of a request whose saga meets a fault.
+    'api': {'device_timeout': 0},
     'compute': {'audit_interval': 5, 'stray_grace': 5},
     'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0},
 }
 
 
+# Where copies go on until somebody ends them.
+ENDLESS = os.path.join(os.path.dirname(__file__), 'endless.yaml')
+# So many leave a host at a time where phases are looked at: one of them must wait.
+LEAVING = len(cases.ALL_PHASES) - 1
+
+
 def of_table(table, database, **settings):
     """The cloud in which the cases of a table are run."""
-    if table == cases.SAME_CELL:
+    if table in (cases.PHASES, cases.ABORT):
+        settings.setdefault('profile', ENDLESS)
+    if table == cases.PHASES:
+        settings.setdefault('options', leaving(LEAVING))
+    if table in cases.IN_A_CELL:
         return CrashCloud(database, cells=1, hosts=2, **settings)
     far = type(database)() if table == cases.OTHER else None
     return CrashCloud(database, cells=2, hosts=1, far_database=far, **settings)
+
+
+def leaving(number):
+    """The options of a cloud whose hosts let so many guests go at a time."""
+    return {'DEFAULT': {'max_concurrent_live_migrations': number}}
 
 
 class Layout(layout.Layout):

@@ -44,6 +44,17 @@ accept
     The API dies before it has answered.
 undo
     The last step that may fail fails, and a daemon dies while the others are undone.
+devices
+    Volumes and ports are attached, detached and swapped. Afterwards the record, the
+    hypervisor and the volume and network services agree on what the server has.
+live phases
+    A daemon dies while live migrations wait for their turn, prepare, copy, have switched
+    to post-copy and clean up. Copies go on until somebody ends them, so what was under
+    way must still be so afterwards, and must be able to end, within 60 seconds.
+live abort
+    A daemon dies while a live migration is aborted that copies: before or after the host
+    hears of it, and at every step that is undone. It ends as cancelled, its guest runs
+    on the source, and the next one succeeds.
 """
 SUMS = ('Table', 'Move', 'Database', 'Cases', 'Run', 'Survived', 'Did not survive')
 

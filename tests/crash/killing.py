@@ -48,6 +48,8 @@ class Outcome(typing.NamedTuple):
 class Killing:
     """Runs cases of one table. cloud: a CrashCloud with the two hosts that it needs."""
 
+    bound_s = BOUND_S
+
     def __init__(self, cloud, table):
         self.cloud = cloud
         self.stage = stage_module.Stage(cloud, table)
@@ -57,7 +59,7 @@ class Killing:
 
     def run(self, batch):
         """Run cases of one role that begin alike; their outcomes."""
-        servers = self.stage.bring(batch[0], len(batch))
+        servers = self._bring(batch)
         pairs = list(zip(batch, servers, strict=True))
         stops = [self._stop(case, server) for case, server in pairs]
         former = {server.id: self._saga_uuid(server) for server in servers}
@@ -78,6 +80,10 @@ class Killing:
             for case, server in pairs
         ]
 
+    def _bring(self, batch):
+        """A server for each case, of which its move may be asked."""
+        return self.stage.bring(batch[0], len(batch))
+
     def _stop(self, case, server):
         hold_s = LATE_S if case.role == cases.LATE else None
         if case.table == cases.CALLS:
@@ -96,12 +102,15 @@ class Killing:
         if case.table == cases.ACCEPT:
             runtime.spawn(self._ask_in_vain, case, server, name='asking')
         else:
-            self.stage.ask(case.name, server)
+            self._ask_plainly(case, server)
+
+    def _ask_plainly(self, case, server):
+        self.stage.ask(case.name, server)
 
     def _ask_in_vain(self, case, server):
         """Ask the API, which will die before it answers."""
         try:
-            self.stage.ask(case.name, server)
+            self._ask_plainly(case, server)
         except (requests.ConnectionError, *boots.NO_ANSWER) as error:
             LOG.info('%s: %s', case, error)
 
@@ -132,7 +141,7 @@ class Killing:
                 if seen is None or server.id in ended or not self._is_over(case, server, seen):
                     continue
                 seconds = runtime.monotonic() - since
-                late = f'took {seconds:.0f} s' if seconds > BOUND_S else None
+                late = f'took {seconds:.0f} s' if seconds > self.bound_s else None
                 ended[server.id] = (twice.get(server.id, late), seconds)
             runtime.sleep(0.1)
         return ended
@@ -190,7 +199,7 @@ class Killing:
 
     def _asked_again(self, case, move, server):
         """Ask for a move that was undone once more; what goes wrong then."""
-        self.stage.ask(case.name, server)
+        self._ask_plainly(case, server)
         deadline = runtime.monotonic() + AGAIN_S
         while runtime.monotonic() < deadline:
             seen = self.stage.seen()

@@ -55,7 +55,7 @@ class Stage(moving.Moving):
         super().__init__(cloud)
         self.table = table
         self.home = 'cell1-host1'
-        self.away = 'cell1-host2' if table == cases.SAME_CELL else 'cell2-host1'
+        self.away = 'cell1-host2' if table in cases.IN_A_CELL else 'cell2-host1'
         self.servers = []
         self._failed = False
 

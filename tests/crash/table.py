@@ -15,13 +15,20 @@ import sys
 from nova_lite import runtime
 from tests.crash import cases
 from tests.crash import cloud as cloud_module
+from tests.crash import gear
 from tests.crash import kept
 from tests.crash import killing
+from tests.crash import phases
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 
 DATABASES = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 AT_ONCE = 8
+KILLING = {
+    cases.DEVICES: gear.DeviceKilling,
+    cases.PHASES: phases.PhaseKilling,
+    cases.ABORT: phases.PhaseKilling,
+}
 
 
 def run(args):
@@ -55,7 +62,7 @@ def _run_table(args, table, wanted, results):
     """Run cases of one table in one cloud; how many did not survive."""
     done, lost = 0, 0
     with cloud_module.of_table(table, DATABASES[args.database]()) as cloud:
-        kills = killing.Killing(cloud, table)
+        kills = KILLING.get(table, killing.Killing)(cloud, table)
         for batch in itertools.islice(cases.batches(wanted, args.at_once), args.batches):
             for outcome in kills.run(batch):
                 results.add(args.database, outcome)
