@@ -4,10 +4,14 @@ From the step that gives the port up there is no way back: a port that was made 
 server may be gone.
 """
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
 from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
 
 BEGIN = 'record the request'
 UNPLUG = 'detach on the host'
@@ -57,12 +61,12 @@ class DetachInterface(devices.DeviceSaga):
         self.write(self._forget)
 
     def _forget(self, connection):
-        row = instances.find(connection, self.instance_uuid)
-        if row is not None and not row.deleted:
-            kept = [
-                entry
-                for entry in row.network_info or ()
-                if entry['id'] != self.arguments['port_id']
-            ]
+        try:
+            row = instances.lock(connection, self.instance_uuid)
+        except exception.InstanceNotFound:
+            LOG.info('Server %s is deleted, its interfaces with it', self.instance_uuid)
+        else:
+            port_id = self.arguments['port_id']
+            kept = [entry for entry in row.network_info or () if entry['id'] != port_id]
             instances.update(connection, row.uuid, {'network_info': kept})
         self.end_events(connection)

@@ -199,3 +199,12 @@ class DeviceSagasTest(testscenarios.WithScenarios, testtools.TestCase):
             self.assertRaises(exception.InstanceNotFound, steps[pivot].do)
             self.undo(made, steps[:pivot])
         self.assertEqual('deleting', self.cell.row(self.server).task_state)
+
+    def test_server_that_is_deleted_after_the_pivot(self):
+        made = getattr(self, self.name)()
+        after = self.pivot(made) + 1
+        steps = made.steps()
+        self.do(made, steps[:after])
+        self.cell.db.write(instances.mark_deleted, self.server)
+        self.do(made, steps[after:])
+        self.assertNotIn(None, [result for _event, _host, result in self.cell.events(self.server)])
