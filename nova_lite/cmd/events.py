@@ -12,6 +12,7 @@ from oslo_log import log
 import oslo_messaging
 
 from nova_lite import cells as cells_module
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd import events_door
 from nova_lite.cmd import state_dir
@@ -41,6 +42,8 @@ def add_parser(commands):
 
 def run(args):
     """Print notifications as they come."""
+    if args.count is not None and args.count < 1:
+        raise exception.Invalid(reason='--count must be at least 1')
     conf = state_dir.control_conf(args.state_dir)
     embedded = conf.transport_url.startswith(transport.EMBEDDED)
     found = _of_embedded(conf) if embedded else _of_buses(conf)
@@ -153,7 +156,7 @@ def line_of(message):
         message['timestamp'][11:23],
         f'{message["bus"]:<10}',
         f'{message["publisher_id"]:<28}',
-        f'{message["event_type"]:<36}',
+        f'{message["event_type"]:<44}',
         server_of(message) or data.get('name') or data.get('host') or '',
         data.get('state') or '',
         fault['nova_object.data']['exception_message'] if fault else '',

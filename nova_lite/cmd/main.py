@@ -1,17 +1,19 @@
 """nova-lite: the command for people. Each subcommand is a module beside this one.
 
 Exit codes: 0 done; 1 done, and something did not hold (a finding, a failure);
-2 not done: wrong arguments, or something is missing, away or in use.
+2 not done: wrong arguments, or something is missing, away or in use. As shells have it:
+130 interrupted; 141 whoever read the output wants no more of it.
 """
 
 import argparse
 import importlib
 import logging
+import os
 import sys
 
 from nova_lite import exception
 
-NOT_DONE, INTERRUPTED = 2, 130
+NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
 COMMANDS = (
     'up',
     'demo',
@@ -50,6 +52,10 @@ def main(argv=None):
         return NOT_DONE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        # What is left to be written at the exit goes nowhere, without another error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
 
 
 if __name__ == '__main__':

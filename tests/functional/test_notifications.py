@@ -365,6 +365,13 @@ class EventsCommandTest(base.CloudTest):
             },
         )
 
+    def test_nobody_reads_them_any_more(self):
+        command = self.follow()
+        command.stdout.close()
+        self.cloud.boot()
+        self.assertEqual(141, command.wait(60))
+        self.assertNotIn('Traceback', command.stderr.read())
+
     def test_of_one_server(self):
         first = self.cloud.boot()
         command = self.follow('--server', first.id, '--count', '2')

@@ -1,8 +1,13 @@
 """nova-lite events: what a line tells, and of which server it is."""
 
+import contextlib
+import io
+
 import testtools
 
 from nova_lite.cmd import events
+from nova_lite.cmd import main
+from nova_lite.notify import derive
 
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
 
@@ -23,6 +28,17 @@ def fault(text):
 
 
 class EventsTest(testtools.TestCase):
+    def test_a_count_that_makes_no_sense(self):
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err):
+            self.assertEqual(2, main.main(['events', '--state-dir', '/nowhere', '--count', '0']))
+        self.assertIn('--count must be at least 1', err.getvalue())
+
+    def test_columns_hold_every_type(self):
+        types = [name for name in derive.every_type() if name.startswith('instance.')]
+        lines = [events.line_of(message(name, uuid=UUID)) for name in types]
+        self.assertEqual(1, len({line.index(UUID) for line in lines}))
+
     def test_of_which_server(self):
         for expected, told in (
             (UUID, message('instance.reboot.end', uuid=UUID)),
