@@ -1,5 +1,7 @@
 """The placement application on MariaDB and PostgreSQL, with requests side by side."""
 
+from placement import db_api
+
 from nova_lite import runtime
 from nova_lite.wsgi import placement
 from tests.fixtures import http
@@ -49,6 +51,21 @@ class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
     """On MariaDB."""
 
     server = mariadb.MariaDB
+
+    def test_no_locks_of_what_is_not_there(self):
+        """Two claims of new consumers delete nothing first; none waits for the other then."""
+        engine = db_api.get_placement_engine()
+        with engine.connect() as one, engine.connect() as other:
+            for connection in (one, other):
+                connection.exec_driver_sql('SET SESSION innodb_lock_wait_timeout = 5')
+                connection.commit()
+                connection.exec_driver_sql("DELETE FROM allocations WHERE consumer_id = 'x'")
+            for number, connection in enumerate((one, other)):
+                connection.exec_driver_sql(
+                    'INSERT INTO allocations'
+                    ' (resource_provider_id, consumer_id, resource_class_id, used)'
+                    f" VALUES (1, 'x{number}', 0, 1)"
+                )
 
 
 class PostgreSQLTest(_PlacementOn, base.PlacementClientTestCase):
