@@ -11,6 +11,7 @@ from nova_lite import runtime
 from nova_lite.cmd.cloud import clouds
 
 WAIT_S = 120
+FAILED = 'ERROR'
 
 
 class Client:
@@ -78,7 +79,7 @@ class Client:
         }
 
     def settle(self, wanted, pause_s):
-        """Wait for many servers at once, with one list for all.
+        """Wait for many servers at once, with short lists for all.
 
         wanted: {server id: status}; yields (id, seconds of `monotonic`) as each gets there.
         Raises Conflict for a server in ERROR, Unavailable when time is up.
@@ -86,14 +87,15 @@ class Client:
         left = dict(wanted)
         deadline = runtime.monotonic() + WAIT_S
         while left:
-            listed = self.call('GET', '/servers/detail?limit=1000')['servers']
-            now = runtime.monotonic()
-            for server in listed:
-                if server['id'] in left and server['status'] == left[server['id']]:
-                    del left[server['id']]
-                    yield server['id'], now
-                elif server['id'] in left and server['status'] == 'ERROR':
-                    raise exception.Conflict(reason=f'server {server["id"]} is in ERROR')
+            for status in {*left.values(), FAILED}:
+                listed = self.call('GET', f'/servers?limit=1000&status={status}')['servers']
+                now = runtime.monotonic()
+                for uuid in [server['id'] for server in listed if server['id'] in left]:
+                    if left[uuid] == status:
+                        del left[uuid]
+                        yield uuid, now
+                    elif status == FAILED:
+                        raise exception.Conflict(reason=f'server {uuid} is in ERROR')
             if left and now > deadline:
                 raise exception.Unavailable(
                     service=f'{len(left)} servers', reason=f'not settled in {WAIT_S} s'
