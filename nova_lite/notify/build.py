@@ -160,5 +160,5 @@ def _payload_of(kind, facts):
     if kind is payloads.FlavorPayload:
         return make.of_flavor(facts['values'], projects=facts['projects'])
     if kind is payloads.RequestSpecPayload:
-        return make.of_spec(facts['spec'])
+        return facts['payload']
     return make.of_record(kind, facts['values'])

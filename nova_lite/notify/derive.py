@@ -185,6 +185,14 @@ def concerns(note):
     return note.what == 'change' or note.what in RECORDS
 
 
+def tells_of_moves(note):
+    """Whether the server's migration has a part in what is told of a note."""
+    if note.what == 'event':
+        event = note.facts['event']
+        return event in SCHEDULED or any(told.move for told in EVENTS.get(event, ()))
+    return note.what == 'action' and ACTIONS[note.facts['action']].move
+
+
 def every_type():
     """{event type: (payload class, what publishes it)} of all there are."""
     found = {}

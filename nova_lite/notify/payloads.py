@@ -18,8 +18,11 @@ class Payload(base.VersionedObject):
 
     def as_wire(self):
         """The plain values that go into the message."""
-        self.obj_reset_changes(recursive=True)
         return self.obj_to_primitive()
+
+    def obj_what_changed(self):
+        """Nothing: what is new of an object that is only sent is not told."""
+        return set()
 
 
 def payload(cls):

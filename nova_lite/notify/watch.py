@@ -18,6 +18,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.notify import derive
+from nova_lite.notify import make
 
 LOG = log.getLogger(__name__)
 
@@ -29,8 +30,8 @@ DATABASE_ERRORS = (db_exception.DBError, sa.exc.SQLAlchemyError)
 class Server:
     """A server as it was when something of it was recorded.
 
-    devices: None when they are not told of; migration: the newest one
-    asked: the row of the action it belongs to, or None
+    devices: None when they are not told of; asked: the row of the action it belongs to,
+        or None; migration: the newest one, where moves are told of
     """
 
     row: object
@@ -104,10 +105,10 @@ class Watcher:
             if note.what == 'subject':
                 subjects.setdefault(note.facts['uuid'], {}).update(note.facts)
         failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
+        concerning = [note for note in notes if derive.concerns(note)]
+        moves = any(map(derive.tells_of_moves, concerning))
         found = []
-        for note in notes:
-            if not derive.concerns(note) or note.what == 'subject':
-                continue
+        for note in concerning:
             uuid = note.facts.get('uuid')
             if note.what in derive.RECORDS:
                 found.append(Seen(note))
@@ -119,7 +120,7 @@ class Watcher:
                 changed.add(uuid)
             key = (uuid, note.facts.get('request_id'))
             if key not in servers:
-                servers[key] = self._server(connection, *key)
+                servers[key] = self._server(connection, *key, moves=moves)
             if servers[key] is not None:
                 found.append(
                     Seen(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
@@ -134,7 +135,7 @@ class Watcher:
             # It is committed, whatever becomes of the notification.
             LOG.exception('No notifications of %s records', len(found))
 
-    def _server(self, connection, uuid, request_id):
+    def _server(self, connection, uuid, request_id, *, moves):
         row = instances.find(connection, uuid)
         if row is None or row.hidden:
             return None
@@ -142,12 +143,12 @@ class Watcher:
         devices = None
         if self._devices:
             devices = children.block_devices(connection, [uuid]).get(uuid, [])
-        moves = migrations.of_instance(connection, uuid)
+        moved = migrations.of_instance(connection, uuid) if moves else ()
         return Server(
             row=row,
             devices=devices,
             tags=children.tags(connection, [uuid]).get(uuid, []),
-            migration=moves[-1] if moves else None,
+            migration=moved[-1] if moved else None,
             asked=asked,
             request_id=request_id or (asked and asked.request_id),
         )
@@ -163,8 +164,8 @@ class Notices:
         """Tell that the scheduler begins ('start') or has made ('end') a decision."""
         if self._desk.is_wanted():
             facts = {
-                # It is the scheduler's to change; the desk reads it later.
-                'spec': spec.obj_clone(),
+                # Made now: the spec is the scheduler's to change.
+                'payload': make.of_spec(spec),
                 'phase': phase,
                 'request_id': ctxt.request_id,
             }

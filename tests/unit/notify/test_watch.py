@@ -88,6 +88,16 @@ class Desk:
         return self.kept[-1][1]['payload']['nova_object.data']
 
 
+class Late:
+    """A desk that makes nothing of what it takes, until later."""
+
+    def is_wanted(self):
+        return True
+
+    def take(self, _cell, found):
+        self.found = found
+
+
 class WatchTestCase(testtools.TestCase):
     options = {}
 
@@ -320,9 +330,15 @@ class NoticesTest(WatchTestCase):
         )
         ctxt = self.cell.ask(self.cell.boot(), 'reboot', None)
         self.forget()
-        watch.Notices(self.desk).scheduling(ctxt, spec, 'start')
+        seen = Late()
+        watch.Notices(seen).scheduling(ctxt, spec, 'start')
+        spec.ignore_hosts.append('host-2')
+        spec.flavor.vcpus += 1
+        self.desk.take(None, seen.found)
         self.assertEqual(['scheduler.select_destinations.start'], self.desk.types())
         self.assertEqual(['host-1'], self.desk.last()['ignore_hosts'])
+        told = self.desk.last()['flavor']['nova_object.data']['vcpus']
+        self.assertEqual(test_objects.FLAVOR['vcpus'], told)
 
 
 class TypesTest(testtools.TestCase):
