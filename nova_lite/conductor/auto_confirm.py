@@ -4,6 +4,7 @@ Source: reference/moves 3.2, [DEFAULT]resize_confirm_window.
 """
 
 import datetime
+import typing
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -45,7 +46,7 @@ class AutoConfirm:
     def _look(self, cell):
         window = self._world.conf.resize_confirm_window
         due = runtime.naive_now() - datetime.timedelta(seconds=window)
-        for migration, row in cell.db.read(_finished):
+        for migration, row in cell.db.read(finished):
             if row is None or row.deleted:
                 self._abandon(cell, migration, 'its server is deleted')
             elif cell_builds.is_gone(row) or not window or migration.updated_at > due:
@@ -126,11 +127,17 @@ def confirmation(migration):
     )
 
 
-def _finished(connection):
-    """[(migration, its server's row or None)] of moves that wait for their confirmation."""
-    table = migrations.TABLE
+def finished(connection):
+    """[(migration, its server's columns or None)] of moves that wait for their confirmation.
+
+    One statement, of what is looked at: there may be many, and it is asked often.
+    """
+    table, server = migrations.TABLE, instances.TABLE
+    names = ('uuid', 'deleted', 'vm_state', 'task_state')
+    columns = [server.c[name].label(f'server_{name}') for name in names]
     found = connection.execute(
-        sa.select(table)
+        sa.select(table, *columns)
+        .outerjoin(server, server.c.uuid == table.c.instance_uuid)
         .where(
             table.c.status == str(Status.FINISHED),
             table.c.migration_type.in_([str(each) for each in TYPES]),
@@ -138,4 +145,11 @@ def _finished(connection):
         )
         .order_by(table.c.id)
     ).all()
-    return [(row, instances.find(connection, row.instance_uuid)) for row in found]
+    return [(row, _Server(*row[-len(names) :]) if row.server_uuid else None) for row in found]
+
+
+class _Server(typing.NamedTuple):
+    uuid: str
+    deleted: bool
+    vm_state: str
+    task_state: str | None
