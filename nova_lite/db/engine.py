@@ -17,6 +17,7 @@ from sqlalchemy import pool
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import mariadb
 from nova_lite.db import notes
 from nova_lite.db import patience
 
@@ -212,6 +213,11 @@ def _server_engine(url, threads, wait_s):
         pool_reset_on_return=None,
     )
     exc_filters.register_engine(engine)
+    if engine.dialect.driver == 'pymysql':
+
+        @sqlalchemy.event.listens_for(engine, 'do_connect')
+        def make(_dialect, _record, args, options):
+            return mariadb.Connection(*args, **options)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def made(_dbapi_connection, record):
