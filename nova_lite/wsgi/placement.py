@@ -6,6 +6,8 @@ over from an earlier one. Its middleware is put together here rather than by
 `placement.deploy`, because on SQLite one more has to go in the middle.
 """
 
+import functools
+
 import jsonschema
 from keystoneauth1 import loading
 from keystonemiddleware import opts as authtoken
@@ -23,8 +25,13 @@ from placement import microversion
 from placement import policy
 from placement import requestlog
 from placement import util
+from placement.objects import allocation
+from placement.objects import consumer
+from placement.objects import project
 from placement.objects import resource_class
+from placement.objects import resource_provider
 from placement.objects import trait
+from placement.objects import user
 import psycopg
 import sqlalchemy
 
@@ -34,6 +41,8 @@ AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noau
 # A claim of a new consumer first deletes what is not there: at MariaDB's own level two such
 # claims lock each other's gap, and one of them is made again. Generations guard the rest.
 ISOLATION = {'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'}
+# What claims and reads of them go through.
+WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
 
 
 class Serial:
@@ -84,6 +93,25 @@ class CompiledValidation:
             raise error
 
 
+class KnownAliases:
+    """What placement uses of SQLAlchemy, making each alias of a table only once.
+
+    Placement makes them at every call, and to copy a table's columns for that is a
+    fifth of the time of a request. An alias does not change once it has its columns.
+    """
+
+    def __getattr__(self, name):
+        return getattr(sqlalchemy, name)
+
+    @staticmethod
+    @functools.cache
+    def alias(table, name):
+        made = sqlalchemy.alias(table, name=name)
+        # Now: the threads that share it find it whole.
+        made.c.keys()
+        return made
+
+
 def make_app(database_url, *, auth_strategy='keystone', keystone=None, sync=True, files=()):
     """Build the placement application.
 
@@ -95,6 +123,8 @@ def make_app(database_url, *, auth_strategy='keystone', keystone=None, sync=True
     """
     conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
     util.jsonschema = CompiledValidation()
+    for module in WITH_ALIASES:
+        module.sa = KnownAliases()
     use_database(conf)
     policy.reset()
     policy.init(conf)

@@ -5,6 +5,7 @@ import json
 import fixtures
 import jsonschema
 import requests
+import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
@@ -123,3 +124,25 @@ class CompiledValidationTest(testtools.TestCase):
                     self.verdict(compiled.validate, instance),
                     json.dumps(instance),
                 )
+
+
+class KnownAliasesTest(testtools.TestCase):
+    """The same statements as with SQLAlchemy itself, from aliases that are made once."""
+
+    table = sa.Table('t', sa.MetaData(), sa.Column('id', sa.Integer), sa.Column('of', sa.Integer))
+
+    def statement(self, of):
+        """A statement that joins a table with itself, made by a module."""
+        child, parent = of.alias(self.table, name='c'), of.alias(self.table, name='p')
+        joined = of.join(child, parent, child.c.of == parent.c.id)
+        return str(of.select(child.c.id, parent.c.of).select_from(joined))
+
+    def test_same_as_sqlalchemy(self):
+        known = placement.KnownAliases()
+        for _ in range(2):
+            self.assertEqual(self.statement(sa), self.statement(known))
+
+    def test_made_once(self):
+        first = placement.KnownAliases().alias(self.table, name='a')
+        self.assertIs(first, placement.KnownAliases().alias(self.table, name='a'))
+        self.assertIsNot(first, placement.KnownAliases().alias(self.table, name='b'))
