@@ -67,7 +67,7 @@ def migrate(req, server):
         changes={'progress': 0},
         arguments={
             'flavor': row.flavor,
-            'ignore_hosts': [] if _may_stay(req, server) else [row.host],
+            'ignore_hosts': [] if host or _may_stay(req, server) else [row.host],
             **wanted,
         },
     )

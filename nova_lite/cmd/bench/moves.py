@@ -59,7 +59,7 @@ class Resizes(moving.Moves):
 
     def _note_peak(self, held, left, measured, began):
         """Wait until all of `left` have arrived; note what most of them running took."""
-        deadline, asked = began + moving.TIMEOUT_S, len(left)
+        deadline, asked = began + self.timeout_s, len(left)
         peak, at = held.look(), (len(left), 0)
         while left:
             there = {server['id'] for server in self._watch.list(f'/servers?status={VERIFY}')}
@@ -69,9 +69,7 @@ class Resizes(moving.Moves):
             if (found['threads'], found['memory_mib']) > (peak['threads'], peak['memory_mib']):
                 peak, at = found, (len(left), asked - len(left))
             if now > deadline:
-                measured.failures.append(
-                    f'{len(left)} servers not {VERIFY} in {moving.TIMEOUT_S} s'
-                )
+                measured.failures.append(f'{len(left)} servers not {VERIFY} in {self.timeout_s} s')
                 break
             runtime.sleep(max(self.args.poll, 0.25))
         measured.add(f'all to {VERIFY}', runtime.monotonic() - began)
@@ -171,7 +169,7 @@ class Evacuate(moving.Moves):
     def clean(self):
         """Let the host return, which removes what was evacuated, and delete the servers."""
         hostpower.power_on(self._guests, self._victim)
-        deadline = runtime.monotonic() + moving.TIMEOUT_S
+        deadline = runtime.monotonic() + self.timeout_s
         while True:
             try:
                 self._force_down(False)

@@ -14,7 +14,8 @@ from nova_lite.cmd.bench import watch
 
 # Servers are booted and deleted in an unmeasured crowd.
 CROWD = 16
-TIMEOUT_S = 300
+# How long it may take for all to get where they are going: in all, and more for each.
+TIMEOUT_S, TIMEOUT_EACH_S = 300, 2
 LOOK_S = 0.5
 ACTIVE = 'ACTIVE'
 
@@ -35,6 +36,10 @@ class Moves(abc.ABC):
         self.hosts = {}
         self._number = 0
         self._watch = None
+
+    @property
+    def timeout_s(self):
+        return TIMEOUT_S + TIMEOUT_EACH_S * (self.args.count + self.args.waiting)
 
     # ---- what a kind of move says ----
 
@@ -57,7 +62,7 @@ class Moves(abc.ABC):
         """Boot, measure, delete; returns the Phases."""
         self.prepare()
         self._watch = watch.Watch(
-            self.cloud, self.name, pause_s=self.args.poll, timeout_s=TIMEOUT_S
+            self.cloud, self.name, pause_s=self.args.poll, timeout_s=self.timeout_s
         )
         with self._watch:
             try:
@@ -127,7 +132,7 @@ class Moves(abc.ABC):
 
     def clean(self):
         """Delete every server of this run and wait until they are gone."""
-        deadline = runtime.monotonic() + TIMEOUT_S
+        deadline = runtime.monotonic() + self.timeout_s
         asked, left = {}, self._left()
         with progress.Count('deleted', len(left)) as told:
             while left:
@@ -137,7 +142,7 @@ class Moves(abc.ABC):
                 if runtime.monotonic() > deadline:
                     raise exception.Unavailable(
                         service=f'{len(left)} servers {self.name}',
-                        reason=f'not gone in {TIMEOUT_S} s: {asked[left[0]]}',
+                        reason=f'not gone in {self.timeout_s} s: {asked[left[0]]}',
                     )
                 runtime.sleep(LOOK_S)
                 before, left = len(left), self._left()
