@@ -12,7 +12,7 @@ from nova_lite.wsgi import server
 def application(conf):
     """The WSGI callable that this configuration asks for."""
     compute = wiring.api(conf)
-    monitor.serve(conf, [wiring.watched_api(compute.app)])
+    monitor.serve(conf, [wiring.watched_api(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:
         return compute
     routes = {prefix: front.Proxy(url) for prefix, url in conf.api.proxies.items()}

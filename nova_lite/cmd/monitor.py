@@ -20,21 +20,26 @@ class Service:
     collectors: tuple = ()
 
 
-def serve(conf, daemons):
+def serve(conf, daemons, *, workers=1):
     """Serve in a thread of this process; the server, or None when [health]port is unset.
 
     A port that is taken is no reason not to do the daemon's work.
+
+    workers: processes with this configuration; each takes the first port that none of the
+        others has, from [health]port on
     """
     options = conf.health
     if options.port is None:
         return None
-    running = server.InProcess(
-        app.Monitoring(daemons), host=options.listen, port=options.port, threads=THREADS
-    )
-    try:
-        running.start()
-    except OSError as error:
-        LOG.error('Nobody can ask how this daemon is: port %s: %s', options.port, error)
-        return None
-    LOG.info('How this daemon is: %s/healthcheck', running.url)
-    return running
+    application = app.Monitoring(daemons)
+    for port in range(options.port, options.port + workers):
+        running = server.InProcess(application, host=options.listen, port=port, threads=THREADS)
+        try:
+            running.start()
+        except OSError as error:
+            reason = error
+            continue
+        LOG.info('How this daemon is: %s/healthcheck', running.url)
+        return running
+    LOG.error('Nobody can ask how this daemon is: port %s: %s', port, reason)
+    return None

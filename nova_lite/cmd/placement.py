@@ -26,7 +26,8 @@ def application(conf):
     """Placement under its prefix, as this configuration asks for it."""
     options = conf.placement_server
     database = engine.Database(options.connection, threads=1)
-    monitor.serve(conf, [monitor.Service('placement', {'database': checks.database(database)})])
+    watched = monitor.Service('placement', {'database': checks.database(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
     keystone = None
     if options.auth_strategy == 'keystone':
         keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}

@@ -14,7 +14,8 @@ def application(conf):
     """The four services, as this configuration asks for them."""
     options = conf.simcloud
     database = engine.Database(options.connection, threads=1)
-    monitor.serve(conf, [monitor.Service('simcloud', {'database': checks.database(database)})])
+    watched = monitor.Service('simcloud', {'database': checks.database(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
     return app.make_app(
         options.connection,
         options.public_url,

@@ -19,6 +19,7 @@ from nova_lite.conductor import cell as cell_conductor_module
 from nova_lite.conductor import super as super_module
 from nova_lite.db import engine
 from nova_lite.db.cell import services
+from nova_lite.monitoring import app as monitoring
 from nova_lite.monitoring import checks
 from nova_lite.monitoring import cloud
 from nova_lite.notify import desk as desk_module
@@ -67,13 +68,14 @@ def api(conf):
     neighbours = clients(conf)
     if conf.api.auth_strategy == 'keystone':
         neighbours.identity = identity.Identity(conf)
-    return api_app.make_app(
+    application = api_app.make_app(
         conf,
         api_db=api_db,
         cells=cells,
         clients=neighbours,
         super_conductor=super_rpc.SuperConductorAPI(bus),
     )
+    return monitoring.Balanced(application, 'api', {'database': checks.database(api_db)})
 
 
 def watched_api(app):

@@ -11,7 +11,8 @@ OPTS = [
     ),
     cfg.PortOpt(
         'port',
-        help='Their port; each daemon of a machine needs its own. Unset: they are not served.',
+        help='Their port; each daemon of a machine needs its own. Of several workers each takes '
+        'one, from this port on. Unset: they are not served.',
     ),
     cfg.IntOpt(
         'saga_lag_s',

@@ -1,4 +1,7 @@
-"""GET /healthcheck and GET /metrics of one daemon, or of several in one process."""
+"""GET /healthcheck and GET /metrics of one daemon, or of several in one process.
+
+And GET /healthcheck of an API, on its own port, for whoever balances its load.
+"""
 
 import http
 import json
@@ -8,6 +11,7 @@ import prometheus_client
 from nova_lite.monitoring import health
 
 JSON = 'application/json'
+HEALTHCHECK = '/healthcheck'
 
 
 class Monitoring:
@@ -20,7 +24,7 @@ class Monitoring:
     def __init__(self, daemons):
         self._daemons = daemons
         self._healths = {}
-        self._pages = {'/healthcheck': self._healthcheck, '/metrics': self._metrics}
+        self._pages = {HEALTHCHECK: self._healthcheck, '/metrics': self._metrics}
 
     def __call__(self, environ, start_response):
         page = self._pages.get(environ.get('PATH_INFO', '').rstrip('/'))
@@ -30,19 +34,13 @@ class Monitoring:
             status, kind, body = http.HTTPStatus.METHOD_NOT_ALLOWED, JSON, {'allowed': ['GET']}
         else:
             status, kind, body = page()
-        data = body if isinstance(body, bytes) else json.dumps(body, indent=2).encode() + b'\n'
-        start_response(
-            f'{status.value} {status.phrase}',
-            [('Content-Type', kind), ('Content-Length', str(len(data)))],
-        )
-        return [b'' if environ['REQUEST_METHOD'] == 'HEAD' else data]
+        return _answer(environ, start_response, status=status, kind=kind, body=body)
 
     def _healthcheck(self):
         reports = [self._health(daemon).report() for daemon in list(self._daemons)]
         healthy = all(well for well, _report in reports)
-        status = http.HTTPStatus.OK if healthy else http.HTTPStatus.SERVICE_UNAVAILABLE
         daemons = [report for _well, report in reports]
-        return status, JSON, {'healthy': healthy, 'daemons': daemons}
+        return _status(healthy), JSON, {'healthy': healthy, 'daemons': daemons}
 
     def _health(self, daemon):
         known, found = self._healths.get(daemon.name, (None, None))
@@ -59,3 +57,38 @@ class Monitoring:
         text = prometheus_client.generate_latest(prometheus_client.REGISTRY)
         text += prometheus_client.generate_latest(registry)
         return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
+
+
+class Balanced:
+    """An API that tells at /healthcheck whether this worker of it can answer requests.
+
+    Anybody may ask, so it gives no causes.
+
+    checks: of what no request can do without, as of a daemon
+    app: what the application says it serves
+    """
+
+    def __init__(self, application, name, checks):
+        self.app = application.app
+        self._application = application
+        self._health = health.Health(name, checks)
+
+    def __call__(self, environ, start_response):
+        asks = environ.get('PATH_INFO') == HEALTHCHECK
+        if not asks or environ['REQUEST_METHOD'] not in ('GET', 'HEAD'):
+            return self._application(environ, start_response)
+        healthy, _report = self._health.report()
+        return _answer(environ, start_response, status=_status(healthy), body={'healthy': healthy})
+
+
+def _status(healthy):
+    return http.HTTPStatus.OK if healthy else http.HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def _answer(environ, start_response, *, status, body, kind=JSON):
+    data = body if isinstance(body, bytes) else json.dumps(body, indent=2).encode() + b'\n'
+    start_response(
+        f'{status.value} {status.phrase}',
+        [('Content-Type', kind), ('Content-Length', str(len(data)))],
+    )
+    return [b'' if environ['REQUEST_METHOD'] == 'HEAD' else data]

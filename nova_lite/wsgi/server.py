@@ -12,20 +12,25 @@ from nova_lite import service
 PORTS = (10000, 18000)
 
 
-def free_port(host='127.0.0.1'):
-    """A port that no one listens on at this moment.
+def free_port(host='127.0.0.1', *, count=1):
+    """A port that no one listens on at this moment; nor on those after it, `count` in all.
 
     Below the range from which systems take the ports of outgoing connections: one of
     those would be gone before anyone listens on it.
     """
     while True:
         port = runtime.random().randrange(*PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind((host, port))
-            except OSError:
-                continue
+        if all(_is_free(host, port + number) for number in range(count)):
             return port
+
+
+def _is_free(host, port):
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
 
 
 class InProcess:

@@ -217,7 +217,10 @@ class Layout:
         return path
 
     def write_health(self, urls):
-        """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}."""
+        """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}.
+
+        Of several workers the second is DAEMON.2.
+        """
         _write(self.path('run', 'health.json'), json.dumps(urls, indent=2) + '\n')
 
     def write_config(self, name, sections, *, alone=False):

@@ -64,7 +64,9 @@ class ProcessCloud:
         progress('scheduler, super-conductor and compute API')
         self._child('scheduler', 'top', 'scheduler', control)
         self._child('super-conductor', 'top', 'conductor', control)
-        self._child('api', 'top', 'api', self._write('api', self._api_sections()))
+        api = self._write('api', self._api_sections())
+        workers = conf_module.make_conf(files=[api]).api.workers
+        self._child('api', 'top', 'api', api, workers=workers)
         self._wait_for(f'{self.url}/compute/', 'api.top')
         progress('hosts')
         setup.hosts(places, self.confs['control'])
@@ -104,23 +106,25 @@ class ProcessCloud:
     def _write(self, name, sections):
         return self.places.write_config(name, sections)
 
-    def _child(self, kind, name, module, config):
+    def _child(self, kind, name, module, config, *, workers=1):
         stage = STAGES.index(kind) if kind in STAGES else 0
         return self.supervisor.add(
             supervisor.Child(
                 f'{kind}.{name}',
                 f'nova_lite.cmd.{module}',
                 config,
-                self._monitored(f'{kind}.{name}'),
+                self._monitored(f'{kind}.{name}', workers),
                 places=self.places,
                 stage=stage,
             )
         )
 
-    def _monitored(self, name):
-        """A configuration file that gives a daemon its own port to tell how it is."""
-        port = server.free_port()
-        self.health_urls[name] = f'http://127.0.0.1:{port}'
+    def _monitored(self, name, workers):
+        """A configuration file that gives each process of a daemon a port to tell how it is."""
+        port = server.free_port(count=workers)
+        for number in range(workers):
+            told = f'{name}.{number + 1}' if number else name
+            self.health_urls[told] = f'http://127.0.0.1:{port + number}'
         return self.places.write_config(f'health-{name}', {'health': {'port': port}}, alone=True)
 
     def _start_cell(self, cell):
