@@ -14,14 +14,6 @@ NOVA_LITE_POLICY=$NOVA_LITE_CONF_DIR/policy.yaml
 # Functions
 # ---------
 
-# Names of the cells: cell1 cell2 ...
-function nova_lite_cells {
-    local number
-    for number in $(seq 1 "$NOVA_LITE_CELLS"); do
-        echo "cell$number"
-    done
-}
-
 function nova_lite_bin {
     echo "$(get_python_exec_prefix)/$1"
 }
@@ -64,9 +56,27 @@ function configure_nova_lite_common {
     iniset "$NOVA_LITE_COMMON_CONF" service_user user_domain_name "$SERVICE_DOMAIN_NAME"
     iniset "$NOVA_LITE_COMMON_CONF" service_user project_domain_name "$SERVICE_DOMAIN_NAME"
     local service
-    for service in placement glance neutron cinder; do
+    for service in placement glance neutron cinder keystone; do
         iniset "$NOVA_LITE_COMMON_CONF" $service region_name "$REGION_NAME"
+        if is_service_enabled tls-proxy; then
+            iniset "$NOVA_LITE_COMMON_CONF" $service cafile "$SSL_BUNDLE_FILE"
+        fi
     done
+}
+
+# Where clients find the API; with tls-proxy it listens on another port itself.
+function nova_lite_url {
+    echo "$SERVICE_PROTOCOL://$SERVICE_HOST:$NOVA_LITE_PORT"
+}
+
+function configure_nova_lite_api_port {
+    local port=$NOVA_LITE_PORT
+    if is_service_enabled tls-proxy; then
+        port=$NOVA_LITE_PORT_INT
+        iniset "$NOVA_LITE_API_CONF" api compute_link_prefix "$(nova_lite_url)"
+    fi
+    iniset "$NOVA_LITE_API_CONF" api listen "$SERVICE_LISTEN_ADDRESS"
+    iniset "$NOVA_LITE_API_CONF" api port "$port"
 }
 
 function configure_nova_lite_control {
@@ -75,8 +85,7 @@ function configure_nova_lite_control {
     iniset "$NOVA_LITE_CONTROL_CONF" DEFAULT state_path "$NOVA_LITE_STATE_PATH"
     iniset "$NOVA_LITE_CONTROL_CONF" api_database connection \
         "$(database_connection_url nova_lite_api)"
-    iniset "$NOVA_LITE_API_CONF" api listen "$SERVICE_LISTEN_ADDRESS"
-    iniset "$NOVA_LITE_API_CONF" api port "$NOVA_LITE_PORT"
+    configure_nova_lite_api_port
     iniset "$NOVA_LITE_API_CONF" oslo_policy policy_file "$NOVA_LITE_POLICY"
     configure_keystone_authtoken_middleware "$NOVA_LITE_API_CONF" nova
     local rule='!'
@@ -106,6 +115,7 @@ function configure_nova_lite {
     configure_nova_lite_common
     configure_nova_lite_control
     # nova-lite-manage adds _cell0 to the name of this database.
+    rm -f "$NOVA_LITE_CONF_DIR/cell0.conf"
     iniset "$NOVA_LITE_CONF_DIR/cell0.conf" database connection \
         "$(database_connection_url nova_lite)"
     local cell
@@ -118,7 +128,8 @@ function configure_nova_lite {
 
 function create_nova_lite_accounts {
     create_service_user nova admin
-    local url="$SERVICE_PROTOCOL://$SERVICE_HOST:$NOVA_LITE_PORT/v2.1"
+    local url
+    url="$(nova_lite_url)/v2.1"
     get_or_create_service nova-lite "$NOVA_LITE_SERVICE_TYPE" "nova_lite compute service"
     get_or_create_endpoint "$NOVA_LITE_SERVICE_TYPE" "$REGION_NAME" "$url"
 }
@@ -162,14 +173,14 @@ function start_nova_lite {
     nova_lite_run nl-sch nova-lite-scheduler "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONTROL_CONF"
     nova_lite_run nl-api nova-lite-api \
         "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONTROL_CONF" "$NOVA_LITE_API_CONF"
-    if is_service_enabled nl-cells; then
-        for cell in $(nova_lite_cells); do
-            enable_service "nl-cond-$cell" "nl-cpu-$cell"
-            nova_lite_run "nl-cond-$cell" nova-lite-conductor \
-                "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONF_DIR/conductor-$cell.conf"
-            nova_lite_run "nl-cpu-$cell" nova-lite-compute \
-                "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONF_DIR/compute-$cell.conf"
-        done
+    for cell in $(nova_lite_cells); do
+        nova_lite_run "nl-cond-$cell" nova-lite-conductor \
+            "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONF_DIR/conductor-$cell.conf"
+        nova_lite_run "nl-cpu-$cell" nova-lite-compute \
+            "$NOVA_LITE_COMMON_CONF" "$NOVA_LITE_CONF_DIR/compute-$cell.conf"
+    done
+    if is_service_enabled nl-api && is_service_enabled tls-proxy; then
+        start_tls_proxy nova-lite '*' "$NOVA_LITE_PORT" "$SERVICE_HOST" "$NOVA_LITE_PORT_INT"
     fi
 }
 
@@ -196,8 +207,7 @@ function discover_nova_lite_hosts {
 function create_nova_lite_flavors {
     local client known name id ram disk vcpus
     client="openstack --os-cloud devstack-admin"
-    client+=" --os-compute-endpoint-override"
-    client+=" $SERVICE_PROTOCOL://$SERVICE_HOST:$NOVA_LITE_PORT/v2.1"
+    client+=" --os-compute-endpoint-override $(nova_lite_url)/v2.1"
     known=$($client flavor list --all -c Name -f value)
     while read -r name id ram disk vcpus; do
         if ! grep -qx "$name" <<< "$known"; then
@@ -206,7 +216,11 @@ function create_nova_lite_flavors {
     done < "$NOVA_LITE_DIR/devstack/files/flavors"
 }
 
+# devstack says of a cloud without n-* services that it has no compute service.
 function configure_nova_lite_tempest {
+    iniset "$TEMPEST_CONFIG" service_available nova True
+    iniset "$TEMPEST_CONFIG" compute flavor_ref 42
+    iniset "$TEMPEST_CONFIG" compute flavor_ref_alt 84
     iniset "$TEMPEST_CONFIG" compute min_compute_nodes \
         $((NOVA_LITE_CELLS * NOVA_LITE_HOSTS_PER_CELL))
     iniset "$TEMPEST_CONFIG" compute-feature-enabled resize True
@@ -259,7 +273,7 @@ if is_nova_lite_enabled; then
         echo_summary "Starting nova_lite"
         start_nova_lite
         if is_service_enabled nl-api; then
-            wait_for_service "$SERVICE_TIMEOUT" "$SERVICE_PROTOCOL://$SERVICE_HOST:$NOVA_LITE_PORT"
+            wait_for_service "$SERVICE_TIMEOUT" "$(nova_lite_url)"
             discover_nova_lite_hosts
             create_nova_lite_flavors
         fi

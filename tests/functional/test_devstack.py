@@ -1,5 +1,6 @@
 """The devstack plugin, phase by phase, against stand-ins of the functions it calls."""
 
+import configparser
 import os
 import pathlib
 import shutil
@@ -133,7 +134,14 @@ class PluginTest(testtools.TestCase):
         cells = {f'nl-{kind}-cell{number}' for kind in ('cond', 'cpu') for number in (1, 2)}
         self.assertEqual({'nl-api', 'nl-super', 'nl-sch'} | cells, started)
         self.assertEqual(8774, found.conf('common', 'control', 'api').api.port)
-        self.assertIn('min_compute_nodes = 6', (found.root / 'tempest.conf').read_text())
+        tempest = configparser.ConfigParser()
+        tempest.read(found.root / 'tempest.conf')
+        self.assertEqual('6', tempest['compute']['min_compute_nodes'])
+        self.assertEqual('True', tempest['service_available']['nova'])
+        flavors = (PLUGIN / 'files' / 'flavors').read_text().splitlines()
+        known = {line.split()[1] for line in flavors}
+        used = {tempest['compute'][name] for name in ('flavor_ref', 'flavor_ref_alt')}
+        self.assertEqual((2, set()), (len(used), used - known))
 
     def _has_its_own_bus_for_each_cell(self, found):
         buses = {found.conf(f'conductor-cell{n}').transport_url for n in (1, 2)}
@@ -162,6 +170,23 @@ class PluginTest(testtools.TestCase):
             found.calls('get_or_create_endpoint'),
         )
         self.assertFalse((found.root / 'tempest.conf').exists())
+
+    def test_behind_the_tls_proxy(self):
+        settings = {
+            'SERVICE_PROTOCOL': 'https',
+            'SSL_BUNDLE_FILE': '/opt/stack/data/ca-bundle.pem',
+            'NOVA_LITE_CELLS': '1',
+            'ENABLED_SERVICES': f'key,rabbit,tls-proxy,{NOVA}',
+        }
+        found = self.stacked('post-config', 'extra', **settings)
+        conf = found.conf('common', 'control', 'api')
+        self.assertEqual(
+            [f'nova-lite * 8774 127.0.0.1 {conf.api.port}'], found.calls('start_tls_proxy')
+        )
+        self.assertNotEqual(8774, conf.api.port)
+        self.assertEqual('https://127.0.0.1:8774', conf.api.compute_link_prefix)
+        self.assertEqual(settings['SSL_BUNDLE_FILE'], conf.neutron.cafile)
+        self.assertEqual(['2 https://127.0.0.1:8774'], found.calls('wait_for_service'))
 
     def test_stacking_again_ends_where_the_first_time_did(self):
         asked = {'NOVA_LITE_CELLS': '1', 'NOVA_LITE_HOSTS_PER_CELL': '15'}
