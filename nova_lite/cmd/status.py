@@ -27,6 +27,8 @@ from nova_lite.db.cell import services
 
 PROG = 'nova-lite-status'
 PLACEMENT_VERSION = '1.36'
+CINDER_VERSION = '3.44'
+REIMAGE_VERSION = '3.68'
 STUCK = datetime.timedelta(minutes=10)
 
 
@@ -43,6 +45,14 @@ def warning(details):
 def failure(details):
     """The check found something that must be mended first."""
     return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
+
+
+def _number(version):
+    return microversion_parse.parse_version_string(version or '0.0')
+
+
+def _older(version, needed):
+    return _number(version) < _number(needed)
 
 
 class Checks(upgradecheck.UpgradeCommands):
@@ -92,16 +102,54 @@ class Checks(upgradecheck.UpgradeCommands):
     def check_placement(self):
         """Placement answers and speaks the version that is asked of it."""
         try:
-            service = session.Neighbour(self.conf, 'placement', title='placement')
-            document = service.get(context.admin(), '/')
+            newest = self._newest('placement')
         except exception.NovaLiteError as error:
             return failure(f'Placement cannot be reached: {error}')
-        newest = document['versions'][0]['max_version']
-        if microversion_parse.parse_version_string(newest) < (
-            microversion_parse.parse_version_string(PLACEMENT_VERSION)
-        ):
+        if _older(newest, PLACEMENT_VERSION):
             return failure(f'Placement is at {newest}, and {PLACEMENT_VERSION} is needed.')
         return success()
+
+    def check_cinder(self):
+        """The volume service, if there is one, speaks the versions that are asked of it."""
+        if not (self.conf.cinder.auth_type or self.conf.service_user.auth_type):
+            return success('No volume service is configured.')
+        try:
+            newest = self._newest('cinder')
+        except exception.NovaLiteError as error:
+            return warning(f'The volume service cannot be reached: {error}')
+        if _older(newest, CINDER_VERSION):
+            return failure(f'Cinder is at {newest}, and {CINDER_VERSION} is needed.')
+        if _older(newest, REIMAGE_VERSION):
+            return warning(
+                f'Cinder is at {newest}. Below {REIMAGE_VERSION} servers that boot from a volume '
+                'cannot be rebuilt with another image.'
+            )
+        return success()
+
+    def check_service_user(self):
+        """Long operations go on after the user's token has expired."""
+        options = self.conf.service_user
+        if not options.auth_type:
+            return failure('[service_user] has no credentials (auth_type).')
+        if not options.send_service_user_token:
+            return failure(
+                '[service_user]send_service_user_token is off: volumes cannot be detached, and '
+                "long operations fail when the user's token expires."
+            )
+        return success()
+
+    def _newest(self, group):
+        """The newest microversion of a neighbour; raises a NovaLiteError."""
+        service = session.Neighbour(self.conf, group, title=group)
+        try:
+            offered = service.get(context.admin(), '/')['versions']
+            return max(
+                (each.get('max_version') or each['version'] for each in offered), key=_number
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise exception.Unavailable(
+                service=group, reason=f'it does not tell its versions: {error}'
+            ) from error
 
     def check_policy(self):
         """The policy file is YAML."""
@@ -146,6 +194,8 @@ class Checks(upgradecheck.UpgradeCommands):
     _upgrade_checks = (
         ('Cells v2', check_cells),
         ('Placement API', check_placement),
+        ('Cinder API', check_cinder),
+        ('Service User Token Configuration', check_service_user),
         ('Policy File JSON to YAML Migration', check_policy),
         ('Older than N-1 computes', check_services),
         ('Stuck sagas', check_sagas),

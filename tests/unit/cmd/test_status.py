@@ -12,6 +12,7 @@ from nova_lite import versions
 from nova_lite.cmd import status
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
+from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
 from tests.unit.cmd.manage import base
 
@@ -23,6 +24,19 @@ class StatusTest(base.ManageTest):
         super().setUp()
         url = self.useFixture(placement_fixture.Placement()).url
         self.options['placement'] = {'auth_type': 'none', 'endpoint_override': url}
+        self.options['service_user'] = {'auth_type': 'none'}
+        self.volume_versions('3.71')
+
+    def volume_versions(self, newest):
+        """Have a volume service that says it speaks up to that version."""
+        body = json.dumps({'versions': [{'id': 'v3.0', 'version': newest}]}).encode()
+
+        def app(_environ, start_response):
+            start_response('300 Multiple Choices', [('Content-Type', 'application/json')])
+            return [body]
+
+        url = self.useFixture(http.Http({'/volume': app})).url
+        self.options['cinder'] = {'endpoint_override': f'{url}/volume/v3'}
 
     def check(self, code=SUCCESS):
         """{check: (result, details)}"""
@@ -56,6 +70,27 @@ class StatusTest(base.ManageTest):
         self.set_up_cells()
         self.options['placement'].update(endpoint_override='http://127.0.0.1:1', connect_retries=0)
         self.assertEqual(FAILURE, self.check(FAILURE)['Placement API'][0])
+
+    def test_volume_service(self):
+        self.set_up_cells()
+        self.volume_versions('3.43')
+        self.assertIn('3.44', self.check(FAILURE)['Cinder API'][1])
+        self.volume_versions('3.67')
+        self.assertEqual(WARNING, self.check(WARNING)['Cinder API'][0])
+        self.volume_versions('')
+        self.assertEqual(FAILURE, self.check(FAILURE)['Cinder API'][0])
+        self.options['cinder'] = {'endpoint_override': 'http://127.0.0.1:1', 'connect_retries': 0}
+        self.assertEqual(WARNING, self.check(WARNING)['Cinder API'][0])
+
+    def test_service_user(self):
+        self.set_up_cells()
+        name = 'Service User Token Configuration'
+        self.options['service_user']['send_service_user_token'] = False
+        self.assertIn('send_service_user_token', self.check(FAILURE)[name][1])
+        del self.options['service_user'], self.options['cinder']
+        found = self.check(FAILURE)
+        self.assertEqual(FAILURE, found[name][0])
+        self.assertEqual((SUCCESS, 'No volume service is configured.'), found['Cinder API'])
 
     def test_policy_file(self):
         self.set_up_cells()
