@@ -21,7 +21,7 @@ OPTS = [
         default=10,
         min=0,
         help='Seconds any database may take to answer a statement before it counts as not '
-        'available; 0 waits for ever. Changes of a schema and nova-manage wait for ever.',
+        'available; 0 waits for ever. Changes of a schema and nova-lite-manage wait for ever.',
     ),
 ]
 

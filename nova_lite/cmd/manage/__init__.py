@@ -50,7 +50,7 @@ def main(argv=None):
     args = parser().parse_args(sys.argv[1:] if argv is None else argv)
     try:
         with command.Site(_conf(args)) as site:
-            return args.run(site, args) or 0
+            return args.run(site, args)
     except exception.NovaLiteError as error:
         print(f'{PROG}: {error}', file=sys.stderr)
         return FAILED

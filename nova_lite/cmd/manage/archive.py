@@ -32,7 +32,6 @@ MOST = 2**31 - 1
     ALL_CELLS,
     command.flag('--task-log', 'accepted for the sake of scripts; there is no task log'),
     command.option('--sleep', type=int, default=0, metavar='S', help='seconds between batches'),
-    command.JSON,
 )
 def archive_deleted_rows(site, args):
     """Move deleted servers out of the way."""
@@ -56,7 +55,7 @@ def archive_deleted_rows(site, args):
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
-    _tell(args, moved)
+    _tell(site, args, moved)
     return 1 if moved else 0
 
 
@@ -83,6 +82,7 @@ def purge(site, args):
         print(f'Unable to get cell list from API DB. Is it configured? {error}')
         return 4
     count = sum(database.write(archive.purge, before) for _cell_id, database in found)
+    site.found['rows'] = count
     if args.verbose:
         print(f'Purged {count} rows')
     return 0 if count else 3
@@ -134,10 +134,10 @@ def _forget(connection, cell_id, uuids):
     return +collections.Counter(counts)
 
 
-def _tell(args, moved):
+def _tell(site, args, moved):
     if args.json or (args.verbose and moved):
         columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
-        command.print_list(args, columns, sorted(moved.items()))
+        command.print_list(site, args, columns, sorted(moved.items()))
     if args.json or not args.verbose:
         return
     if not moved:

@@ -91,12 +91,13 @@ def create_cell(site, args):
         'disabled': args.disabled,
     }
     add(site, values)
+    site.found['uuid'] = values['uuid']
     if args.verbose:
         print(values['uuid'])
     return 0
 
 
-@command.verb('cell_v2', command.flag('--verbose', 'show passwords'), command.JSON)
+@command.verb('cell_v2', command.flag('--verbose', 'show passwords'))
 def list_cells(site, args):
     """List the cells."""
     lines = []
@@ -105,7 +106,7 @@ def list_cells(site, args):
         if not args.verbose:
             urls = tuple(masked(url) for url in urls)
         lines.append((row.name or '', row.uuid, *urls, row.disabled))
-    command.print_list(args, COLUMNS, lines)
+    command.print_list(site, args, COLUMNS, lines)
 
 
 @command.verb(

@@ -1,7 +1,9 @@
 """What verbs are made of: their declaration, the deployment they work on, their output."""
 
 import collections
+import contextlib
 import functools
+import io
 import json
 
 from oslo_utils import timeutils
@@ -23,9 +25,25 @@ class Verb:
     def add_to(self, parsers):
         """Add the verb's parser to its category's."""
         parser = parsers.add_parser(self.name, help=self.run.__doc__.splitlines()[0])
-        for flags, keywords in self.options:
+        for flags, keywords in (*self.options, JSON):
             parser.add_argument(*flags, **keywords)
-        parser.set_defaults(run=self.run)
+        parser.set_defaults(run=self._exit)
+
+    def _exit(self, site, args):
+        """Run the verb; returns the exit code. With --json it prints one document.
+
+        That is the list that the verb has made, else what it found and said.
+        """
+        if not args.json:
+            return self.run(site, args) or 0
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = self.run(site, args) or 0
+        document = site.listed
+        if document is None:
+            document = {'code': code, **site.found, 'messages': said.getvalue().splitlines()}
+        print(json.dumps(document, indent=2))
+        return code
 
 
 def verb(category, *options, name=None):
@@ -53,10 +71,14 @@ JSON = flag('--json', 'print JSON')
 
 
 class Site:
-    """The deployment: its configuration, API database, cells and placement."""
+    """The deployment: its configuration, API database, cells and placement.
+
+    found: what --json prints of a verb besides its messages; listed: instead of them
+    """
 
     def __init__(self, conf):
         self.conf = conf
+        self.found, self.listed = {}, None
         # One statement may archive or map all there is.
         conf.set_override('read_timeout', 0, group='database')
 
@@ -105,13 +127,13 @@ def print_table(columns, lines):
     print(frame)
 
 
-def print_list(args, columns, lines):
+def print_list(site, args, columns, lines):
     """Print lines as a table, or with --json as a list of objects.
 
     columns: {key in JSON: title}
     """
     if args.json:
-        print(json.dumps([dict(zip(columns, line, strict=True)) for line in lines], indent=2))
+        site.listed = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
         print_table(columns.values(), lines)
 

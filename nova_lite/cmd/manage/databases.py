@@ -21,7 +21,7 @@ def api_sync(site, args):
 @command.verb('api_db', name='version')
 def api_version(site, _args):
     """Print the schema's revision."""
-    print(migrate.version(site.api_db.url, 'api'))
+    _print_version(site, site.api_db.url, 'api')
 
 
 @command.verb('db', LOCAL, REVISION, name='sync')
@@ -38,24 +38,28 @@ def sync(site, args):
 @command.verb('db', name='version')
 def version(site, _args):
     """Print the revision of the cell's schema."""
-    print(migrate.version(site.cell_url or site.cells.cell0.db.url, 'cell'))
+    _print_version(site, site.cell_url or site.cells.cell0.db.url, 'cell')
 
 
 @command.verb(
     'db',
     command.option('--max-count', type=int, metavar='N', help='rows to migrate at most'),
-    command.JSON,
     name='online_data_migrations',
 )
-def online_data_migrations(_site, args):
+def online_data_migrations(site, args):
     """Migrate data of older releases."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max_count')
         return 127
     # This is the first release: there is nothing older to migrate from.
     columns = {'migration': 'Migration', 'needed': 'Total Needed', 'completed': 'Completed'}
-    command.print_list(args, columns, ())
+    command.print_list(site, args, columns, ())
     return 0
+
+
+def _print_version(site, url, which):
+    site.found['version'] = migrate.version(url, which)
+    print(site.found['version'])
 
 
 def _sync_cell0(site, revision):

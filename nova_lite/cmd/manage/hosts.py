@@ -40,13 +40,16 @@ def discover_hosts(site, args):
         print('ERROR: Duplicate host mapping was encountered. Is another discovery running?')
         return 2
     new = [(cell, host) for cell, hosts in found.items() for host in hosts]
+    site.found['hosts'] = [
+        dict(zip(COLUMNS, (cell.name or '', cell.uuid, host), strict=True)) for cell, host in new
+    ]
     if args.verbose:
         for cell, host in new:
             print(f'Mapped host {host} to cell {cell.name} ({cell.uuid})')
     return 1 if args.strict and not new else 0
 
 
-@command.verb('cell_v2', ONE_CELL, command.JSON)
+@command.verb('cell_v2', ONE_CELL)
 def list_hosts(site, args):
     """List the hosts of all cells, or of one."""
     try:
@@ -59,7 +62,7 @@ def list_hosts(site, args):
         for cell in searched
         for mapping in site.api_db.read(host_mappings.every, cell.id)
     ]
-    command.print_list(args, COLUMNS, lines)
+    command.print_list(site, args, COLUMNS, lines)
     return 0
 
 
@@ -138,6 +141,7 @@ def _map_cell_and_hosts(site, bus, name=None):
             'disabled': False,
         }
         cells.add(site, values)
+    site.found['uuid'] = uuid
     cell = site.cells.get(uuid)
     discovery.discover_hosts(site.cells, only=[cell])
     if not site.api_db.read(host_mappings.every, cell.id):

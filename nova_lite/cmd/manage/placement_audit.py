@@ -22,7 +22,6 @@ NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
     command.VERBOSE,
     command.flag('--delete', 'give up the orphans'),
     command.option('--resource_provider', metavar='UUID', help='this provider only'),
-    command.JSON,
 )
 def audit(site, args):
     """Find allocations whose server or move is gone."""
@@ -49,7 +48,7 @@ def audit(site, args):
         return ERROR
     if args.json:
         lines = [(node.uuid, consumer, resources) for node, consumer, resources in found]
-        command.print_list(args, COLUMNS, lines)
+        command.print_list(site, args, COLUMNS, lines)
     if not found:
         return NONE
     if not args.json:

@@ -52,6 +52,7 @@ def heal_allocations(site, args):
     tally = Tally(args.max_count)
     for cell in searched:
         _heal_cell(site, args, cell, tally)
+        site.found['healed'] = tally.healed
         if tally.code:
             return tally.code
         if tally.is_used_up:

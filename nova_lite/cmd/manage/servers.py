@@ -27,6 +27,7 @@ def verify_instance(site, args):
         say(f'Instance {args.uuid} is not mapped to a cell (instance is being built)')
         return 2
     cell = site.cells.by_id(mapping.cell_id)
+    site.found |= {'cell_name': cell.name, 'cell_uuid': cell.uuid}
     row = cell.db.read(instances.find, args.uuid)
     if row is None:
         say(f'The instance with uuid {args.uuid} has been deleted and archived.')
@@ -51,11 +52,12 @@ def map_instances(site, args):
         return 127
     # A cell that is not there is not 1: that asks to be run again.
     cell = site.cells.get(args.cell_uuid)
-    left = args.max_count
+    left, site.found['mapped'] = args.max_count, 0
     with progress.Count(f'servers of {cell.name}', None) as count:
         for rows in _batches(cell):
             missing = site.api_db.read(_missing, rows)
             site.api_db.write(_map, cell.id, missing[:left])
+            site.found['mapped'] += len(missing[:left])
             count.add(len(rows))
             if left is not None:
                 left -= len(missing)

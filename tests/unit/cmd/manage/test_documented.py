@@ -1,0 +1,24 @@
+"""The commands of the guides are commands of ours."""
+
+import re
+
+import testtools
+
+from nova_lite.cmd import manage
+from nova_lite.cmd.manage import command
+from tests.fixtures import units
+
+CALL = re.compile(r'(\S*manage)\s+(?:--\S+ \S+\s+)*(api_db|db|cell_v2|placement)\s+(\w+)')
+
+
+class DocumentedTest(testtools.TestCase):
+    def test_verbs(self):
+        manage.parser()
+        known = {(name, verb.name) for name, verbs in command.VERBS.items() for verb in verbs}
+        found = 0
+        for path in sorted((units.ROOT / 'doc' / 'source').rglob('*.rst')):
+            for program, category, verb in CALL.findall(path.read_text()):
+                found += 1
+                self.assertTrue(program.endswith('nova-lite-manage'), f'{path.name}: {program}')
+                self.assertIn((category, verb), known, path.name)
+        self.assertGreater(found, 8)
