@@ -5,6 +5,8 @@ import sys
 from nova_lite.cmd import daemon
 from nova_lite.cmd import wiring
 
+PROG = 'nova-lite-compute'
+
 
 def refuse_databases(conf):
     """End the process if `conf` names a database.
@@ -14,10 +16,11 @@ def refuse_databases(conf):
     for group in ('database', 'api_database'):
         if conf[group].connection:
             place = conf.get_location('connection', group=group)
-            raise SystemExit(
-                f'nova-lite-compute: [{group}]connection is set ({place.detail}). '
+            daemon.refuse(
+                PROG,
+                f'[{group}]connection is set ({place.detail}). '
                 'Computes have no access to databases: they report to the conductor of '
-                'their cell. Remove it from the files that this daemon reads.'
+                'their cell. Remove it from the files that this daemon reads.',
             )
 
 
@@ -29,7 +32,7 @@ def make(conf):
 
 def main(argv=None):
     """Run until SIGTERM."""
-    daemon.run(sys.argv[1:] if argv is None else argv, 'nova-lite-compute', make)
+    daemon.run(sys.argv[1:] if argv is None else argv, PROG, make)
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 
+from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite import conf as conf_module
@@ -32,16 +33,25 @@ QUIET = (
 )
 
 
+def refuse(prog, reason):
+    """End the process, whose configuration cannot work: its code says not to try again."""
+    print(f'{prog}: {reason}', file=sys.stderr)
+    raise SystemExit(os.EX_CONFIG)
+
+
 def configure(argv, prog):
     """Parse `argv` (--config-file and friends) and set up logging."""
     supervisor.leash()
-    conf = conf_module.make_conf(argv, prog=prog)
+    try:
+        conf = conf_module.make_conf(argv, prog=prog)
+    except cfg.Error as error:
+        refuse(prog, error)
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
     log.setup(conf, 'nova_lite')
     try:
         pins.check(conf)
     except ValueError as error:
-        sys.exit(f'{prog}: {error}')
+        refuse(prog, error)
     return conf
 
 
