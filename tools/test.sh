@@ -3,6 +3,10 @@
 # functional-rabbit and docs. The last line is their sum.
 #
 #   tools/test.sh [STEP ...]
+#   tools/test.sh --only-install
+#
+# The second form prepares a bare Debian or Ubuntu machine and runs nothing; tox finds
+# there what its environments need.
 #
 # Python packages go to .venv-test. Debian packages (bindep.txt) are installed
 # when this runs as root or sudo asks for no password; otherwise the missing
@@ -85,6 +89,10 @@ if [ -n "$missing" ]; then
     fi
 fi
 
+if [ "${1:-}" = --only-install ]; then
+    say "Ready: tools/test.sh, or tox from $venv/bin"
+    exit 0
+fi
 PATH="$PWD/$venv/bin:$PATH"
 export PATH
 exec "$venv/bin/python" -m tools.run_tests "$@"
