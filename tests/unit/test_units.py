@@ -82,6 +82,11 @@ class ContentTests(testtools.TestCase):
             (seconds,) = self.units.setting(name, 'TimeoutStopSec')
             self.assertGreaterEqual(int(seconds), 30, name)
 
+    def test_the_report_on_sigusr2_can_read_proc(self):
+        common = self.units.directory / 'nova-lite-.service.d' / '10-common.conf'
+        # /proc/stat tells psutil, which the report asks, when the machine was booted.
+        self.assertNotIn('\nProcSubset=pid', common.read_text())
+
     def test_no_secret_in_a_command(self):
         for name in self.services:
             for argument in self.units.command(name)[1:]:
