@@ -10,6 +10,8 @@ from oslo_log import log
 import requests
 
 from nova_lite import runtime
+from nova_lite.cmd.verify import findings
+from nova_lite.conductor import cross_cell
 from tests.crash import cases
 from tests.crash import faults
 from tests.crash import hooks
@@ -157,9 +159,18 @@ class Killing:
         return stays and found['OS-EXT-STS:task_state'] is None
 
     def _findings(self):
-        found = [each for each in self.cloud.findings() if each not in self._known]
+        found = [*self.cloud.findings(), *self._images()]
+        found = [each for each in found if each not in self._known]
         self._known.update(found)
         return found
+
+    def _images(self):
+        """Of the images in which disks travel none is left when nobody moves."""
+        suffix = cross_cell.IMAGE_NAME % ''
+        for image in self.cloud.admin.image.images():
+            if image.name.endswith(suffix):
+                owner = image.instance_uuid
+                yield findings.Finding('I5', f'image {image.id}', f'of server {owner} is left')
 
     def _problem(self, server, ended, found):
         if server.id not in ended:
