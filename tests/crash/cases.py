@@ -3,6 +3,7 @@
 Steps come from the code: a new one is a new case without a line here.
 """
 
+import collections
 import typing
 
 from nova_lite.conductor import kinds
@@ -247,6 +248,21 @@ def every(*tables, roles=EVERYONE, names=None):
         for role in move.roles
         if (not tables or title in tables) and role in roles and (not names or name in names)
     ]
+
+
+def spread(wanted, count):
+    """At most `count` cases of each role in each table, spread over the steps.
+
+    Other ones for each role, and by turns before and after.
+    """
+    groups = collections.defaultdict(list)
+    for case in wanted:
+        groups[case.table, case.role].append(case)
+    chosen = []
+    for number, found in enumerate(groups.values()):
+        stride = -(-len(found) // count) | 1
+        chosen += found[number % stride :: stride]
+    return chosen
 
 
 def batches(wanted, at_once):

@@ -42,6 +42,8 @@ def run(args):
         )
         if _is_wanted(args, results.result(args.database, case))
     ]
+    if args.spread:
+        wanted = cases.spread(wanted, args.spread)
     lost = sum(
         _run_table(args, table, found, results)
         for table in cases.TABLES
@@ -92,6 +94,7 @@ def main(argv=None):
     running.add_argument('--role', action='append', choices=cases.EVERYONE)
     running.add_argument('--move', action='append')
     running.add_argument('--at-once', type=int, default=AT_ONCE, metavar='CASES')
+    running.add_argument('--spread', type=int, metavar='CASES', help='so many of each role')
     running.add_argument('--batches', type=int, help='stop after so many')
     running.add_argument('--minutes', type=float, default=600, help='begin no batch after so many')
     running.add_argument('--missing', action='store_true', help='only what was never run')

@@ -7,6 +7,7 @@ import testtools
 
 from nova_lite.conductor import kinds
 from tests.crash import cases
+from tests.crash import hooks
 from tests.crash import kept
 from tests.crash import killing
 
@@ -31,6 +32,17 @@ class CasesTest(testtools.TestCase):
         for batch in batches:
             self.assertLessEqual(len(batch), 7)
             self.assertEqual(1, len({(case.table, case.role, case.move.begins) for case in batch}))
+
+    def test_a_spread_is_of_all_roles_and_steps(self):
+        wanted = cases.every(cases.CROSS_CELL)
+        chosen = cases.spread(wanted, 16)
+        self.assertLessEqual(set(chosen), set(wanted))
+        for role in cases.ROLES:
+            found = [case for case in chosen if case.role == role]
+            self.assertTrue(8 < len(found) <= 16)
+            self.assertEqual(set(hooks.WHENS), {case.when for case in found})
+        steps = {(case.name, case.step) for case in wanted}
+        self.assertEqual(steps, {(case.name, case.step) for case in chosen})
 
 
 class KeptTest(testtools.TestCase):
