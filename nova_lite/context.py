@@ -2,7 +2,8 @@
 
 Travels with every RPC. It never carries a connection: the receiver knows its
 own databases and buses. `saga` and `epoch` fence calls made for a saga: the far
-side refuses an older epoch than it has seen.
+side refuses an older epoch than it has seen. Neighbour services know no epochs:
+`guard`, which does not travel, is asked before each change that they are to make.
 """
 
 import copy
@@ -27,7 +28,12 @@ _WIRE = (
 
 
 class RequestContext(context.RequestContext):
-    """Identity and request of one call."""
+    """Identity and request of one call.
+
+    guard: raises when the work that calls are made for is someone else's by now; None
+    """
+
+    guard = None
 
     def __init__(
         self,
@@ -74,6 +80,12 @@ class RequestContext(context.RequestContext):
         """A copy whose calls are fenced by `(saga, epoch)`."""
         other = copy.copy(self)
         other.saga, other.epoch = saga, epoch
+        return other
+
+    def guarded(self, guard):
+        """A copy that asks `guard` before a neighbour service changes something."""
+        other = copy.copy(self)
+        other.guard = guard
         return other
 
 

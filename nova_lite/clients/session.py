@@ -33,6 +33,7 @@ OURSELVES = {
     'X-Roles': 'admin,service',
     'X-Auth-Token': 'nova:service',
 }
+READING = ('GET', 'HEAD')
 REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 MAX_PAUSE_S = 3.0
 NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
@@ -142,7 +143,14 @@ class Neighbour:
         if self.microversion is not None:
             headers['OpenStack-API-Version'] = self.microversion
         headers.update(request.pop('headers', {}))
-        identify = functools.partial(self._identity, ctxt, as_user)
+
+        def identify():
+            found = self._identity(ctxt, as_user)
+            # As late as can be: getting a token may have taken long.
+            if ctxt.guard is not None and method not in READING:
+                ctxt.guard()
+            return found
+
         response = self._send(method, path, headers=headers, identify=identify, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
@@ -191,7 +199,7 @@ class Neighbour:
     def _send(self, method, path, *, headers, identify, **request):
         """Send, and send again while that is safe and may help.
 
-        identify: gives the headers that say who calls
+        identify: gives the headers that say who calls, or raises if nobody may
         """
         repeatable = method in REPEATABLE and not hasattr(request.get('data'), 'read')
         for attempt in range(self.options.connect_retries + 1):

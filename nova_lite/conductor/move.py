@@ -18,6 +18,7 @@ from nova_lite.clients import placement as placement_client
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import fence
 from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
@@ -87,6 +88,14 @@ class Move(saga.Saga):
     def _fenced(self, connection, function, args, kwargs):
         fence.check(connection, self.ctxt)
         return function(connection, *args, **kwargs)
+
+    def write_api(self, function, *args):
+        """One transaction of the API database, refused when this epoch is old."""
+        return self.world.api_db.write(self._held, function, args)
+
+    def _held(self, connection, function, args):
+        sagas.hold(connection, self.ctxt)
+        return function(connection, *args)
 
     def row(self):
         """The server's row as it is now; raises InstanceNotFound."""

@@ -382,7 +382,7 @@ class Resize(move.Move):
         self.end_events(connection)
 
     def save_spec(self):
-        self.world.api_db.write(move_records.save_flavor, self.instance_uuid, self.new_flavor)
+        self.write_api(move_records.save_flavor, self.instance_uuid, self.new_flavor)
 
     def drop_attachments(self):
         for former, _new in (self.data.get(RESERVE) or {}).values():

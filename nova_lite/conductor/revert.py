@@ -191,7 +191,7 @@ class RevertResize(resized.Resized):
     def save_spec(self):
         flavor = self.began['flavor']
         if flavor:
-            self.world.api_db.write(move_records.save_flavor, self.instance_uuid, flavor)
+            self.write_api(move_records.save_flavor, self.instance_uuid, flavor)
 
     def record(self):
         """The server is what it was before; in error if the source failed it."""

@@ -229,7 +229,7 @@ class Unshelve(shelving.Shelving):
     def save_spec(self):
         """Keep the zone that was asked for, or that there is none any more."""
         if 'zone' in self.arguments:
-            self.world.api_db.write(_save_zone, self.instance_uuid, self.arguments['zone'])
+            self.write_api(_save_zone, self.instance_uuid, self.arguments['zone'])
 
     def drop_image(self):
         """The shelved image has served its purpose."""

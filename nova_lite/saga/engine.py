@@ -6,6 +6,7 @@ steps are only retried; an undo that fails is logged and the unwinding goes on; 
 that waits holds no thread.
 """
 
+import functools
 import heapq
 import traceback
 
@@ -127,6 +128,10 @@ class Engine:
             if self._held.get(record.uuid) == record.epoch:
                 del self._held[record.uuid]
 
+    def _require(self, record):
+        """Raise LostLease when someone else has taken the saga over."""
+        self.journal.require(record)
+
     def _alarm(self, uuid, seconds):
         with self._lock:
             heapq.heappush(self._alarms, (runtime.monotonic() + seconds, uuid))
@@ -151,6 +156,7 @@ class Engine:
             self._held[uuid] = record.epoch
         try:
             saga = self.make_saga(record)
+            saga.ctxt = saga.ctxt.guarded(functools.partial(self._require, record))
             run = _Run(self, saga, record)
             return run.go()
         except (journal_module.LostLease, exception.StaleEpoch):

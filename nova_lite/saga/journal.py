@@ -33,6 +33,9 @@ class Journal(typing.Protocol):
     def renew(self, held, owner, lease_s):
         """Prolong the leases of {uuid: epoch}."""
 
+    def require(self, record):
+        """Raise LostLease when a newer epoch exists; nothing is written or locked."""
+
     def advance(self, record, note, *, position, direction, data, error=None):
         """Remember where the saga stands now, before its next step."""
 
@@ -52,4 +55,4 @@ class Abandoned:
     def _refuse(self, *args, **kwargs):
         raise LostLease('abandoned')
 
-    acquire = renew = advance = park = finish = due = _refuse
+    acquire = renew = require = advance = park = finish = due = _refuse

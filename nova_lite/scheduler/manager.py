@@ -1,12 +1,14 @@
 """The scheduler daemon's answers. Only delegation: `decide` holds the work."""
 
 import contextlib
+import functools
 
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
@@ -62,7 +64,13 @@ class SchedulerManager:
         return [(self.world.conf.report_interval, self.beat)]
 
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
-        """Choose and claim a host for each server; see SchedulerAPI."""
+        """Choose and claim a host for each server; see SchedulerAPI.
+
+        What comes for a saga of which there is a newer epoch claims nothing.
+        """
+        if ctxt.saga is not None:
+            api_db = self.world.cells.api_db
+            ctxt = ctxt.guarded(functools.partial(api_db.read, sagas.require_newest, ctxt))
         self._tell(ctxt, spec, 'start')
         decision = decide.Decision(self.world, ctxt, spec, instance_uuids)
         outcome = metrics.OK

@@ -4,9 +4,6 @@ Whoever runs the saga no longer is refused in the transaction itself, and lists 
 that a server has changed cells while they asked one cell after the other.
 """
 
-import sqlalchemy as sa
-
-from nova_lite import exception
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.api import stamps
@@ -20,21 +17,11 @@ def switch(connection, ctxt, uuid, *, source_id, dest_id):
     Raises StaleEpoch when someone else runs the saga of `ctxt`, StateChanged when the
     server is in neither cell.
     """
-    require_owner(connection, ctxt)
+    sagas.hold(connection, ctxt)
     if instance_mappings.get(connection, uuid).cell_id == dest_id:
         return
     instance_mappings.switch(connection, uuid, source_id, dest_id)
     stamps.bump(connection, STAMP)
-
-
-def require_owner(connection, ctxt):
-    """Raise StaleEpoch unless the epoch in `ctxt` is the newest of its saga."""
-    table = sagas.TABLE
-    epoch = connection.scalar(
-        sa.select(table.c.epoch).where(table.c.uuid == ctxt.saga).with_for_update()
-    )
-    if epoch != ctxt.epoch:
-        raise exception.StaleEpoch(saga=ctxt.saga, seen=epoch, epoch=ctxt.epoch)
 
 
 def count(connection):

@@ -13,6 +13,7 @@ from nova_lite.saga import journal
 
 TABLE = models.Saga.__table__
 EVENTS = models.SagaEvent.__table__
+_NEWEST = sa.select(TABLE.c.epoch).where(TABLE.c.uuid == sa.bindparam('uuid'))
 
 
 def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=0):
@@ -94,6 +95,26 @@ def wake(connection, uuid):
     return bool(done.rowcount)
 
 
+def require_newest(connection, ctxt):
+    """Raise StaleEpoch unless the epoch in `ctxt` is the newest of its saga."""
+    _require_equal(_newest(connection, ctxt.saga), ctxt)
+
+
+def hold(connection, ctxt):
+    """As `require_newest`; who takes the saga over waits until the transaction ends."""
+    _require_equal(connection.scalar(_NEWEST.with_for_update(), {'uuid': ctxt.saga}), ctxt)
+
+
+def _newest(connection, uuid):
+    """The epoch of a saga's owner; None when there is no such saga."""
+    return connection.scalar(_NEWEST, {'uuid': uuid})
+
+
+def _require_equal(newest, ctxt):
+    if newest != ctxt.epoch:
+        raise exception.StaleEpoch(saga=ctxt.saga, seen=newest, epoch=ctxt.epoch)
+
+
 def withdraw(connection, uuid):
     """Take back an intent that nobody has taken up; False when someone has."""
     unbegun = sa.select(TABLE.c.uuid).where(TABLE.c.uuid == uuid, TABLE.c.epoch == 0)
@@ -129,6 +150,11 @@ class Journal:
 
     def renew(self, held, owner, lease_s):
         self.database.write(_renew, held, owner, lease_s)
+
+    def require(self, record):
+        newest = self.database.read(_newest, record.uuid)
+        if newest != record.epoch:
+            raise journal.LostLease(record.uuid)
 
     def advance(self, record, note, *, position, direction, data, error=None):
         values = {

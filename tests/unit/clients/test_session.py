@@ -166,6 +166,47 @@ class IdentityTest(SessionTestCase):
         self.assertTrue(neighbour.trusting)
 
 
+class GuardTest(SessionTestCase):
+    """Who works for another that has taken the work over changes nothing."""
+
+    def guarded(self, *answers):
+        """A context whose guard gives these answers in turn: to pass, or an error."""
+        answers = list(answers)
+
+        def guard():
+            answer = answers.pop(0)
+            if answer is not None:
+                raise answer
+
+        return self.member.guarded(guard)
+
+    def test_a_change_is_not_asked_for(self):
+        neighbour = self.serve()
+        for method in ('POST', 'PUT', 'PATCH', 'DELETE'):
+            stale = exception.StaleEpoch(saga='s', seen=2, epoch=1)
+            ctxt = self.guarded(stale)
+            self.assertRaises(exception.StaleEpoch, neighbour.call, ctxt, method, '/x')
+        self.assertEqual([], self.script.seen)
+
+    def test_who_may_passes(self):
+        self.serve().call(self.guarded(None), 'POST', '/x')
+        self.assertEqual(1, len(self.script.seen))
+
+    def test_who_only_looks_is_not_asked(self):
+        self.serve().get(self.guarded(), '/x')
+        self.assertEqual(1, len(self.script.seen))
+
+    def test_it_is_asked_before_each_try(self):
+        self.fast()
+        neighbour = self.serve(503)
+        ctxt = self.guarded(None, exception.StaleEpoch(saga='s', seen=2, epoch=1))
+        self.assertRaises(exception.StaleEpoch, neighbour.call, ctxt, 'PUT', '/x')
+        self.assertEqual(1, len(self.script.seen))
+
+    def test_it_does_not_travel(self):
+        self.assertNotIn('guard', self.guarded().to_wire())
+
+
 class AddressTest(SessionTestCase):
     """The catalog may name a service with a version, or a project behind it."""
 

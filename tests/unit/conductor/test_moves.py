@@ -18,8 +18,10 @@ from nova_lite import states
 from nova_lite.conductor import confirm
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
@@ -107,9 +109,23 @@ class MovesTest(testtools.TestCase):
             data={},
             error=None,
         )
+        self.api_db.write(self._own, record, ctxt)
         made = kind(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)
         return made
+
+    def _own(self, connection, record, ctxt):
+        """The saga is ours; it does not keep the server from being in the next one."""
+        sagas.create(
+            connection,
+            ctxt,
+            uuid=record.uuid,
+            kind='any',
+            instance_uuid=record.instance_uuid,
+            arguments={},
+        )
+        values = {'epoch': record.epoch, 'active_for': None}
+        rows.change(connection, sagas.TABLE, values, uuid=record.uuid)
 
     def resize(self):
         return self.make(
@@ -218,6 +234,15 @@ class MovesTest(testtools.TestCase):
         spec = self.api_db.read(request_specs.get, self.server)
         mapping = self.api_db.read(instance_mappings.get, self.server)
         self.assertEqual(('small', 2048), (spec.flavor.name, mapping.memory_mb))
+
+    def test_who_was_taken_over_stores_no_flavor(self):
+        made = self.resize()
+        self.do(made, made.steps()[:-2])
+        self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
+        step = next(step for step in made.steps() if step.name == 'save request spec')
+        self.assertRaises(exception.StaleEpoch, step.do)
+        spec = self.api_db.read(request_specs.get, self.server)
+        self.assertEqual('m1.tiny', spec.flavor.name)
 
     def test_refusal_leads_to_an_alternate(self):
         made = self.resize()

@@ -232,6 +232,26 @@ class EngineTest(testtools.TestCase):
         self.assertEqual(2, self.world.log.count(('first', 'do')))
         self.assertEqual(1, self.world.log.count(('second', 'do')))
 
+    def test_a_zombie_is_told_before_a_neighbour_changes_something(self):
+        zombie = self.engine('zombie')
+
+        def paused(ctxt):
+            ctxt.guard()
+            self.world.effect('first', 'do')
+            self.clock.advance(16)
+            self.assertEqual('done', self.engine('two').run(self.uuid))
+            ctxt.guard()
+            self.world.effect('first', 'undo')
+
+        class Slow(Toy):
+            def steps(self):
+                return (saga.Step('first', lambda: paused(self.ctxt)), *super().steps()[1:])
+
+        zombie.make_saga = lambda record: self.make_saga(Slow, record)
+        self.assertIsNone(zombie.run(self.uuid))
+        self.assertEqual(2, self.world.log.count(('first', 'do')))
+        self.assertNotIn(('first', 'undo'), self.world.log)
+
     def test_one_saga_for_a_server_at_a_time(self):
         self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
         self.engine().run(self.uuid)

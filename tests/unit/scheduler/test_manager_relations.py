@@ -5,6 +5,7 @@ import collections
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
+from nova_lite.db.api import sagas
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -80,6 +81,25 @@ class MoveTest(cloud.ManagerTestCase):
         )
         self.assertEqual('b', self.move().service_host)
         self.assertEqual({base.uuid_of('a'), base.uuid_of('b')}, set(self.held(self.moving)))
+
+    def test_who_was_taken_over_claims_nothing(self):
+        uuid = runtime.new_uuid()
+        self.api_db.write(
+            sagas.create,
+            self.ctxt,
+            uuid=uuid,
+            kind='resize',
+            instance_uuid=self.moving,
+            arguments={},
+        )
+        for owner in ('zombie', 'another'):
+            record = sagas.Journal(self.api_db).acquire(uuid, owner, 0)
+        former = self.ctxt
+        self.ctxt = former.for_saga(uuid, record.epoch - 1)
+        self.assertRaises(exception.StaleEpoch, self.move)
+        self.assertEqual({}, self.held(self.moving))
+        self.ctxt = former.for_saga(uuid, record.epoch)
+        self.assertEqual('b', self.move().service_host)
 
     def test_a_failure_takes_nothing(self):
         self.placement.claim(
