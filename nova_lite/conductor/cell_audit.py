@@ -19,12 +19,19 @@ from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 
 LOG = log.getLogger(__name__)
 
 DELETE_EVENT = 'compute_terminate_instance'
 SHELVED_IMAGE = 'shelved_image_id'
 EPOCHS_KEPT = datetime.timedelta(days=7)
+# Moves that end in error while there is a server to look at, and else have failed.
+INCOMPLETE = (
+    states.MigrationType.RESIZE,
+    states.MigrationType.MIGRATION,
+    states.MigrationType.LIVE_MIGRATION,
+)
 
 
 class Audit:
@@ -40,13 +47,17 @@ class Audit:
         self._idle_s = idle_s
 
     def run(self):
-        """Finish what lies without a host, and forget old epochs."""
+        """Finish what lies without a host, close moves of the deleted, forget old epochs."""
         for row in self._read(_hostless, states.TaskState.SCHEDULING, self._idle_s):
             LOG.warning('Build of server %s was left without a host', row.uuid)
             self._attempt(self._rescheduler.take_up, row)
         for row in self._read(_hostless, states.TaskState.DELETING, self._idle_s):
             LOG.warning('Deletion of server %s was left unfinished', row.uuid)
             self._attempt(self._delete, row)
+        incomplete = self._read(_incomplete, self._idle_s)
+        if incomplete:
+            LOG.info('Moves of servers that are deleted have failed: %s', incomplete)
+            self._write(_close, incomplete)
         self._write(_forget_epochs)
 
     def _attempt(self, repair, row):
@@ -78,6 +89,38 @@ def _hostless(connection, task_state, idle_s):
         table.c.task_state == task_state,
         sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
         order_by=table.c.id,
+    )
+
+
+def _incomplete(connection, idle_s):
+    """Migrations (uuids) that ended in error, whose servers were deleted since.
+
+    What hosts have left of them is found by their own audit (compute.audit).
+    Source: reference/moves 1.2.
+    """
+    table, servers = migrations.TABLE, instances.TABLE
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    return list(
+        connection.scalars(
+            sa.select(table.c.uuid)
+            .join(servers, servers.c.uuid == table.c.instance_uuid)
+            .where(
+                table.c.status == str(states.MigrationStatus.ERROR),
+                table.c.migration_type.in_([str(each) for each in INCOMPLETE]),
+                servers.c.deleted.is_(True),
+                sa.func.coalesce(servers.c.deleted_at, servers.c.updated_at) <= before,
+            )
+        )
+    )
+
+
+def _close(connection, uuids):
+    rows.change(
+        connection,
+        migrations.TABLE,
+        {'status': str(states.MigrationStatus.FAILED)},
+        uuid=uuids,
+        status=str(states.MigrationStatus.ERROR),
     )
 
 

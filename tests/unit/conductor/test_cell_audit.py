@@ -1,0 +1,58 @@
+"""The audit of a cell: moves of servers that are deleted."""
+
+import datetime
+
+from nova_lite import runtime
+from nova_lite.conductor import cell_audit
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from tests.unit.conductor import base
+
+IDLE_S = 60
+
+
+class IncompleteTest(base.CellConductorTestCase):
+    def setUp(self):
+        super().setUp()
+        _ctxt, self.uuid = self.server()
+        self.audit = cell_audit.Audit(
+            self.cell.db.write, self.cell.db.read, rescheduler=None, clients=None, idle_s=IDLE_S
+        )
+
+    def status(self, *, kind='resize', status='error'):
+        """That of such a migration of the server, after an audit."""
+        values = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': self.uuid,
+            'migration_type': kind,
+            'status': status,
+        }
+        self.cell.db.write(migrations.create, values)
+        self.audit.run()
+        return self.cell.db.read(migrations.get, values['uuid']).status
+
+    def delete(self, seconds):
+        """The server was deleted so many seconds ago."""
+        self.cell.db.write(instances.mark_deleted, self.uuid)
+        at = runtime.naive_now() - datetime.timedelta(seconds=seconds)
+        self.cell.db.write(
+            lambda connection: connection.execute(
+                instances.TABLE.update()
+                .where(instances.TABLE.c.uuid == self.uuid)
+                .values(deleted_at=at)
+            )
+        )
+
+    def test_of_a_server_that_is_there(self):
+        self.assertEqual('error', self.status())
+
+    def test_of_one_that_was_just_deleted(self):
+        self.delete(0)
+        self.assertEqual('error', self.status())
+
+    def test_of_one_that_is_deleted(self):
+        self.delete(2 * IDLE_S)
+        for kind in ('resize', 'migration', 'live-migration'):
+            self.assertEqual('failed', self.status(kind=kind))
+        self.assertEqual('error', self.status(kind='evacuation'))
+        self.assertEqual('cancelled', self.status(kind='live-migration', status='cancelled'))
