@@ -58,11 +58,10 @@ class Server:
 class Unreachable(exception.Unavailable):
     """The server's cell does not answer; `mapping` is what is known of it."""
 
-    kind = 'internal'
-    msg = 'Cell of server %(uuid)s is not responding.'
+    msg = 'The cell of server %(uuid)s does not answer.'
 
-    def __init__(self, mapping):
-        super().__init__(uuid=mapping.instance_uuid)
+    def __init__(self, mapping, reason):
+        super().__init__(uuid=mapping.instance_uuid, reason=reason)
         self.mapping = mapping
 
 
@@ -105,10 +104,15 @@ def _find(req, uuid, deleted):
 
 
 def read_cell(req, cell, mapping, function, *args, **kwargs):
-    """Read from a server's cell; raises Unreachable when the cell is down."""
+    """Read from a server's cell; raises Unreachable when the cell is down.
+
+    One that is going away is not found then: nobody can tell whether it is gone.
+    """
     answer = req.app.cells.scatter(function, *args, cells=[cell], **kwargs)[cell]
     if isinstance(answer, cells.Unreachable):
-        raise Unreachable(mapping) from answer.error
+        if mapping.queued_for_delete:
+            raise exception.InstanceNotFound(instance_id=mapping.instance_uuid) from answer.error
+        raise Unreachable(mapping, answer.error) from answer.error
     return answer
 
 

@@ -124,11 +124,11 @@ class Requests:
         self.assertEqual('UNKNOWN', shown['status'])
 
     def test_before_2_69(self):
-        self.assertEqual(500, self.call('GET', self.hung).status_code)
+        self.assertEqual(503, self.call('GET', self.hung).status_code)
 
     def test_deletion(self):
         answer = self.call('DELETE', self.hung)
-        self.assertEqual(500, answer.status_code)
+        self.assertEqual(503, answer.status_code)
         mapping = self.api.api_db.read(instance_mappings.get, self.hung)
         self.assertFalse(mapping.queued_for_delete)
 

@@ -1,6 +1,5 @@
 """GET /servers/{server_id}."""
 
-from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import server_access
 from nova_lite.api import types
@@ -10,6 +9,9 @@ from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
+
+# From here on what is known of a server whose cell is down is told.
+PARTIAL = 69
 
 
 @operation.operation(
@@ -25,6 +27,8 @@ def show(req):
     try:
         server = server_access.load(req, uuid)
     except server_access.Unreachable as error:
+        if req.minor < PARTIAL:
+            raise
         return _partial(req, error.mapping)
     req.authorize(rules.SHOW, server.target)
     return {'server': represent(req, server)}
@@ -64,9 +68,5 @@ def _from_api_db(connection, look, uuid):
 
 
 def _partial(req, mapping):
-    if mapping.queued_for_delete:
-        raise exception.InstanceNotFound(instance_id=mapping.instance_uuid)
-    if req.minor < 69:
-        raise exception.NovaLiteError('The cell of the server is not responding.')
     req.authorize(rules.SHOW, {'project_id': mapping.project_id, 'user_id': mapping.user_id})
     return {'server': partial.show(req, mapping)}

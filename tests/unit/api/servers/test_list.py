@@ -273,4 +273,4 @@ class TestDownCell(Case):
         shown = answer.json['server']
         self.assertEqual('UNKNOWN', shown['status'])
         self.assertEqual('m1.nano', shown['flavor']['original_name'])
-        self.assertEqual(500, self.api.call('GET', f'/servers/{self.down}').status_code)
+        self.assertEqual(503, self.api.call('GET', f'/servers/{self.down}').status_code)
