@@ -15,6 +15,7 @@ from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import cell_search
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -37,11 +38,7 @@ class AutoConfirm:
 
     def run(self):
         """Confirm what is due, and end what has lost its server."""
-        for cell in self._world.cells.every(cell0=False):
-            try:
-                self._look(cell)
-            except exception.Unavailable as error:
-                LOG.warning('Migrations of cell %s are not looked at: %s', cell.name, error)
+        cell_search.each(self._world.cells.every(cell0=False), self._look, what='Migrations')
 
     def _look(self, cell):
         window = self._world.conf.resize_confirm_window

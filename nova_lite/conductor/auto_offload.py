@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.conductor import cell_search
 from nova_lite.conductor import shelving
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
@@ -31,11 +32,7 @@ class AutoOffload:
 
     def run(self):
         """Offload what is due. A server whose host is down has to wait for it."""
-        for cell in self._world.cells.every(cell0=False):
-            try:
-                self._look(cell)
-            except exception.Unavailable as error:
-                LOG.warning('Shelved servers of cell %s are not looked at: %s', cell.name, error)
+        cell_search.each(self._world.cells.every(cell0=False), self._look, what='Shelved servers')
 
     def _look(self, cell):
         kept = datetime.timedelta(seconds=self._world.conf.shelved_offload_time)

@@ -1,7 +1,8 @@
 """Disposals: deletions that nobody finished above the cells.
 
 The API deletes what no host can delete, and may be killed on the way. Here are
-cell0 and what was not built yet; cells have conductors of their own (cell_audit).
+cell0, what was not built yet, and what is deleted and still counted; cells have
+conductors of their own (cell_audit).
 """
 
 import datetime
@@ -14,9 +15,11 @@ from nova_lite import disposal
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.conductor import cell_search
 from nova_lite.conductor import requests
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
@@ -27,6 +30,7 @@ class Disposals:
 
     def __init__(self, world):
         self._world, self._options = world, world.conf.conductor
+        self._seen = {}
 
     def run(self):
         """Finish what has not moved for too long."""
@@ -40,12 +44,24 @@ class Disposals:
         for request in withdrawn:
             ctxt = requests.context_of(request)
             self._attempt(request.instance_uuid, disposal.withdraw, ctxt, request)
+        cell_search.each(self._world.cells.every(), self._uncount, what='Deleted servers')
 
     def _attempt(self, uuid, work, *args):
         try:
             work(self._world, *args)
         except exception.NovaLiteError as error:
             LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
+
+    def _uncount(self, cell):
+        """Let what the cell has deleted count in no quota, since the last look or ever."""
+        until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)
+        since, last = self._seen.get(cell.uuid), 0
+        while found := cell.db.read(instances.deleted_between, since, until, after_id=last):
+            uuids, last = [row.uuid for row in found], found[-1].id
+            counted = self._world.api_db.write(instance_mappings.queue_deleted, cell.id, uuids)
+            if counted:
+                LOG.warning('%s servers of cell %s were deleted and counted', counted, cell.name)
+        self._seen[cell.uuid] = until
 
 
 def _abandoned(connection, idle_s):

@@ -40,9 +40,6 @@ KEPT = (
     states.VmState.SUSPENDED,
     states.VmState.RESCUED,
 )
-RESTORING = states.Transition(
-    'restore', (states.VmState.SOFT_DELETED,), (states.TaskState.RESTORING,), launched=False
-)
 SOFT_DELETE = dataclasses.replace(states.SOFT_DELETE, vm_states=KEPT)
 TRIES = 3
 
@@ -96,39 +93,55 @@ def force_delete(req, server):
 )
 def restore(req, server):
     """Take a soft deletion back, if the owner's quota has room again."""
-    instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
+    # It counts first: whoever is killed in between leaves one that is deleted in the end.
+    quota_locks.write(req.app.api_db, server.row.project_id, _count_again, req.conf, server)
     try:
-        quota_locks.write(req.app.api_db, server.row.project_id, _count_again, req.conf, server)
-    except exception.OverQuota:
-        changes = {'task_state': None, 'deleted_at': server.row.deleted_at}
-        acting.swap(req, server, RESTORING, changes)
+        instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
+    except (exception.Conflict, exception.NotFound):
+        if _is_going(server):
+            _count_no_more(req, server)
         raise
     acting.send(req, server, 'restore_instance', instance=instance)
+
+
+def _is_going(server):
+    """Whether the server is deleted or about to be, now."""
+    row = server.cell.db.read(instances.find, server.uuid)
+    return (
+        row is None
+        or row.deleted
+        or row.deleted_at is not None
+        or row.task_state == states.TaskState.DELETING
+    )
 
 
 def delete_from_cell(req, server, *, keep_s=None):
     """Have the host delete the server, or delete it here if no host can.
 
+    Its record says so first, and then it counts no more: who is killed in between leaves
+    what its host, or an audit, deletes and the super-conductor ceases to count.
+
     keep_s: seconds it can be restored; default: as configured
     """
     if keep_s is None:
         keep_s = req.conf.reclaim_instance_interval
-    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
-    try:
-        answers = _host_answers(req, server)
-        if _confirm_first(req, server, delete=answers) and answers:
-            return
-        kept = answers and keep_s and server.row.vm_state in KEPT
-        if kept and _soft_delete(req, server):
-            return
-        changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
-        acting.swap(req, server, states.DELETE, changes, action='delete')
-    except exception.NovaLiteError:
-        req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
-        raise
+    answers = _host_answers(req, server)
+    if _confirm_first(req, server, delete=answers) and answers:
+        _count_no_more(req, server)
+        return
+    kept = answers and keep_s and server.row.vm_state in KEPT
+    if kept and _soft_delete(req, server):
+        return
+    changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
+    acting.swap(req, server, states.DELETE, changes, action='delete')
     # It is going to be deleted, whoever gets to it.
+    _count_no_more(req, server)
     _delete_now(req, server)
     _drop_shelved_image(req, server)
+
+
+def _count_no_more(req, server):
+    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
 
 
 def _drop_shelved_image(req, server):
@@ -213,6 +226,7 @@ def _soft_delete(req, server):
         instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())
     except exception.InstanceInvalidState:
         return False
+    _count_no_more(req, server)
     acting.send(req, server, 'soft_delete_instance', instance=instance)
     return True
 

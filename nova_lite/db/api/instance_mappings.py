@@ -62,6 +62,18 @@ def set_queued_for_delete(connection, uuid, queued=True):
     )
 
 
+def queue_deleted(connection, cell_id, uuids):
+    """Mark servers that their cell has deleted as gone; how many were not."""
+    return rows.change(
+        connection,
+        TABLE,
+        {'queued_for_delete': True},
+        instance_uuid=list(uuids),
+        cell_id=cell_id,
+        queued_for_delete=False,
+    )
+
+
 def set_size(connection, uuid, vcpus, memory_mb):
     """What the server counts for in quotas from now on (MiB)."""
     connection.execute(

@@ -155,6 +155,16 @@ def mark_deleted(connection, uuid):
     )
 
 
+def deleted_between(connection, since, until, *, after_id=0, limit=1000):
+    """Rows of id and uuid of servers deleted after `since` (None: ever), up to `until`."""
+    query = sa.select(TABLE.c.id, TABLE.c.uuid).where(
+        TABLE.c.deleted.is_(True), TABLE.c.deleted_at <= until, TABLE.c.id > after_id
+    )
+    if since is not None:
+        query = query.where(TABLE.c.deleted_at > since)
+    return connection.execute(query.order_by(TABLE.c.id).limit(limit)).all()
+
+
 def purge(connection, uuid):
     """Remove a server's row and its children's: the losing copy of a move."""
     for table in (

@@ -36,6 +36,7 @@ class Instance(types.Timestamps, Base):
         sa.Index('instances_host_idx', 'host', 'node', 'deleted'),
         sa.Index('instances_list_idx', 'deleted', 'created_at', 'id'),
         sa.Index('instances_task_idx', 'task_state', 'updated_at'),
+        sa.Index('instances_deleted_idx', 'deleted_at'),
     )
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)

@@ -195,6 +195,7 @@ sa.Table(
     sa.Column('build', types.Json()),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
+    sa.Index('instances_deleted_idx', 'deleted_at'),
     sa.Index('instances_host_idx', 'host', 'node', 'deleted'),
     sa.Index('instances_list_idx', 'deleted', 'created_at', 'id'),
     sa.Index('instances_project_idx', 'project_id', 'deleted', 'created_at'),

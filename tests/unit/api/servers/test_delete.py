@@ -54,6 +54,15 @@ POINTS = [
 ]
 
 
+def _age(connection, past):
+    """Let all have been as it is for long."""
+    table = instances.TABLE
+    connection.execute(table.update().values(updated_at=past))
+    connection.execute(
+        table.update().where(table.c.deleted_at.is_not(None)).values(deleted_at=past)
+    )
+
+
 class Sweeping:
     """Runs the super-conductor's sweep as if all had been idle for long enough."""
 
@@ -70,7 +79,7 @@ class Sweeping:
         self.addCleanup(boss.stop)
         past = runtime.naive_now() - datetime.timedelta(seconds=300)
         for cell in self.api.cells.every():
-            cell.db.write(lambda c: c.execute(instances.TABLE.update().values(updated_at=past)))
+            cell.db.write(_age, past)
         table = api_models.BuildRequest.__table__
         self.api.api_db.write(lambda c: c.execute(table.update().values(lease_until=past)))
         boss.sweep_builds()
@@ -127,6 +136,95 @@ class TestLocalDelete(Sweeping, base.Case):
         self.assertEqual('deleting', self.api.row(uuid).task_state)
         mapping = self.api.api_db.read(instance_mappings.get, uuid)
         self.assertTrue(mapping.queued_for_delete)
+
+
+class TestCounted(Sweeping, base.Case):
+    """The API is killed at each of its transactions in turn: what counts is what there is."""
+
+    overrides = ((None, 'reclaim_instance_interval', 60),)
+
+    def is_counted(self, uuid):
+        servers, _vcpus, _memory_mb = self.api.api_db.read(instance_mappings.usage, 'alpha')
+        mapping = self.api.api_db.read(instance_mappings.get, uuid)
+        self.assertEqual(not mapping.queued_for_delete, bool(servers))
+        return bool(servers)
+
+    def kill_at(self, database, number, after, *request):
+        """Kill the API at its write of that number; False when it makes fewer."""
+        write, made = database.write, []
+
+        def kill(*args, **kwargs):
+            made.append(args)
+            if len(made) < number:
+                return write(*args, **kwargs)
+            if after:
+                write(*args, **kwargs)
+            raise Killed()
+
+        database.write = kill
+        try:
+            self.api.call(*request)
+        except Killed:
+            return True
+        finally:
+            database.write = write
+        return False
+
+    def every_point(self):
+        for database in (self.api.api_db, self.api.cell('cell1').db):
+            for number in (1, 2, 3):
+                for after in (False, True):
+                    yield database, number, after
+
+    def finish(self, uuid):
+        """What the host or its audit does of what it finds: it deletes the server."""
+        row = self.api.row(uuid)
+        kept = (row.vm_state, row.task_state) == ('soft-delete', None)
+        if kept or row.task_state in ('deleting', 'soft-deleting'):
+            self.api.cell('cell1').db.write(instances.mark_deleted, uuid)
+        self.sweep()
+
+    def test_deletion(self):
+        ends = set()
+        for point in self.every_point():
+            for vm_state in ('error', 'active'):  # deleted at once, kept for a while
+                uuid = self.api.add_server(vm_state=vm_state)
+                killed = self.kill_at(*point, 'DELETE', f'/servers/{uuid}')
+                self.finish(uuid)
+                deleted = self.api.row(uuid).deleted
+                self.assertEqual(not deleted, self.is_counted(uuid), f'{vm_state} {point}')
+                ends.add((killed, deleted))
+                self.api.api_db.write(instance_mappings.destroy, uuid)
+        self.assertEqual({(True, True), (True, False), (False, True)}, ends)
+
+    def test_restoration(self):
+        ends = set()
+        for point in self.every_point():
+            uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
+            self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+            body = {'restore': None}
+            killed = self.kill_at(*point, 'POST', f'/servers/{uuid}/action', body)
+            restored = self.api.row(uuid).task_state == 'restoring'
+            self.finish(uuid)
+            self.assertEqual(restored, self.is_counted(uuid), str(point))
+            ends.add((killed, restored))
+            self.api.api_db.write(instance_mappings.destroy, uuid)
+        self.assertEqual({(True, True), (True, False), (False, True)}, ends)
+
+    def test_restoration_of_what_is_deleted_meanwhile(self):
+        uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        database = self.api.cell('cell1').db
+        write = database.write
+
+        def first(*args, **kwargs):
+            database.write = write
+            write(instances.mark_deleted, uuid)
+            return write(*args, **kwargs)
+
+        database.write = first
+        self.refused_act(uuid, 'restore', code=404)
+        self.assertFalse(self.is_counted(uuid))
 
 
 class TestDeleteBeforeBuild(Sweeping, create_base.Case):

@@ -1,7 +1,6 @@
 """Deletion of a server that a move takes elsewhere while the request is handled."""
 
-import sqlalchemy as sa
-
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import base
@@ -15,20 +14,22 @@ class RacingCase(base.Case):
     def delete(self, before, after):
         """Delete a server that is as `before` when it is loaded, and then as `after`."""
         uuid = self.api.add_server(**before)
-        cell, engine = self.api.cell('cell1'), self.api.api_db.engine
-
-        moved = []
-
-        def move(_connection, _cursor, statement, *_more):
-            if statement.startswith('UPDATE instance_mappings') and not moved:
-                moved.append(uuid)
-                cell.db.write(instances.update, uuid, after)
-
-        sa.event.listen(engine, 'before_cursor_execute', move)
-        self.addCleanup(sa.event.remove, engine, 'before_cursor_execute', move)
+        self.before_it_is_recorded(instances.update, uuid, after)
         self.ok('DELETE', f'/servers/{uuid}', code=204)
-        self.assertEqual([uuid], moved)
         return uuid
+
+    def before_it_is_recorded(self, change, *args):
+        """Make a change in the cell just before the next one is made there."""
+        database = self.api.cell('cell1').db
+        write = database.write
+
+        def first(*next_args, **options):
+            database.write = write
+            write(change, *args)
+            return write(*next_args, **options)
+
+        database.write = first
+        self.addCleanup(lambda: self.assertEqual(write, database.write))
 
     def assert_ended(self, uuid):
         self.assertTrue(self.api.row(uuid).deleted)
@@ -51,6 +52,15 @@ class TestRaces(RacingCase):
         uuid = self.delete(ACTIVE, SHELVED)
         self.assertEqual('deleting', self.api.row(uuid).task_state)
         self.assertEqual({}, self.api.neighbours.image.images)
+
+    def test_deleted(self):
+        """Another request was faster, and all is done."""
+        uuid = self.api.add_server(**ACTIVE)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        self.before_it_is_recorded(instances.mark_deleted, uuid)
+        self.refused('DELETE', f'/servers/{uuid}', code=404)
+        mapping = self.api.api_db.read(instance_mappings.get, uuid)
+        self.assertTrue(mapping.queued_for_delete)
 
 
 class TestKept(RacingCase):
