@@ -337,8 +337,7 @@ class CrossCellResize(resize.Resize):
         return self.write(self._hide_source)
 
     def _hide_source(self, connection):
-        gone = cell_builds.is_gone(instances.find(connection, self.instance_uuid))
-        copies.show(connection, self.instance_uuid, False)
+        gone = crossing.hide(connection, self.instance_uuid)
         self.end_events(connection)
         return {'gone': gone}
 

@@ -135,9 +135,7 @@ class CrossCellRevert(revert.RevertResize):
 
     def hide_dest(self):
         """A deletion that came too late for the switch is made good at the source."""
-        found = self.dest_side.find(self.instance_uuid)
-        self.dest_side.hide(self.instance_uuid)
-        if cell_builds.is_gone(found):
+        if self.dest_side.hide(self.instance_uuid):
             crossing.delete(self, self.source_side)
 
     def activate(self):

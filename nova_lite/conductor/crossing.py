@@ -6,6 +6,7 @@ reference/cross-cell-resize 4 to 7.
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.conductor import cell_builds
 from nova_lite.conductor import fence
 from nova_lite.db.api import crossing
 from nova_lite.db.cell import actions
@@ -61,12 +62,21 @@ class Side:
         self.write(copies.purge, uuid)
 
     def hide(self, uuid):
-        """Another cell's record stands for the server."""
-        self.write(copies.show, uuid, False)
+        """Another cell's record stands for the server. Tells whether it was being deleted."""
+        return self.write(hide, uuid)
 
     def seal(self, uuid, sealed=True):
         """Let the server's user change nothing here while another cell takes it, or again."""
         self.write(instances.seal, uuid, sealed)
+
+
+def hide(connection, uuid):
+    """Let another cell's record stand for the server; whether it was being deleted.
+
+    Hidden first: who deletes it has done so by then, or is sent to the other cell.
+    """
+    copies.show(connection, uuid, False)
+    return cell_builds.is_gone(instances.find(connection, uuid))
 
 
 def switch(saga, source, dest):

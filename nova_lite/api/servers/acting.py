@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.api import server_access
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -53,19 +54,13 @@ def require_cell(server):
 def swap(req, server, guard, changes, *, action=None):
     """Change columns if the states are still as `guard` demands, and record the action.
 
-    A server that has moved to another host meanwhile is read anew.
+    A server that has moved to another host or cell meanwhile is read anew. One that is
+    about to change cells takes no other action than its deletion.
     """
     require_cell(server)
-    _persist(req, server, guard, _swap, changes=changes, action=action)
-
-
-def change(req, server, guard, changes, *, action=None):
-    """As `swap`, for what a user may change while the server moves: none of it is lost."""
-    require_cell(server)
+    write = _end if guard.during == states.TaskState.DELETING else _change
     in_its_cell(
-        req,
-        server,
-        lambda: _persist(req, server, guard, _change, changes=changes, action=action),
+        req, server, lambda: _persist(req, server, guard, write, changes=changes, action=action)
     )
 
 
@@ -102,7 +97,17 @@ def _persist(req, server, guard, write, **options):
     refuse(server, guard)
 
 
-def _swap(connection, ctxt, row, *, guard, changes, action):
+def _end(connection, ctxt, row, **options):
+    instances.hold(connection, row.uuid)
+    _store(connection, ctxt, row, **options)
+
+
+def _change(connection, ctxt, row, **options):
+    instances.lock(connection, row.uuid)
+    _store(connection, ctxt, row, **options)
+
+
+def _store(connection, ctxt, row, *, guard, changes, action):
     instances.update(
         connection,
         row.uuid,
@@ -113,11 +118,6 @@ def _swap(connection, ctxt, row, *, guard, changes, action):
     )
     if action is not None:
         actions.start(connection, ctxt, row.uuid, action)
-
-
-def _change(connection, ctxt, row, **options):
-    instances.lock(connection, row.uuid)
-    _swap(connection, ctxt, row, **options)
 
 
 def _texts(allowed):

@@ -33,7 +33,7 @@ def lock(req, server):
     if req.minor >= 73 and req.content:
         reason = req.content.get('locked_reason')
     changes = {'locked': True, 'locked_by': OWNER if owner else ADMIN, 'locked_reason': reason}
-    acting.change(req, server, ANY_STATE, changes, action='lock')
+    acting.swap(req, server, ANY_STATE, changes, action='lock')
 
 
 @operation.operation(
@@ -50,7 +50,7 @@ def unlock(req, server):
     if server.row.locked_by and server.row.locked_by != _who(req, server):
         req.authorize(rules.UNLOCK_OVERRIDE, server.target)
     changes = {'locked': False, 'locked_by': None, 'locked_reason': None}
-    acting.change(req, server, ANY_STATE, changes, action='unlock')
+    acting.swap(req, server, ANY_STATE, changes, action='unlock')
 
 
 def _who(req, server):

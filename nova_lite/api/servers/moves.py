@@ -8,6 +8,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
+from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.rpcapi import moves as computes
 
@@ -28,7 +29,7 @@ def begin(req, server, *, kind, guard, action, **options):
         patience_s: how long to wait for another saga of the server to end
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
-    a move of this kind needs, and InstanceInvalidState on a lost race.
+    a move of this kind needs, and InstanceInvalidState or InstanceSealed on a lost race.
     """
     if options.get('hostless'):
         acting.require_cell(server)
@@ -47,6 +48,10 @@ def begin(req, server, *, kind, guard, action, **options):
         intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
     except exception.StateChanged:
         acting.refuse(server, guard)
+    except exception.InstanceNotFound:
+        # It is another cell's by now, unless this says that it is gone.
+        server_access.load(req, server.uuid)
+        raise exception.InstanceSealed(instance_id=server.uuid) from None
     nudge(req, intent.uuid)
     return intent.uuid
 

@@ -24,4 +24,4 @@ BODY = types.body(
 def reset_state(req, server):
     """Set the vm state and clear the task."""
     changes = {'vm_state': req.content['state'], 'task_state': None}
-    acting.change(req, server, ANY_STATE, changes)
+    acting.swap(req, server, ANY_STATE, changes)

@@ -59,7 +59,7 @@ def update(req, server):
     if 'pinned_availability_zone' in wanted:
         _pin(req, server, wanted['pinned_availability_zone'])
     if changes:
-        acting.change(req, server, ANY_STATE, changes)
+        acting.swap(req, server, ANY_STATE, changes)
     fresh = server_access.load(req, server.uuid)
     return {'server': show.represent(req, fresh, full=False)}
 

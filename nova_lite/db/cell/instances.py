@@ -30,19 +30,31 @@ def get(connection, uuid, *, hidden=False):
     return row
 
 
-def lock(connection, uuid):
+def hold(connection, uuid):
     """A server's row, kept from other writers until its user's transaction ends.
 
-    Raises InstanceNotFound, and InstanceSealed for one that changes cells.
+    Raises InstanceNotFound, also for one that another cell's record stands for.
     """
-    row = connection.execute(
-        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
-    ).first()
+    row = _locked(connection, uuid)
+    if row is None or row.hidden:
+        raise exception.InstanceNotFound(instance_id=uuid)
+    return row
+
+
+def lock(connection, uuid):
+    """As `hold`; raises InstanceSealed for one that changes cells."""
+    row = _locked(connection, uuid)
     if row is None:
         raise exception.InstanceNotFound(instance_id=uuid)
     if row.sealed:
         raise exception.InstanceSealed(instance_id=uuid)
     return row
+
+
+def _locked(connection, uuid):
+    return connection.execute(
+        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
+    ).first()
 
 
 def seal(connection, uuid, sealed=True):

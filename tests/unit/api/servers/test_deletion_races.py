@@ -1,6 +1,8 @@
 """Deletion of a server that a move takes elsewhere while the request is handled."""
 
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import base
@@ -14,19 +16,19 @@ class RacingCase(base.Case):
     def delete(self, before, after):
         """Delete a server that is as `before` when it is loaded, and then as `after`."""
         uuid = self.api.add_server(**before)
-        self.before_it_is_recorded(instances.update, uuid, after)
+        self.before_it_is_recorded(lambda write: write(instances.update, uuid, after))
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         return uuid
 
-    def before_it_is_recorded(self, change, *args):
-        """Make a change in the cell just before the next one is made there."""
+    def before_it_is_recorded(self, change):
+        """Make a change in the cell, by `change(write)`, just before the next one there."""
         database = self.api.cell('cell1').db
         write = database.write
 
-        def first(*next_args, **options):
+        def first(*args, **options):
             database.write = write
-            write(change, *args)
-            return write(*next_args, **options)
+            change(write)
+            return write(*args, **options)
 
         database.write = first
         self.addCleanup(lambda: self.assertEqual(write, database.write))
@@ -57,7 +59,7 @@ class TestRaces(RacingCase):
         """Another request was faster, and all is done."""
         uuid = self.api.add_server(**ACTIVE)
         self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
-        self.before_it_is_recorded(instances.mark_deleted, uuid)
+        self.before_it_is_recorded(lambda write: write(instances.mark_deleted, uuid))
         self.refused('DELETE', f'/servers/{uuid}', code=404)
         mapping = self.api.api_db.read(instance_mappings.get, uuid)
         self.assertTrue(mapping.queued_for_delete)
@@ -70,3 +72,47 @@ class TestKept(RacingCase):
 
     def test_kept_and_offloaded(self):
         self.assert_ended(self.delete(ACTIVE, OFFLOADED))
+
+
+class TestChangingCells(RacingCase):
+    """Its record was hidden, and another cell's stands for it."""
+
+    def moved_meanwhile(self):
+        uuid, there = self.api.add_server(**ACTIVE), self.api.cell('cell2')
+        copy = self.api.record(uuid=uuid, host='host2', node='host2', vm_state='resized')
+
+        def move(write):
+            there.db.write(instances.create, [copy])
+            cell_ids = (self.api.cell('cell1').id, there.id)
+            self.api.api_db.write(instance_mappings.switch, uuid, *cell_ids)
+            write(instances.seal, uuid)
+            write(copies.show, uuid, False)
+
+        self.before_it_is_recorded(move)
+        return uuid
+
+    def test_deleted(self):
+        uuid = self.moved_meanwhile()
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.assertIsNone(self.api.row(uuid).task_state)
+        self.assertEqual('deleting', self.api.row(uuid, 'cell2').task_state)
+        ((method, arguments),) = self.sent('cell2')
+        self.assertEqual(('delete_instance', 'host2'), (method, arguments['host']))
+        self.assertEqual([], self.sent())
+
+    def test_state_set_by_hand(self):
+        uuid = self.moved_meanwhile()
+        self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
+        self.assertEqual('active', self.api.row(uuid).vm_state)
+        self.assertEqual('error', self.api.row(uuid, 'cell2').vm_state)
+
+    def test_action_that_its_state_there_refuses(self):
+        uuid = self.moved_meanwhile()
+        self.refused_act(uuid, 'pause', code=409)
+        self.assertIsNone(self.api.row(uuid).task_state)
+        self.assertEqual([], self.sent() + self.sent('cell2'))
+
+    def test_move(self):
+        uuid = self.moved_meanwhile()
+        self.refused_act(uuid, 'migrate', code=409, who=base.ADMIN)
+        self.assertEqual([], self.api.api_db.read(lambda c: c.execute(sagas.TABLE.select()).all()))
