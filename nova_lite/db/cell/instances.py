@@ -183,6 +183,7 @@ def purge(connection, uuid):
         models.BlockDevice.__table__,
         models.Tag.__table__,
         models.InstanceFault.__table__,
+        models.ConsoleToken.__table__,
     ):
         rows.delete(connection, table, instance_uuid=uuid)
     purge_actions(connection, uuid)
