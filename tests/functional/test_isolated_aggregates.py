@@ -220,6 +220,14 @@ class MoveTest(IsolationTestCase):
         self.assertEqual('error', self.moving.ended(self.server)['status'])
         self.assertNotEqual(ISOLATED, self.where())
 
+    def test_live_by_force(self):
+        """The operator's word, which `verify` believes."""
+        content = {'block_migration': 'auto', 'host': ISOLATED, 'force': True}
+        self.moving.act(self.server, 'os-migrateLive', content, version='2.67')
+        self.assertEqual('completed', self.moving.ended(self.server)['status'])
+        self.assertEqual(ISOLATED, self.where())
+        self.assertEqual([], self.cloud.findings())
+
     def test_unshelving(self):
         self.moving.act(self.server, 'shelve')
         self.where('SHELVED_OFFLOADED')

@@ -2,7 +2,12 @@
 
 import collections
 
+from nova_lite import states
 from nova_lite.cmd.verify import rules
+
+Status = states.MigrationStatus
+# Of migrations that have taken their server to their destination.
+ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETED, Status.DONE)
 
 
 def violations(picture):
@@ -12,6 +17,8 @@ def violations(picture):
         for _cell, row in picture.instances()
         if not row.hidden and row.host and row.vm_state not in ('error', 'building')
     }
+    by_force = _moved_by_force(picture)
+    hosts = {uuid: host for uuid, host in hosts.items() if by_force.get(uuid) != host}
     yield from _zones(picture, hosts)
     yield from _isolation(picture, hosts)
     yield from _groups(picture, hosts)
@@ -19,6 +26,20 @@ def violations(picture):
 
 def _forced(spec):
     return bool(spec.get('force_hosts') or spec.get('force_nodes'))
+
+
+def _moved_by_force(picture):
+    """{server: host} of those whose last move did not ask the scheduler.
+
+    That is the operator's word, until another move takes the server elsewhere.
+    """
+    last = {
+        migration.instance_uuid: migration
+        for cell in picture.cells
+        for migration in sorted(cell.migrations, key=lambda each: each.id)
+        if migration.status in ARRIVED and not migration.hidden
+    }
+    return {uuid: each.dest_compute for uuid, each in last.items() if each.forced}
 
 
 def _zones(picture, hosts):
@@ -35,8 +56,8 @@ def _zones(picture, hosts):
 def _isolation(picture, hosts):
     """A server in an isolated aggregate asks for every trait that this requires.
 
-    Forced hosts are no exception. An aggregate that was isolated, or a host put into
-    it, when the server was there already is found too.
+    Hosts forced at create are no exception. An aggregate that was isolated, or a host put
+    into it, when the server was there already is found too.
     """
     if not picture.isolated_aggregates:
         return

@@ -16,8 +16,8 @@ LICENSED = {'trait:CUSTOM_W': 'required'}
 class PlacingTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.aggregates, self.specs, self.rows = [], {}, []
-        self.isolated = True
+        self.aggregates, self.specs, self.rows, self.groups = [], {}, [], {}
+        self.isolated, self.migrations = True, []
 
     def add_aggregate(self, metadata, *hosts):
         self.aggregates.append((types.SimpleNamespace(metadata=metadata), set(hosts)))
@@ -31,13 +31,29 @@ class PlacingTest(testtools.TestCase):
         row = types.SimpleNamespace(uuid=uuid, host=host, hidden=False, vm_state='active')
         self.rows.append((None, row))
 
+    def move(self, uuid, host, *, forced=True, status='completed', hidden=False):
+        """A migration that was asked for later than those before."""
+        number = len(self.migrations)
+        self.migrations.insert(
+            0,
+            types.SimpleNamespace(
+                id=number,
+                instance_uuid=uuid,
+                dest_compute=host,
+                forced=forced,
+                status=status,
+                hidden=hidden,
+            ),
+        )
+
     def found(self):
         """{server: what is wrong}"""
         picture = types.SimpleNamespace(
             instances=lambda: self.rows,
             specs=self.specs,
             aggregates=self.aggregates,
-            groups={},
+            groups=self.groups,
+            cells=[types.SimpleNamespace(migrations=self.migrations)],
             isolated_aggregates=self.isolated,
         )
         return collections.OrderedDict(placing.violations(picture))
@@ -112,3 +128,30 @@ class PlacingTest(testtools.TestCase):
         self.plant('anywhere', 'b', availability_zone='nova')
         self.plant('unasked', 'b', availability_zone=None)
         self.assertEqual(['outside'], list(self.found()))
+
+    def test_moved_by_force(self):
+        """The operator's word, while the server is where that has put it."""
+        self.add_aggregate(LICENSED, 'a')
+        self.add_aggregate({rules.ZONE: 'az1'}, 'a')
+        for uuid in ('forced', 'evacuated', 'left', 'failed', 'hidden', 'unforced', 'none'):
+            self.plant(uuid, 'a')
+        self.plant('outside', 'b', availability_zone='az1')
+        self.move('forced', 'a')
+        self.move('forced', 'b', status='failed')
+        self.move('evacuated', 'a', status='done')
+        self.move('outside', 'b')
+        self.move('left', 'a')
+        self.move('left', 'b', forced=False, status='confirmed')
+        self.move('failed', 'a', status='error')
+        self.move('hidden', 'a', hidden=True)
+        self.move('unforced', 'a', forced=False)
+        self.assertEqual(['left', 'failed', 'hidden', 'unforced', 'none'], list(self.found()))
+
+    def test_a_group_of_which_one_was_moved_by_force(self):
+        group = types.SimpleNamespace(uuid='group', policy='anti-affinity', rules={})
+        self.groups = {'group': (group, {'one', 'two'})}
+        self.plant('one', 'a')
+        self.plant('two', 'a')
+        self.assertEqual(1, len(self.found()))
+        self.move('two', 'a')
+        self.assertEqual({}, self.found())
