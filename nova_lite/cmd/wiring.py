@@ -92,7 +92,7 @@ def watched_api(app):
 
 def super_conductor(conf):
     """The super-conductor's daemon."""
-    api_db, cells, bus, _desk, closing = _top(conf)
+    api_db, cells, bus, desk, closing = _top(conf)
     neighbours = clients(conf)
     world = super_module.World(
         conf,
@@ -100,6 +100,7 @@ def super_conductor(conf):
         cells=cells,
         scheduler=scheduler_rpc.SchedulerAPI(bus),
         clients=neighbours,
+        notices=watch.Notices(desk),
     )
     manager = super_module.SuperConductor(conf, world, name=conf.host)
     return service.Daemon(

@@ -1,4 +1,4 @@
-"""Images: a guest's disk copied into the image service.
+"""Images: a guest's disk copied into the image service, and images kept at hand.
 
 The image exists already, queued; its record is the API's work. A snapshot that
 fails or was interrupted takes its image away again.
@@ -79,6 +79,21 @@ def drop_unfinished(site, ctxt, instance):
         )
         for image in found:
             drop_image(site, ctxt, image['id'])
+
+
+def cache(site, ctxt, host, image_ids):
+    """Have the host's nodes keep images at hand; what became of each, by id."""
+    return {image_id: _cache(site, ctxt, host, image_id) for image_id in image_ids}
+
+
+def _cache(site, ctxt, host, image_id):
+    try:
+        site.image.get(ctxt, image_id)
+        fetched = [site.driver.cache_image(node, image_id) for node in site.nodes[host]]
+    except exception.NovaLiteError as error:
+        LOG.warning('Image %s cannot be kept at hand on %s: %s', image_id, host, error)
+        return 'error'
+    return 'cached' if any(fetched) else 'existing'
 
 
 def drop_image(site, ctxt, image_id):

@@ -255,3 +255,6 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
         up_s = max(0, int(runtime.timestamp() - facts.booted_at))
         hours, minutes = up_s % 86400 // 3600, up_s % 3600 // 60
         return f' {runtime.now():%H:%M:%S} up {up_s // 86400} days, {hours:2}:{minutes:02}'
+
+    def cache_images(self, ctxt, host, image_ids):
+        return images.cache(self.site, ctxt, host, image_ids)

@@ -15,6 +15,7 @@ from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
 from nova_lite.conductor import disposals
+from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
@@ -34,10 +35,11 @@ class World:
 
     clients: object with the attributes placement, image, network and volume
     engine: runs the sagas, once there is one
+    notices: notify.watch.Notices, told of what no record tells; None
     """
 
-    def __init__(self, conf, *, api_db, cells, scheduler, clients):
-        self.conf = conf
+    def __init__(self, conf, *, api_db, cells, scheduler, clients, notices=None):
+        self.conf, self.notices = conf, notices
         self.api_db, self.cells = api_db, cells
         self.scheduler, self.placement = scheduler, clients.placement
         self.image, self.network, self.volume = clients.image, clients.network, clients.volume
@@ -96,6 +98,10 @@ class SuperConductor:
     def run_saga(self, ctxt, saga_uuid):
         """Run a saga whose row was just made, or that may go on now."""
         self.engine.submit(saga_uuid)
+
+    def cache_images(self, ctxt, aggregate_id, image_ids):
+        """Have the hosts of an aggregate keep images at hand."""
+        image_cache.run(self.world, ctxt, aggregate_id, image_ids)
 
     def sweep_builds(self):
         """Take up builds that no one finished in time."""

@@ -159,6 +159,8 @@ RECORDS = {
     'aggregate.remove_host': (payloads.AggregatePayload, BOTH),
     'aggregate.update_prop': (payloads.AggregatePayload, BOTH),
     'aggregate.update_metadata': (payloads.AggregatePayload, BOTH),
+    'aggregate.cache_images': (payloads.AggregatePayload, BOTH),
+    'aggregate.cache_images.progress': (payloads.AggregateCachePayload, ()),
     'flavor.create': (payloads.FlavorPayload, ()),
     'flavor.update': (payloads.FlavorPayload, ()),
     'flavor.delete': (payloads.FlavorPayload, ()),
@@ -214,4 +216,6 @@ def publisher_of(what):
     """The binary that publishes a record that is no server's."""
     if what.startswith('service.'):
         return 'the service'
+    if what.startswith('aggregate.cache_images'):
+        return CONDUCTOR
     return SCHEDULER if what.startswith('scheduler.') else API

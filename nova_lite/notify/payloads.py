@@ -334,6 +334,22 @@ class AggregatePayload(Payload):
 
 
 @payload
+class AggregateCachePayload(Payload):
+    """Of one of the aggregate's hosts, the `index`th of `total`."""
+
+    fields = {
+        'id': fields.IntegerField(),
+        'uuid': fields.UUIDField(),
+        'name': _text(),
+        'host': _text(),
+        'images_cached': fields.ListOfStringsField(),
+        'images_failed': fields.ListOfStringsField(),
+        'index': fields.IntegerField(),
+        'total': fields.IntegerField(),
+    }
+
+
+@payload
 class ServerGroupPayload(Payload):
     VERSION = '1.1'
     fields = {

@@ -155,7 +155,7 @@ class Watcher:
 
 
 class Notices:
-    """Tells what is no record of any database: the decisions of the scheduler."""
+    """Tells what is no record of any database."""
 
     def __init__(self, desk):
         self._desk = desk
@@ -163,13 +163,14 @@ class Notices:
     def scheduling(self, ctxt, spec, phase):
         """Tell that the scheduler begins ('start') or has made ('end') a decision."""
         if self._desk.is_wanted():
-            facts = {
-                # Made now: the spec is the scheduler's to change.
-                'payload': make.of_spec(spec),
-                'phase': phase,
-                'request_id': ctxt.request_id,
-            }
-            note = notes.Note('scheduler.select_destinations', facts)
+            # Made now: the spec is the scheduler's to change.
+            payload = make.of_spec(spec)
+            self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
+
+    def tell(self, ctxt, what, **facts):
+        """Tell one of derive.RECORDS."""
+        if self._desk.is_wanted():
+            note = notes.Note(what, {**facts, 'request_id': ctxt.request_id})
             self._desk.take(None, [Seen(note)])
 
 

@@ -4,7 +4,7 @@ from nova_lite import rpc
 
 # A method of a move answers within two seconds; the rest is for a busy machine.
 MOVE = 20
-# An image is uploaded in one go.
+# An image is uploaded, or fetched, in one go.
 UPLOAD = 600
 
 
@@ -293,3 +293,7 @@ class ComputeAPI(rpc.Interface):
     @rpc.call(since='1.0')
     def host_uptime(self, ctxt, host):
         """The hypervisor's `uptime` line."""
+
+    @rpc.call(since='1.0', timeout=UPLOAD)
+    def cache_images(self, ctxt, host, image_ids):
+        """Keep images at hand. Answers {id: 'cached', 'existing' or 'error'}."""

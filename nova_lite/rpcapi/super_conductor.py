@@ -4,7 +4,7 @@ from nova_lite import rpc
 
 
 class SuperConductorAPI(rpc.Interface):
-    """Runs builds and sagas. Its casts are nudges: the intent is already a row."""
+    """Runs builds and sagas. Their casts are nudges: the intent is already a row."""
 
     topic, version = 'super-conductor', '1.0'
 
@@ -15,3 +15,7 @@ class SuperConductorAPI(rpc.Interface):
     @rpc.cast(since='1.0')
     def run_saga(self, ctxt, saga_uuid):
         """Run a saga whose row was just made, or that may go on now."""
+
+    @rpc.cast(since='1.0')
+    def cache_images(self, ctxt, aggregate_id, image_ids):
+        """Have the hosts of an aggregate keep images at hand."""

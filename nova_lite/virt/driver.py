@@ -71,6 +71,9 @@ class Driver(Protocol):
     def can_connect_volume(self, node: str, connection_info: dict) -> bool:
         """Tell whether the node has a path to such a volume; changes nothing."""
 
+    def cache_image(self, node: str, image_id: str) -> bool:
+        """Keep an image at hand; tells whether it had to be fetched."""
+
     # ---- guests -----------------------------------------------------------
 
     def list_guests(self, node: str) -> list[model.Guest]:

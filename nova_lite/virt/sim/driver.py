@@ -82,6 +82,12 @@ class SimDriver:
             for pattern in self.profile.behaviour(node).volume_types
         )
 
+    def cache_image(self, node, image_id):
+        if not self.is_up(node):
+            raise exception.Unavailable(service='hypervisor', reason=f'{node} is powered off')
+        with self._store.write() as tx:
+            return store.cache_image(tx, node, image_id)
+
     def _power(self, node):
         self._check(node)
         with self._store.read() as tx:

@@ -1,6 +1,6 @@
 """The file in which a compute process's simulated hosts live (SQLite, WAL).
 
-Guests, jobs, counters of failure rules, and nodes whose power was switched. One
+Guests, jobs, counters of failure rules, nodes whose power was switched, images. One
 connection per process, used by one thread at a time; other processes may read
 the file (`census`) or cut a host's power (`hostpower`) meanwhile. Every write
 happens in one BEGIN IMMEDIATE transaction, so a kill at any instant leaves an
@@ -64,6 +64,14 @@ CREATE TABLE ended_moves (
 ) WITHOUT ROWID;
 CREATE TABLE origin (created_at REAL NOT NULL);
 """
+# Added later: files that are older get it when they are opened.
+IMAGES = """
+CREATE TABLE IF NOT EXISTS images (
+    node TEXT NOT NULL,
+    image TEXT NOT NULL,
+    PRIMARY KEY (node, image)
+) WITHOUT ROWID
+"""
 
 
 class Store:
@@ -83,6 +91,7 @@ class Store:
 
     def _create(self):
         with self.write() as tx:
+            tx.execute(IMAGES)
             version = tx.execute('PRAGMA user_version').fetchone()[0]
             if version == VERSION:
                 return
@@ -214,6 +223,15 @@ def move_has_ended(tx, node, guest, move):
         ).fetchone()
         is not None
     )
+
+
+# ---- images kept at hand --------------------------------------------------
+
+
+def cache_image(tx, node, image):
+    """Note that a node has an image; whether it had not."""
+    found = tx.execute('INSERT OR IGNORE INTO images VALUES (?, ?)', (node, image))
+    return bool(found.rowcount)
 
 
 # ---- the rest -------------------------------------------------------------

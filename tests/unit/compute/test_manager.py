@@ -128,3 +128,16 @@ class TestManager(testtools.TestCase):
     def test_uptime(self):
         text = self.cell.compute.host_uptime(self.ctxt, 'host-1')
         self.assertRegex(text, r'^ \d\d:\d\d:\d\d up 0 days,  0:00$')
+
+    def test_images_kept_at_hand(self):
+        self.cell.image.add_image('known')
+        images = ['known', 'unknown']
+        found = self.cell.compute.cache_images(self.ctxt, 'host-1', images)
+        self.assertEqual({'known': 'cached', 'unknown': 'error'}, found)
+        self.cell.kill()
+        for host, answer in (('host-1', 'existing'), ('host-2', 'cached')):
+            found = self.cell.compute.cache_images(self.ctxt, host, ['known'])
+            self.assertEqual({'known': answer}, found)
+        hostpower.power_off(self.cell.guests_path, 'host-2')
+        found = self.cell.compute.cache_images(self.ctxt, 'host-2', ['known'])
+        self.assertEqual({'known': 'error'}, found)

@@ -1,0 +1,62 @@
+"""Images that the hosts of an aggregate are to keep at hand before servers need them.
+
+One host after the other is asked, in whatever cell it is. It is not journalled: who is
+killed leaves it unfinished, and a server that needs an image fetches it anyway.
+Source: reference/api-surface 2.5, reference/cells-and-rpc 4.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import aggregates
+from nova_lite.db.cell import services
+
+LOG = log.getLogger(__name__)
+
+# What a host says of an image that it has now.
+CACHED = ('cached', 'existing')
+EVENT = 'aggregate.cache_images'
+
+
+def run(world, ctxt, aggregate_id, image_ids):
+    """Ask every host of the aggregate, and tell how it goes."""
+    try:
+        aggregate = world.api_db.read(aggregates.get, aggregate_id)
+    except exception.AggregateNotFound as error:
+        LOG.info('No images are cached: %s', error)
+        return
+    whole = {**vars(aggregate), 'hosts': list(aggregate.hosts)}
+    _tell(world, ctxt, EVENT, values=whole, phase='start')
+    for index, host in enumerate(aggregate.hosts, start=1):
+        found = _ask(world, ctxt, host, image_ids)
+        failed = [image_id for image_id in image_ids if found.get(image_id) not in CACHED]
+        if failed:
+            LOG.warning('Host %s does not keep images %s at hand', host, failed)
+        values = {
+            **{name: whole[name] for name in ('id', 'uuid', 'name')},
+            'host': host,
+            'images_cached': [image_id for image_id in image_ids if image_id not in failed],
+            'images_failed': failed,
+            'index': index,
+            'total': len(aggregate.hosts),
+        }
+        _tell(world, ctxt, f'{EVENT}.progress', values=values)
+    _tell(world, ctxt, EVENT, values=whole, phase='end')
+
+
+def _ask(world, ctxt, host, image_ids):
+    """{image: what its host says of it}; empty when the host cannot be asked."""
+    try:
+        cell = world.cells.of_host(host)
+        service = cell.db.read(services.find, host)
+        if service is None or not services.is_up(service, world.conf.service_down_time):
+            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        return world.compute(cell).cache_images(ctxt, host=host, image_ids=image_ids)
+    except exception.NovaLiteError as error:
+        LOG.warning('Host %s cannot be asked to keep images at hand: %s', host, error)
+        return {}
+
+
+def _tell(world, ctxt, what, **facts):
+    if world.notices is not None:
+        world.notices.tell(ctxt, what, **facts)
