@@ -35,6 +35,7 @@ SPAWN = 'spawn on destination'
 SHOW = 'show the copy'
 SWITCH = 'switch mapping to destination cell'
 HIDE = 'hide source records'
+DELETE = 'delete what was deleted meanwhile'
 PREP_EVENT = 'compute_prep_snapshot_based_resize_at_dest'
 SOURCE_EVENT = 'compute_prep_snapshot_based_resize_at_source'
 FINISH_EVENT = 'compute_finish_snapshot_based_resize_at_dest'
@@ -75,7 +76,7 @@ class CrossCellResize(resize.Resize):
             saga.Step('save request spec', self.save_spec),
             saga.Step('delete snapshot image', self.drop_image, attempts=move.PATIENCE, left=True),
             *self.steps_of_attachments(SPAWN),
-            saga.Step('delete what was deleted meanwhile', self.delete_there),
+            saga.Step(DELETE, self.delete_there),
         )
 
     @property
@@ -349,10 +350,11 @@ class CrossCellResize(resize.Resize):
         if isinstance(waits, saga.Pending):
             return waits
         self.world.placement.delete_allocations(self.ctxt, self.uuid, force=True)
-        host = self.began['host']
-        info = self.there.get(self.instance_uuid).network_info
-        neighbours.unbind(self.world, self.ctxt, info, host)
-        self.there.write(migrations.update, self.uuid, {'status': str(Status.ERROR)})
+        row = self.there.find(self.instance_uuid)
+        if row is not None:
+            # It may be deleted by now: this may have been done before, or its user did it.
+            neighbours.unbind(self.world, self.ctxt, row.network_info, self.began['host'])
+            self.there.write(migrations.update, self.uuid, {'status': str(Status.ERROR)})
         crossing.delete(self, self.there)
         self.here.purge(self.instance_uuid)
         return None

@@ -163,6 +163,24 @@ class ChangesTest(moves_base.MovesTest):
         self.api('PUT', f'/servers/{server.id}', {'server': {'name': 'still here'}})
         self.assertEqual('still here', self.cloud.wait(server).name)
 
+    def test_deleted_as_it_is_switched(self):
+        """Who makes that good dies when it has begun, and the server is gone by then."""
+        server = self.boot()
+        fault = saga_faults.Fault('cross-cell-migrate', cross_cell.SWITCH, Mode.DURING_BEFORE)
+
+        def delete():
+            self.cloud.admin.compute.delete_server(server.id)
+            fault.step, fault.mode, fault.met = cross_cell.DELETE, Mode.DIES_AFTER, False
+
+        fault.meanwhile = delete
+        self.faults.fault = fault
+        self.stage.act(server, 'migrate', {'host': self.other(server)})
+        self.cloud.wait_for(
+            lambda: fault.step == cross_cell.DELETE and fault.met, 'the super-conductor to die'
+        )
+        self.cloud.wait_gone(server)
+        self.assertEqual('done', self.faults.ended(server).state)
+
     def test_while_it_moves(self):
         server = self.boot()
         writer = self.useFixture(Writer(self.cloud, server))
