@@ -179,27 +179,6 @@ class ServersTest(NotificationsTestCase):
         self.assertEqual('DriverError', data['exception'])
         self.assertIn('rescue', data['exception_message'])
 
-    def test_images_kept_at_hand(self):
-        """On hosts of both cells; openstacksdk asks."""
-        compute, image = self.cloud.admin.compute, next(self.cloud.admin.image.images())
-        aggregate = compute.create_aggregate(name='cached')
-        hosts = ['cell1-host1', 'cell2-host1']
-        for host in hosts:
-            compute.add_host_to_aggregate(aggregate, host)
-        compute.aggregate_precache_images(aggregate, [image.id])
-        self.heard.first('aggregate.cache_images.end')
-        told = [each for each in self.heard.messages if 'cache' in each['event_type']]
-        self.assertEqual(
-            ['start', 'progress', 'progress', 'end'],
-            [each['event_type'].rpartition('.')[2] for each in told],
-        )
-        found = [each['payload']['nova_object.data'] for each in told[1:3]]
-        self.assertEqual(hosts, [data['host'] for data in found])
-        self.assertEqual([[image.id]] * 2, [data['images_cached'] for data in found])
-        for host in hosts:
-            compute.remove_host_from_aggregate(aggregate, host)
-        compute.delete_aggregate(aggregate)
-
 
 class MovesTest(NotificationsTestCase):
     def test_resized_and_confirmed(self):

@@ -1,5 +1,6 @@
-"""Where servers go in a whole cloud: groups, zones, and hosts that refuse a build."""
+"""Where servers go in a whole cloud: groups, zones and aggregates, hosts that refuse a build."""
 
+from tests.fixtures import heard
 from tests.functional import base
 
 REFUSES_ONCE = """
@@ -142,6 +143,28 @@ class ZoneTest(base.CloudTest):
             self.assertEqual('cell2-host2', server.compute_host)
         for service in services.values():
             self.cloud.admin.compute.enable_service(service)
+
+    def test_images_kept_at_hand(self):
+        """On hosts of both cells; openstacksdk asks."""
+        said = self.useFixture(heard.Heard(self.cloud.state_dir))
+        compute, image = self.cloud.admin.compute, next(self.cloud.admin.image.images())
+        aggregate = compute.create_aggregate(name='cached')
+        hosts = ['cell1-host1', 'cell2-host1']
+        for host in hosts:
+            compute.add_host_to_aggregate(aggregate, host)
+        compute.aggregate_precache_images(aggregate, [image.id])
+        said.first('aggregate.cache_images.end')
+        told = [each for each in said.messages if 'cache' in each['event_type']]
+        self.assertEqual(
+            ['start', 'progress', 'progress', 'end'],
+            [each['event_type'].rpartition('.')[2] for each in told],
+        )
+        found = [each['payload']['nova_object.data'] for each in told[1:3]]
+        self.assertEqual(hosts, [data['host'] for data in found])
+        self.assertEqual([[image.id]] * 2, [data['images_cached'] for data in found])
+        for host in hosts:
+            compute.remove_host_from_aggregate(aggregate, host)
+        compute.delete_aggregate(aggregate)
 
 
 class RescheduleTest(base.CloudTest):
