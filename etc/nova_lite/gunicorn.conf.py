@@ -17,4 +17,6 @@ graceful_timeout = 30
 # Databases and buses are connected per worker, never before the fork.
 preload_app = False
 control_socket_disable = True
-raw_env = ['NOVA_LITE_CONFIG_FILES=/etc/nova-lite/nova-lite.conf']
+# What nova-lite-api.service names.
+files = [f'/etc/nova-lite/{name}.conf' for name in ('common', 'control', 'api')]
+raw_env = [f'NOVA_LITE_CONFIG_FILES={":".join(files)}']

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 
@@ -86,6 +87,15 @@ class ContentTests(testtools.TestCase):
         common = self.units.directory / 'nova-lite-.service.d' / '10-common.conf'
         # /proc/stat tells psutil, which the report asks, when the machine was booted.
         self.assertNotIn('\nProcSubset=pid', common.read_text())
+
+    def test_other_servers_of_the_api_read_the_same_files(self):
+        named = ':'.join(self.units.command('nova-lite-api.service')[2::2])
+        samples = units.ROOT / 'etc' / 'nova_lite'
+        settings = runpy.run_path(str(samples / 'gunicorn.conf.py'))
+        self.assertEqual([f'NOVA_LITE_CONFIG_FILES={named}'], settings['raw_env'])
+        self.assertIn(
+            f'\nenv = NOVA_LITE_CONFIG_FILES={named}\n', (samples / 'uwsgi.ini').read_text()
+        )
 
     def test_no_secret_in_a_command(self):
         for name in self.services:
