@@ -17,6 +17,7 @@ from nova_lite.conductor import build
 from nova_lite.conductor import disposals
 from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
+from nova_lite.conductor import orphans
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
@@ -79,6 +80,7 @@ class SuperConductor:
         world.engine = self.engine
         self._stopping = runtime.Event()
         self._disposals = disposals.Disposals(world)
+        self._orphans = orphans.Audit(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
@@ -139,6 +141,10 @@ class SuperConductor:
         """Confirm resizes that were left unconfirmed for too long."""
         self._auto_confirm.run()
 
+    def audit_allocations(self):
+        """Give up what placement holds for servers and moves that are gone."""
+        self._orphans.run()
+
     def offload_shelved(self):
         """Take servers off their hosts that have been shelved for long enough."""
         self._auto_offload.run()
@@ -165,6 +171,8 @@ class SuperConductor:
             (self.conf.conductor.audit_interval, self.sweep_deletions),
             (self.conf.report_interval, self.beat),
         ]
+        if self.conf.conductor.allocation_audit_interval > 0:
+            tasks.append((self.conf.conductor.allocation_audit_interval, self.audit_allocations))
         if self.conf.shelved_offload_time > 0:
             tasks.append((self.conf.shelved_poll_interval, self.offload_shelved))
         if self.conf.scheduler.discover_hosts_in_cells_interval > 0:

@@ -41,6 +41,13 @@ OPTS = [
         help='Seconds without a change after which the audit takes up a build or a deletion '
         'that is on no host.',
     ),
+    cfg.IntOpt(
+        'allocation_audit_interval',
+        default=1800,
+        min=0,
+        help='Seconds between two audits of what placement holds on compute nodes; what '
+        'belongs to no server or move in two of them is given up. 0: never.',
+    ),
     cfg.IntOpt('saga_threads', default=8, min=1, help='Sagas that run at the same time.'),
 ]
 

@@ -32,6 +32,8 @@ class EvacuationTest(EvacuationTestCase):
         self.assertNotEqual(source, rebuilt.compute_host)
         self.assertEqual([rebuilt.compute_host], self.moving.running(server))
         # Both hosts hold it until the one that failed has found out.
+        for _number in range(2):
+            self.cloud.cloud.daemons['super-conductor'].manager.audit_allocations()
         self.assertEqual(2, len(self.moving.allocations(server.id)))
         self.assertEqual([], self.cloud.findings())
         answer = self.moving.change_service(source, forced_down=False)

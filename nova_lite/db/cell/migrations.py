@@ -70,3 +70,18 @@ def in_progress(connection, host=None):
     if host is not None:
         conditions.append(sa.or_(TABLE.c.source_compute == host, TABLE.c.dest_compute == host))
     return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.id)
+
+
+def holding(connection):
+    """Migrations whose hosts may hold something: also of evacuations not found out about."""
+    evacuated = sa.and_(
+        TABLE.c.migration_type == str(states.MigrationType.EVACUATION),
+        TABLE.c.status == str(states.MigrationStatus.DONE),
+    )
+    condition = sa.or_(TABLE.c.status.not_in(OVER), evacuated)
+    return rows.every(connection, TABLE, condition, order_by=TABLE.c.id)
+
+
+def is_known(connection, uuid):
+    """Whether there is a migration with that uuid."""
+    return rows.find(connection, TABLE, uuid=uuid) is not None
