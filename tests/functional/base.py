@@ -18,9 +18,14 @@ class CloudTest(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cloud = cloud_fixture.Cloud(**cls.settings)
+        cls.cloud = cls.make_cloud()
         cls.cloud.setUp()
         cls.addClassCleanup(cls.cloud.cleanUp)
+
+    @classmethod
+    def make_cloud(cls):
+        """The fixture, not set up yet."""
+        return cloud_fixture.Cloud(**cls.settings)
 
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
