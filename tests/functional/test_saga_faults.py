@@ -82,6 +82,8 @@ class FaultsCase(testtools.TestCase):
         self.faults.fault = None
         if not fault.met:
             return 'the fault was not met'
+        if mode is Mode.SLEEPS:
+            self.faults.wake(fault)
         status = scenario.done if outcome == 'done' else scenario.undone
         self.cloud.wait(server, status)
         wrong = self.cloud.findings()
