@@ -73,12 +73,17 @@ class Layout(layout.Layout):
 class Processes(processes.ProcessCloud):
     """Daemons with the hooks of the tests, and a compute process for each host."""
 
-    def _child(self, kind, name, module, config):
+    def _child(self, kind, name, module, config, *, workers=1):
         package = 'tests.crash.daemons' if module in HOOKED else 'nova_lite.cmd'
         stage = processes.STAGES.index(kind) if kind in processes.STAGES else 0
         return self.supervisor.add(
             supervisor.Child(
-                f'{kind}.{name}', f'{package}.{module}', config, places=self.places, stage=stage
+                f'{kind}.{name}',
+                f'{package}.{module}',
+                config,
+                self._monitored(f'{kind}.{name}', workers),
+                places=self.places,
+                stage=stage,
             )
         )
 
