@@ -41,19 +41,24 @@ class AutoConfirm:
         cell_search.each(self._world.cells.every(cell0=False), self._look, what='Migrations')
 
     def _look(self, cell):
+        for migration, row in cell.db.read(finished):
+            try:
+                self._consider(cell, migration, row)
+            except exception.Unavailable as error:
+                # Its source may be in another cell: that is not to hold up the next.
+                LOG.warning('Migration %s is not looked at: %s', migration.uuid, error)
+
+    def _consider(self, cell, migration, row):
         window = self._world.conf.resize_confirm_window
         due = runtime.naive_now() - datetime.timedelta(seconds=window)
-        for migration, row in cell.db.read(finished):
-            if row is None or row.deleted:
-                self._abandon(cell, migration, 'its server is deleted')
-            elif cell_builds.is_gone(row) or not window or migration.updated_at > due:
-                continue
-            elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
-                self._confirm(cell, migration)
-            elif row.task_state != states.TaskState.RESIZE_FINISH:
-                self._abandon(
-                    cell, migration, f'its server is {row.vm_state}, task {row.task_state}'
-                )
+        if row is None or row.deleted:
+            self._abandon(cell, migration, 'its server is deleted')
+        elif cell_builds.is_gone(row) or not window or migration.updated_at > due:
+            return
+        elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
+            self._confirm(cell, migration)
+        elif row.task_state != states.TaskState.RESIZE_FINISH:
+            self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
 
     def _confirm(self, cell, migration):
         source = self._source_cell(cell, migration)

@@ -7,6 +7,7 @@ from nova_lite.conductor import auto_confirm
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from tests.unit.conductor import base
+from tests.unit.conductor import build_base
 
 
 class FinishedTest(base.CellConductorTestCase):
@@ -65,3 +66,38 @@ class FinishedTest(base.CellConductorTestCase):
         self.addCleanup(sa.event.remove, engine, 'before_cursor_execute', note)
         self.assertEqual(3, len(self.found()))
         self.assertEqual(1, len([each for each in statements if 'SELECT' in each]))
+
+
+class Compute(build_base.Compute):
+    """Hosts that confirm what they are told to."""
+
+    def confirm_resize(self, ctxt, **_what):
+        return None
+
+
+class CellAwayTest(build_base.BuildTestCase):
+    def setUp(self):
+        super().setUp()
+        self.world.compute = lambda cell: Compute()
+
+    def moved(self, **more):
+        """A move to cell2 whose server is gone; the uuid of its migration."""
+        values = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': runtime.new_uuid(),
+            'migration_type': 'resize',
+            'status': 'finished',
+            **more,
+        }
+        self.cell('cell2').db.write(migrations.create, values)
+        return values['uuid']
+
+    def status(self, uuid):
+        return self.cell('cell2').db.read(migrations.get, uuid).status
+
+    def test_a_source_that_is_away_holds_up_no_other(self):
+        across = self.moved(source_compute='host-1', cross_cell_move=True)
+        within = self.moved(source_compute='host-2')
+        self.away('cell1')
+        auto_confirm.AutoConfirm(self.world, run_saga=None).run()
+        self.assertEqual(('finished', 'error'), (self.status(across), self.status(within)))
