@@ -28,7 +28,6 @@ from nova_lite.db.cell import services
 PROG = 'nova-lite-status'
 PLACEMENT_VERSION = '1.36'
 CINDER_VERSION = '3.44'
-REIMAGE_VERSION = '3.68'
 STUCK = datetime.timedelta(minutes=10)
 
 
@@ -110,7 +109,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return success()
 
     def check_cinder(self):
-        """The volume service, if there is one, speaks the versions that are asked of it."""
+        """The volume service, if there is one, speaks the version that is asked of it."""
         if not (self.conf.cinder.auth_type or self.conf.service_user.auth_type):
             return success('No volume service is configured.')
         try:
@@ -119,11 +118,6 @@ class Checks(upgradecheck.UpgradeCommands):
             return warning(f'The volume service cannot be reached: {error}')
         if _older(newest, CINDER_VERSION):
             return failure(f'Cinder is at {newest}, and {CINDER_VERSION} is needed.')
-        if _older(newest, REIMAGE_VERSION):
-            return warning(
-                f'Cinder is at {newest}. Below {REIMAGE_VERSION} servers that boot from a volume '
-                'cannot be rebuilt with another image.'
-            )
         return success()
 
     def check_service_user(self):
