@@ -19,6 +19,10 @@ TOKEN_OPTIONS = (
     'user_domain_id',
     'project_domain_id',
     'www_authenticate_uri',
+    'cafile',
+    'certfile',
+    'keyfile',
+    'insecure',
 )
 
 

@@ -1,10 +1,11 @@
-"""A broker and a database server that speak TLS and ask for a client's certificate.
+"""Brokers, databases and a whole cloud that speak TLS and ask for a client's certificate.
 
 Quorum queues are tried on the same broker.
 """
 
 import urllib.parse
 
+import requests
 import sqlalchemy as sa
 import testtools
 
@@ -17,7 +18,11 @@ from nova_lite.db import engine
 from nova_lite.rpc import transport
 from tests.fixtures import certificates
 from tests.fixtures import mariadb
+from tests.fixtures import moving
+from tests.fixtures import postgresql
 from tests.fixtures import rabbit
+from tests.fixtures import servers
+from tests.fixtures import tls_cloud
 
 HOSTS = [f'host-{number}' for number in range(20)]
 QUORUM = {'rabbit_quorum_queue': True, 'rabbit_transient_quorum_queue': True}
@@ -111,19 +116,54 @@ class TestBus(testtools.TestCase):
 
 
 class TestDatabase(testtools.TestCase):
-    def ask(self, url):
+    def setUp(self):
+        super().setUp()
+        self.tls = self.useFixture(certificates.Certificates())
+
+    def ask(self, url, text):
         database = engine.Database(url, threads=1)
         self.addCleanup(database.dispose)
-        return database.read(
-            lambda connection: connection.execute(sa.text("SHOW STATUS LIKE 'Ssl_version'")).one()
-        )
+        return database.read(lambda connection: connection.execute(sa.text(text)).one())
 
-    def test_a_query_goes_through_with_the_certificate_alone(self):
-        tls = self.useFixture(certificates.Certificates())
-        url = self.useFixture(mariadb.MariaDB(tls=tls)).create_database('tls')
-        certificate, key = tls.client
-        known = {'ssl_ca': tls.ca, 'ssl_cert': certificate, 'ssl_key': key}
-        self.assertIn('TLS', self.ask(with_query(url, **known))[1])
-        for query in ({'ssl_ca': tls.ca}, {}):
-            error = self.assertRaises(exception.Unavailable, self.ask, with_query(url, **query))
+    def test_mariadb(self):
+        url = self.useFixture(mariadb.MariaDB(tls=self.tls)).create_database('tls')
+        certificate, key = self.tls.client
+        known = {'ssl_ca': self.tls.ca, 'ssl_cert': certificate, 'ssl_key': key}
+        asked = "SHOW STATUS LIKE 'Ssl_version'"
+        self.assertIn('TLS', self.ask(with_query(url, **known), asked)[1])
+        for query in ({'ssl_ca': self.tls.ca}, {}):
+            error = self.assertRaises(
+                exception.Unavailable, self.ask, with_query(url, **query), asked
+            )
             self.assertIn('Access denied', str(error))
+
+    def test_postgresql(self):
+        url = self.useFixture(postgresql.PostgreSQL(tls=self.tls)).create_database('tls')
+        certificate, key = self.tls.client
+        checked = {'sslmode': 'verify-full', 'sslrootcert': self.tls.ca}
+        known = {**checked, 'sslcert': certificate, 'sslkey': key}
+        asked = 'SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
+        self.assertIn('TLS', self.ask(with_query(url, **known), asked)[0])
+        for query in (checked, {'sslmode': 'disable'}):
+            self.assertRaises(exception.Unavailable, self.ask, with_query(url, **query), asked)
+
+
+class TestCloud(testtools.TestCase):
+    """All of it together: who asks for what, and what is told to whom, by TLS."""
+
+    def test_a_boot_and_a_move_to_another_cell(self):
+        servers.require(rabbit.Rabbit, mariadb.MariaDB)
+        cloud = self.useFixture(tls_cloud.TLSCloud())
+        server = cloud.boot('secret', availability_zone='nova:cell1-host1')
+        moves = moving.Moving(cloud)
+        moves.resize(server, 'm1.small')
+        self.assertEqual('cell2-host1', cloud.wait(server, 'VERIFY_RESIZE').compute_host)
+        moves.act(server, 'confirmResize', status=204)
+        cloud.wait(server)
+        self.assertEqual([], cloud.findings())
+        url = f'{cloud.outer_url}/compute/v2.1/servers'
+        headers = {'X-Auth-Token': cloud.admin.auth_token}
+        known = {'verify': cloud.tls.ca, 'headers': headers, 'timeout': 60}
+        answer = requests.get(url, cert=cloud.tls.client, **known)
+        self.assertEqual([server.id], [found['id'] for found in answer.json()['servers']])
+        self.assertRaises(requests.ConnectionError, requests.get, url, **known)
