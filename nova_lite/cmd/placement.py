@@ -29,19 +29,17 @@ TOKEN_OPTIONS = (
 def application(conf):
     """Placement under its prefix, as this configuration asks for it."""
     options = conf.placement_server
-    database = engine.Database(options.connection, threads=1)
-    watched = monitor.Service('placement', {'database': checks.database(database)})
-    monitor.serve(conf, [watched], workers=options.workers)
     keystone = None
     if options.auth_strategy == 'keystone':
         keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}
-    return front.Front(
-        {
-            '/placement': placement.make_app(
-                options.connection, auth_strategy=options.auth_strategy, keystone=keystone
-            )
-        }
+    service = placement.make_app(
+        options.connection, auth_strategy=options.auth_strategy, keystone=keystone
     )
+    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    database = engine.Database(options.connection, threads=1)
+    watched = monitor.Service('placement', {'database': checks.database(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
+    return front.Front({'/placement': service})
 
 
 def main(argv=None):

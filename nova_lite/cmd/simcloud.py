@@ -13,10 +13,7 @@ from nova_lite.wsgi import server
 def application(conf):
     """The four services, as this configuration asks for them."""
     options = conf.simcloud
-    database = engine.Database(options.connection, threads=1)
-    watched = monitor.Service('simcloud', {'database': checks.database(database)})
-    monitor.serve(conf, [watched], workers=options.workers)
-    return app.make_app(
+    services = app.make_app(
         options.connection,
         options.public_url,
         options={
@@ -28,6 +25,11 @@ def application(conf):
             'service_password': options.service_password,
         },
     )
+    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    database = engine.Database(options.connection, threads=1)
+    watched = monitor.Service('simcloud', {'database': checks.database(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
+    return services
 
 
 def main(argv=None):
