@@ -1,50 +1,39 @@
 """Brokers and databases that are away: daemons wait, say so, and go on by themselves."""
 
+import futurist
+from oslo_messaging._drivers import impl_rabbit
+import requests
 import testtools
+from testtools import content
 
+from nova_lite import conf as conf_module
+from nova_lite import runtime
+from nova_lite import service
+from nova_lite.cmd.cloud import layout
+from tests.fixtures import boots
 from tests.fixtures import mariadb
+from tests.fixtures import moving
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
 
+OUTAGE_S = 60
+# How long after its return a daemon may go on without: on two quiet cores, and here.
+RECONNECT_S, BACK_S = 10, 60
 SAID_S = 60
-BACK_S = 60
+ACCEPT_S = SETTLE_S = 180
 DATABASE_USERS = ('super-conductor.top', 'conductor.cell1', 'scheduler.top', 'api.top')
+BOOTS, BEFORE, MOVES = 12, 4, 4
+SETTLED = ('ACTIVE', 'ERROR', 'VERIFY_RESIZE')
 
 
-class TestOutages(testtools.TestCase):
+class OutagesCase(testtools.TestCase):
+    settings = {}
+
     def setUp(self):
         super().setUp()
         servers.require(rabbit.Rabbit, mariadb.MariaDB)
-        self.cloud = self.useFixture(process_cloud.ProcessCloud(mariadb.MariaDB()))
-
-    def test_broker_away_at_start_and_later(self):
-        broker = self.cloud.brokers['cell1']
-        broker.stop()
-        for name in ('conductor.cell1', 'compute.cell1'):
-            self.cloud.signal(name)
-            self._says(name, 'Connection refused', since=len(self.cloud.log(name)))
-        broker.start()
-        self._boot_everywhere('after the start')
-        broker.stop()
-        self._boot_in('cell2', 'meanwhile')
-        broker.start()
-        self._boot_everywhere('after the outage')
-        self.cloud.wait_for(lambda: not self.cloud.orphan_queues(), 'no orphan queue', BACK_S)
-        self.assertEqual([], self.cloud.findings())
-
-    def test_database_away(self):
-        self.cloud.database.stop()
-        for name in (*DATABASE_USERS, 'placement.top'):
-            self.cloud.signal(name)
-        for name in DATABASE_USERS[:2]:
-            self._says(name, 'waits: The database is not available')
-        self.cloud.database.start()
-        self.cloud.wait_for(self.cloud.answers, 'the API to answer', BACK_S)
-        self._boot_everywhere('after the outage')
-        self.assertEqual([], self.cloud.findings())
-
-    # ---- steps ----
+        self.cloud = self.useFixture(process_cloud.ProcessCloud(mariadb.MariaDB(), **self.settings))
 
     def _says(self, name, text, since=0):
         self.cloud.wait_for(
@@ -53,13 +42,10 @@ class TestOutages(testtools.TestCase):
             SAID_S,
         )
 
-    def _boot_in(self, cell, name):
-        self.cloud.boot(name, host=f'{cell}-host1')
-
     def _boot_everywhere(self, name):
         for cell in self.cloud.cloud.places.cell_names:
             self.cloud.wait_for(lambda cell=cell: self._is_up(cell), f'{cell} to be up', BACK_S)
-            self._boot_in(cell, f'{name} {cell}')
+            self.cloud.boot(f'{name} {cell}', host=f'{cell}-host1')
 
     def _is_up(self, cell):
         return all(
@@ -67,3 +53,136 @@ class TestOutages(testtools.TestCase):
             for service in self.cloud.admin.compute.services(binary='nova-compute')
             if service.host.startswith(cell)
         )
+
+
+class TestStarts(OutagesCase):
+    def test_daemons_that_start_meanwhile(self):
+        broker, database = self.cloud.brokers['cell1'], self.cloud.database
+        broker.stop()
+        for name in ('conductor.cell1', 'compute.cell1'):
+            self.cloud.signal(name)
+            self._says(name, 'Connection refused', since=len(self.cloud.log(name)))
+        broker.start()
+        self._boot_everywhere('without a broker')
+        database.stop()
+        for name in (*DATABASE_USERS, 'placement.top'):
+            self.cloud.signal(name)
+        for name in DATABASE_USERS[:2]:
+            self._says(name, 'waits: The database is not available')
+        database.start()
+        self.cloud.wait_for(self.cloud.answers, 'the API to answer', BACK_S)
+        self._boot_everywhere('without a database')
+        self.assertEqual([], self.cloud.findings())
+
+
+class TestUnderLoad(OutagesCase):
+    """A minute without, while servers are made and moved; nobody is started again."""
+
+    settings = {'profile': 'default', 'speed': 0.3, 'options': {'api': {'workers': 2}}}
+
+    def setUp(self):
+        super().setUp()
+        self.stage = moving.Moving(self.cloud)
+        self.before = {name: child.starts for name, child in self.cloud.cloud.children.items()}
+        self.assertEqual({1}, set(self.before.values()))
+        self.accepted = {}
+
+    def test_brokers_and_then_the_database(self):
+        self._look_often_enough()
+        movers = [
+            self.cloud.boot(f'mover-{number}', availability_zone='nova:cell1-host1')
+            for number in range(MOVES)
+        ]
+        brokers = [self.cloud.brokers[name] for name in (layout.TOP, 'cell1')]
+        self._outage(
+            'broker',
+            brokers,
+            lambda: [self._act(server, 'migrate', {'host': 'cell2-host1'}) for server in movers],
+            {*DATABASE_USERS, 'api.top.2', 'compute.cell1'},
+        )
+        moved = [server for server in self._settled() if server.status == 'VERIFY_RESIZE']
+        self._outage(
+            'database',
+            [self.cloud.database],
+            lambda: [self._act(server, 'revertResize') for server in moved],
+            {*DATABASE_USERS, 'api.top.2', 'conductor.cell2', 'placement.top'},
+        )
+        self._settled()
+        self.cloud.wait_for(lambda: not self.cloud.orphan_queues(), 'no orphan queue', BACK_S)
+        self.assertEqual([], self.cloud.findings())
+        self.assertEqual(
+            self.before, {name: child.starts for name, child in self.cloud.cloud.children.items()}
+        )
+
+    # ---- steps ----
+
+    def _look_often_enough(self):
+        """The options in force let no daemon pause longer between two attempts."""
+        for name in ('control', 'conductor-cell1', 'compute-cell1'):
+            path = self.cloud.cloud.places.path('etc', f'{name}.conf')
+            conf = conf_module.make_conf(files=[path])
+            conf.register_opts(impl_rabbit.rabbit_opts, group='oslo_messaging_rabbit')
+            self.assertLess(conf.oslo_messaging_rabbit.rabbit_interval_max, RECONNECT_S)
+        self.assertLess(service.WAIT_S, RECONNECT_S)
+
+    def _act(self, server, action, body=None):
+        self.stage.act(server, action, body)
+        self.accepted[server.name] = server.id
+
+    def _outage(self, what, away, move, blind):
+        """Take servers away for a minute, amid boots and what `move` begins.
+
+        blind: the daemons that must say that they are not well
+        """
+        started = boots.Boots(self.cloud.admin, BOOTS, prefix=what)
+        self.cloud.wait_for(
+            lambda: started.errors or len(started.servers) >= BEFORE, 'boots to begin', ACCEPT_S
+        )
+        move()
+        for server in away:
+            server.stop()
+        ends = runtime.monotonic() + OUTAGE_S
+        self.cloud.wait_for(lambda: blind <= self._unwell(), f'{blind} to say so', SAID_S)
+        self.assertEqual(what != 'database', self._balanced())
+        runtime.wait(runtime.Event(), max(0, ends - runtime.monotonic()))
+        servers.start_all(*away)
+        began = runtime.monotonic()
+        self.cloud.wait_for(lambda: not self._unwell(), 'all to be well', BACK_S)
+        took = f'{runtime.monotonic() - began:.1f} s after its return all were well\n'
+        self.addDetail(f'{what}.txt', content.text_content(took))
+        self.assertTrue(self._balanced())
+        started.join(ACCEPT_S)
+        self.accepted |= started.servers
+
+    def _unwell(self):
+        """Names of the daemons that say they are not well."""
+
+        def unwell(url):
+            return requests.get(f'{url}/healthcheck', timeout=60).status_code != 200
+
+        urls = self.cloud.cloud.health_urls
+        # Each may take seconds to know.
+        with futurist.ThreadPoolExecutor(max_workers=len(urls)) as pool:
+            answers = list(pool.map(unwell, urls.values()))
+        return {name for name, answer in zip(urls, answers, strict=True) if answer}
+
+    def _balanced(self):
+        """Whether a load balancer would go on to send requests to the API."""
+        answer = requests.get(f'{self.cloud.cloud.url}/compute/healthcheck', timeout=60)
+        self.assertIn(answer.status_code, (200, 503))
+        return answer.json()['healthy']
+
+    def _settled(self):
+        """The servers, once nothing goes on with any of them."""
+
+        def ended():
+            found = list(self.cloud.admin.compute.servers())
+            settled = [s for s in found if s.status in SETTLED and not s.task_state]
+            return found if len(settled) == len(found) else None
+
+        found = self.cloud.wait_for(ended, 'all servers to settle', SETTLE_S)
+        self.assertLessEqual(set(self.accepted.values()), {server.id for server in found})
+        for server in found:
+            if server.status == 'ERROR':
+                self.assertTrue(self.cloud.admin.compute.get_server(server.id).fault)
+        return found
