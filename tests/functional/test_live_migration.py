@@ -111,7 +111,14 @@ class LiveMigrationTest(LiveMigrationTestCase):
         self.assertNotEqual(server.compute_host, moved.compute_host)
 
     def test_counters_move(self):
-        server, first = self.begin_endless()
+        server, _migration = self.begin_endless()
+
+        def counted():
+            now = self.moving.watched(server, 'running')
+            return None if now['memory_total_bytes'] is None else now
+
+        # Null until the source has told of them for the first time.
+        first = self.cloud.wait_for(counted, 'counters')
         self.assertEqual(512 * 2**20, first['memory_total_bytes'])
 
         def moved():
