@@ -325,9 +325,9 @@ class CrossCellResize(resize.Resize):
         self.end_events(connection)
 
     def hide_copy(self):
-        """Undo of `show`."""
-        self.there.hide(self.instance_uuid)
+        """Undo of `show`. First of all the server: the other cell may be away for long."""
         self.here.seal(self.instance_uuid, False)
+        self.there.hide(self.instance_uuid)
 
     def switch_cell(self):
         """From here on the server is the destination's, in VERIFY_RESIZE."""

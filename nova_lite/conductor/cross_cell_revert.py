@@ -123,9 +123,9 @@ class CrossCellRevert(revert.RevertResize):
         )
 
     def hide_source(self):
-        """Undo of `show`."""
-        self.source_side.hide(self.instance_uuid)
+        """Undo of `show`. First of all the server: the other cell may be away for long."""
         self.dest_side.seal(self.instance_uuid, False)
+        self.source_side.hide(self.instance_uuid)
 
     def switch_cell(self):
         """From here on the server is the source's; nobody runs it yet."""
