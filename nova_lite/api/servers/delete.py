@@ -19,6 +19,7 @@ from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
+from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import resized
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
@@ -93,6 +94,7 @@ def force_delete(req, server):
 )
 def restore(req, server):
     """Take a soft deletion back, if the owner's quota has room again."""
+    left_guest.remove(req, server)
     # It counts first: whoever is killed in between leaves one that is deleted in the end.
     quota_locks.write(req.app.api_db, server.row.project_id, _count_again, req.conf, server)
     try:
@@ -208,9 +210,11 @@ def _delete_now(req, server):
 
     Where it is can be trusted only now that no move may change it any more.
     """
-    server.row = server.cell.db.read(instances.find, server.uuid)
-    if server.row.deleted:
+    row = server.cell.db.read(instances.find, server.uuid)
+    if row is None or row.deleted:
+        # Whoever moved the server between cells has seen the deletion, and finished it.
         return
+    server.row = row
     if _host_answers(req, server):
         instance = instance_objects.Instance.from_row(server.row)
         devices = acting.devices(server)

@@ -11,6 +11,7 @@ from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
+from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import live_migrate
 from nova_lite.api.servers import moves
 from nova_lite.db.cell import services
@@ -69,6 +70,7 @@ def evacuate(req, server):
     wanted = _destination(req, server, asked.get('host'))
     forced = _is_forced(req, asked)
     _require_source_down(req, server)
+    left_guest.remove(req, server)
     uuid = runtime.new_uuid()
     migration = live_migrate.migration_of(
         req, server, uuid, states.MigrationType.EVACUATION, wanted

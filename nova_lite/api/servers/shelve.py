@@ -13,6 +13,7 @@ from nova_lite.api import types
 from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
+from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import moves
 from nova_lite.db.api import request_specs
 from nova_lite.policies import server_actions as rules
@@ -119,6 +120,7 @@ def unshelve(req, server):
         req.authorize(rules.UNSHELVE_TO_HOST, server.target)
         arguments.update(_host(req, server, asked['host']))
         _require_zone(req, server, asked)
+    left_guest.remove(req, server)
     # Which steps there are depends on the state the server is in now.
     guard = dataclasses.replace(states.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),))
     moves.begin(

@@ -94,6 +94,29 @@ class LeftGuestTest(base.Case):
         )
         self.refused_act(self.server, 'os-start', code=409, text='may still run')
 
+    def test_other_ways_to_make_it_run(self):
+        self.answers['revert_resize'] = exception.Unavailable(service='host', reason='no')
+        down = runtime.naive_now() - datetime.timedelta(days=1)
+        self.cell.db.write(
+            lambda connection: connection.execute(
+                services.TABLE.update()
+                .where(services.TABLE.c.host != 'lost')
+                .values(last_seen_up=down)
+            )
+        )
+        for action, value, state in (
+            ('evacuate', {'onSharedStorage': False}, 'error'),
+            ('unshelve', None, 'shelved_offloaded'),
+            ('restore', None, 'soft-delete'),
+        ):
+            self.cell.db.write(
+                lambda connection, state=state: connection.execute(
+                    instances.TABLE.update().values(vm_state=state)
+                )
+            )
+            who = base.ADMIN if action == 'evacuate' else None
+            self.refused_act(self.server, action, value, code=409, text='may still run', who=who)
+
     def test_later_moves(self):
         """Only those that the host had a part in tell that nothing is left there."""
         self.migrated(dest_compute='host2')
