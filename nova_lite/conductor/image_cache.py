@@ -18,16 +18,21 @@ CACHED = ('cached', 'existing')
 EVENT = 'aggregate.cache_images'
 
 
-def run(world, ctxt, aggregate_id, image_ids):
-    """Ask every host of the aggregate, and tell how it goes."""
+def run(world, ctxt, aggregate_id, image_ids, stopping):
+    """Ask every host of the aggregate, and tell how it goes. stopping: an event that ends it"""
     try:
         aggregate = world.api_db.read(aggregates.get, aggregate_id)
-    except exception.AggregateNotFound as error:
-        LOG.info('No images are cached: %s', error)
-        return
+        _ask_all(world, ctxt, aggregate, image_ids, stopping)
+    except exception.NovaLiteError as error:
+        LOG.warning('Images %s are not kept at hand: %s', image_ids, error)
+
+
+def _ask_all(world, ctxt, aggregate, image_ids, stopping):
     whole = {**vars(aggregate), 'hosts': list(aggregate.hosts)}
     _tell(world, ctxt, EVENT, values=whole, phase='start')
     for index, host in enumerate(aggregate.hosts, start=1):
+        if stopping.is_set():
+            return
         found = _ask(world, ctxt, host, image_ids)
         failed = [image_id for image_id in image_ids if found.get(image_id) not in CACHED]
         if failed:

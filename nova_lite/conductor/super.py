@@ -79,6 +79,7 @@ class SuperConductor:
         )
         world.engine = self.engine
         self._stopping = runtime.Event()
+        self._caching = runtime.Lock()
         self._disposals = disposals.Disposals(world)
         self._orphans = orphans.Audit(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
@@ -102,8 +103,15 @@ class SuperConductor:
         self.engine.submit(saga_uuid)
 
     def cache_images(self, ctxt, aggregate_id, image_ids):
-        """Have the hosts of an aggregate keep images at hand."""
-        image_cache.run(self.world, ctxt, aggregate_id, image_ids)
+        """Have the hosts of an aggregate keep images at hand, in a thread of its own.
+
+        It may take as long as all its hosts together, and nobody waits for it.
+        """
+        runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
+
+    def _cache_images(self, ctxt, aggregate_id, image_ids):
+        with self._caching:
+            image_cache.run(self.world, ctxt, aggregate_id, image_ids, self._stopping)
 
     def sweep_builds(self):
         """Take up builds that no one finished in time."""

@@ -39,6 +39,7 @@ class CacheTest(base.ApiTest):
             compute=lambda cell: self.api.compute[cell.name],
             notices=Notices(),
         )
+        self.stopping = runtime.Event()
 
     def run_for(self, *hosts):
         """{host: facts of its progress}, as it is told for an aggregate of these hosts."""
@@ -47,7 +48,7 @@ class CacheTest(base.ApiTest):
         )
         for host in hosts:
             self.api.api_db.write(aggregates.add_host, made.id, host)
-        image_cache.run(self.world, context.admin(), made.id, IMAGES)
+        image_cache.run(self.world, context.admin(), made.id, IMAGES, self.stopping)
         first, *told, last = self.world.notices.told
         self.assertEqual([image_cache.EVENT] * 2, [first[0], last[0]])
         self.assertEqual(['start', 'end'], [first[1]['phase'], last[1]['phase']])
@@ -81,5 +82,14 @@ class CacheTest(base.ApiTest):
         self.assertEqual([], self.api.compute['cell2'].calls)
 
     def test_an_aggregate_that_is_gone(self):
-        image_cache.run(self.world, context.admin(), 4711, IMAGES)
+        image_cache.run(self.world, context.admin(), 4711, IMAGES, self.stopping)
         self.assertEqual([], self.world.notices.told)
+
+    def test_who_stops_asks_no_more(self):
+        self.stopping.set()
+        made = self.api.api_db.write(
+            aggregates.create, uuid=runtime.new_uuid(), name='one', metadata={}
+        )
+        self.api.api_db.write(aggregates.add_host, made.id, 'host1')
+        image_cache.run(self.world, context.admin(), made.id, IMAGES, self.stopping)
+        self.assertEqual([], self.api.compute['cell1'].calls)
