@@ -248,13 +248,17 @@ class Placement:
             self._only_stale(outcome, source)
         raise exception.AllocationConflict(consumer=source)
 
-    def release(self, ctxt, consumer, provider_uuids):
+    def release(self, ctxt, consumer, provider_uuids, *, unless=None):
         """Give up what the consumer (a uuid) holds on some providers, and keep the rest.
 
-        Returns False when it held nothing there.
+        unless: called once it is known what is held; nothing is given up if it is true,
+            nor what was claimed after that
+        Returns False when it held nothing there, or keeps it.
         """
         for _ in range(TRIES):
             held = self.holding(ctxt, consumer)
+            if unless is not None and unless():
+                return False
             kept = {
                 provider: resources
                 for provider, resources in held.allocations.items()

@@ -65,6 +65,11 @@ def read_records(api_db, cells):
     return found
 
 
+def _read_move(connection, uuid):
+    move = migrations.find(connection, uuid)
+    return move, move and instances.find(connection, move.instance_uuid)
+
+
 def _read(connection):
     return (
         compute_nodes.every(connection),
@@ -118,19 +123,49 @@ class Audit:
         }
 
     def _give_up(self, provider, consumer):
-        if not self._is_ours(consumer):
-            LOG.warning('%s is no server or move of ours and holds part of %s', consumer, provider)
-            return
         try:
-            self._world.placement.release(context.admin(), consumer, {provider})
+            move, server = self._move(consumer)
+            if move is None and self._world.api_db.read(instance_mappings.find, consumer) is None:
+                LOG.warning('%s is none of ours and holds part of %s', consumer, provider)
+            elif self._stands(server, provider):
+                self._hand_over(consumer, server.uuid)
+            elif self._world.placement.release(
+                context.admin(),
+                consumer,
+                {provider},
+                unless=lambda: self._is_explained(provider, consumer),
+            ):
+                LOG.warning(
+                    '%s has given up its part of %s: nothing explains it', consumer, provider
+                )
         except exception.NovaLiteError as error:
             LOG.warning('%s keeps its part of %s for now: %s', consumer, provider, error)
-            return
-        LOG.warning('%s has given up its part of %s, which nothing explained', consumer, provider)
 
-    def _is_ours(self, consumer):
-        """Whether it is or was a server or a move of a server."""
-        if self._world.api_db.read(instance_mappings.find, consumer) is not None:
-            return True
-        cells = self._world.cells.every(cell0=False)
-        return any(cell.db.read(migrations.is_known, consumer) for cell in cells)
+    def _move(self, consumer):
+        """(migration, its server), each None when there is none."""
+        for cell in self._world.cells.every(cell0=False):
+            found = cell.db.read(_read_move, consumer)
+            if found[0] is not None:
+                return found
+        return None, None
+
+    def _is_explained(self, provider, consumer):
+        """Whether there is a record for it by now."""
+        records = read_records(self._world.api_db, self._world.cells)
+        node = records.nodes.get(provider)
+        return node is None or records.accounts_for(consumer, node)
+
+    def _stands(self, server, provider):
+        """Whether the server of a move that is over is on the node, and holds nothing there."""
+        if server is None or server.deleted or server.hidden:
+            return False
+        records = read_records(self._world.api_db, self._world.cells)
+        if server.uuid in records.changing or provider not in records.owners.get(server.uuid, ()):
+            return False
+        held = self._world.placement.holding(context.admin(), server.uuid)
+        return provider not in held.allocations
+
+    def _hand_over(self, move, server):
+        """What an undone move could not give back to its server."""
+        self._world.placement.move_allocations(context.admin(), move, server)
+        LOG.warning('Server %s has got back what its move %s held', server, move)

@@ -62,6 +62,45 @@ class OrphansTest(moves_base.MovesTest):
             self.boss.audit_allocations()
         self.assertEqual([], self.hosts(uuid))
 
+    def test_of_an_undone_move_that_could_not_give_it_back(self):
+        """The server gets what its migration has of the host that it is on."""
+        server = self.boot()
+        client, ctxt = self.stage.world.placement, context.admin()
+        self.stage.resize(server, 'm1.small')
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.stage.act(server, 'revertResize')
+        self.cloud.wait(server, 'ACTIVE')
+        self.stage.wait_idle(server)
+        uuid = self.stage.migration(server)['uuid']
+        before = self.stage.allocations(server.id)
+        self.assertTrue(client.move_allocations(ctxt, server.id, uuid))
+        self.hold(server.id, self.stage.other_hosts(server)[0])
+        for _number in range(2):
+            self.boss.audit_allocations()
+        self.assertEqual(before, self.stage.allocations(server.id))
+        self.assertEqual([], self.hosts(uuid))
+
+    def test_what_is_claimed_meanwhile(self):
+        """Of a server that begins to move after it was looked at, nothing is taken."""
+        server = self.boot()
+        other = self.stage.other_hosts(server)[0]
+        self.hold(server.id, other)
+        client, ctxt = self.stage.world.placement, context.admin()
+        given = client.release(ctxt, server.id, {self.nodes[other]}, unless=lambda: True)
+        self.assertFalse(given)
+        self.assertEqual(sorted([server.compute_host, other]), self.hosts(server.id))
+
+        def claimed():
+            if len(self.hosts(server.id)) == 2:
+                self.hold(server.id, self.stage.other_hosts(server)[1])
+            return True
+
+        client.release(ctxt, server.id, {self.nodes[other]}, unless=claimed)
+        self.assertEqual(3, len(self.hosts(server.id)))
+        for _number in range(2):
+            self.boss.audit_allocations()
+        self.assertEqual([server.compute_host], self.hosts(server.id))
+
     def test_what_is_not_ours_stays(self):
         stranger, host = runtime.new_uuid(), min(self.nodes)
         self.hold(stranger, host)

@@ -80,8 +80,3 @@ def holding(connection):
     )
     condition = sa.or_(TABLE.c.status.not_in(OVER), evacuated)
     return rows.every(connection, TABLE, condition, order_by=TABLE.c.id)
-
-
-def is_known(connection, uuid):
-    """Whether there is a migration with that uuid."""
-    return rows.find(connection, TABLE, uuid=uuid) is not None
