@@ -85,7 +85,7 @@ class Failures:
                 self.tracebacks[test['name']] = self._ended
         elif heading:
             self._lines = self._ended if heading['what'] == 'traceback' else None
-        elif self._lines is not None and line.strip('~ '):
+        elif self._lines is not None and line.startswith(' ' * 4) and line.strip():
             self._lines.append(line)
 
     def show(self):

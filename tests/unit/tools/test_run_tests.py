@@ -56,7 +56,8 @@ Captured traceback:
       File "test_a.py", line 36, in test_bad
     TypeError: no
 
-
+Saga 1 is run by someone else
+  a table of another test
 Captured pythonlogging:
 ~~~~~~~~~~~~~~~~~~~~~~~
     of no use
