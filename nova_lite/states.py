@@ -91,6 +91,8 @@ class MigrationType(enum.StrEnum):
     RESIZE = 'resize'
     LIVE_MIGRATION = 'live-migration'
     EVACUATION = 'evacuation'
+    # Never shown: of one that was undone and may have left a guest.
+    UNSHELVE = 'unshelve'
 
 
 class MigrationStatus(enum.StrEnum):

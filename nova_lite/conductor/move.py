@@ -52,6 +52,7 @@ class Move(saga.Saga):
 
     tasks: the task states that this saga sets, which it may clear as well
     refusable: names of steps whose refusal leads to another destination
+    harmless: names of steps whose undo may fail without breaking the server
     arguments: 'cell', 'order' (see db.cell.moves), and of its kind; 'migration_uuid'
         where the saga is not the migration itself; 'host', 'node' of a requested
         destination; 'ignore_hosts'
@@ -59,6 +60,7 @@ class Move(saga.Saga):
 
     tasks = ()
     refusable = ()
+    harmless = ()
 
     # ---- records ----
 
@@ -199,7 +201,7 @@ class Move(saga.Saga):
     def _free(self, connection, row):
         """Clear the task and add a fault; a server that could not be given back is broken."""
         changes = {'task_state': None, **self.changes_of_failure(row)}
-        if self.not_undone:
+        if set(self.not_undone) - set(self.harmless):
             changes['vm_state'] = states.VmState.ERROR
         try:
             instances.update(

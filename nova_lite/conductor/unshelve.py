@@ -14,6 +14,7 @@ from nova_lite.conductor import neighbours
 from nova_lite.conductor import shelving
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 
 Task = states.TaskState
 Vm = states.VmState
@@ -38,6 +39,8 @@ class Unshelve(shelving.Shelving):
     tasks = (Task.UNSHELVING,)
     first_event = CONDUCTOR_EVENT
     may_retry = False
+    # It is nowhere, as before; a guest that may be left somewhere is noted.
+    harmless = (SPAWN,)
 
     def steps(self):
         begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)
@@ -190,9 +193,7 @@ class Unshelve(shelving.Shelving):
         )
 
     def destroy(self):
-        """Undo of `spawn`. A host that is down removes it as a stranger when it is back."""
-        if not self.is_up(self.destination.service_host):
-            return None
+        """Undo of `spawn`."""
         return self.ask(
             self.compute.revert_resize,
             {
@@ -203,6 +204,23 @@ class Unshelve(shelving.Shelving):
                 'key': self.key(f'undo {SPAWN}'),
             },
         )
+
+    def undone(self, connection, row):
+        """Note where the guest may be: there is no migration yet, and none is shown."""
+        left = self.columns_of_failure(SPAWN)
+        if left and row is not None and migrations.find(connection, self.uuid) is None:
+            migrations.create(
+                connection,
+                {
+                    'uuid': self.uuid,
+                    'instance_uuid': row.uuid,
+                    'migration_type': str(states.MigrationType.UNSHELVE),
+                    'status': str(states.MigrationStatus.ERROR),
+                    'hidden': True,
+                    **self.destination_columns(connection),
+                    **left,
+                },
+            )
 
     def switch(self):
         """From here on the server is the destination's."""

@@ -73,3 +73,23 @@ class DeadHostTest(testtools.TestCase):
         self.return_of(lost[0])
         self.stage.act(server, 'unshelve')
         self.cloud.wait(server, 'ACTIVE')
+
+    def test_unshelved_while_it_may_run(self):
+        """Whatever a lost host was made to run is removed before another host runs it."""
+        server = self.stage.boot_from_volume()
+        self.stage.act(server, 'shelve')
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.stage.wait_idle(server)
+        lost = self.silence(server, 'unshelve', unshelve.SPAWN)
+        self.stage.act(server, 'unshelve')
+        self.assertEqual('undone', self.faults.ended(server).state)
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.assertEqual(lost, self.stage.running(server))
+        self.assertEqual([], [each['migration_type'] for each in self.stage.migrations(server)])
+        # It is heard of again, and has not looked yet at what it has.
+        self.stage.change_service(lost[0], forced_down=False)
+        other = self.stage.others(lost[0])[0]
+        self.stage.act(server, 'unshelve', {'host': other})
+        self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual([other], self.stage.running(server))
+        self.stage.wait_idle(server)

@@ -1,7 +1,8 @@
 """Guests that undone moves may have left running, where they could not be removed then.
 
-The server is its source's, in error and off. Before it is started there, every such
-destination is asked to remove what it has, so that it never runs twice.
+The server is its source's, in error and off, or on no host as before. Before it is started,
+every such destination is asked to remove what it has, so that it never runs twice; and
+before it loses a volume, so that nobody else writes to that.
 """
 
 from oslo_log import log
@@ -19,7 +20,7 @@ WAIT_S, LONGEST_LOOK_S = 10, 1
 class MayRunElsewhere(exception.Conflict):
     msg = (
         'Server %(instance_id)s may still run on host %(host)s, to which it could not be moved. '
-        'It can be started when the host is up, or forced down by an operator.'
+        'That is over when the host is up, or forced down by an operator.'
     )
 
 

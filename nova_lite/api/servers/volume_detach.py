@@ -4,6 +4,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api.servers import devices
+from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attachments
 from nova_lite.policies import server_devices as rules
@@ -35,6 +36,8 @@ def detach(req, server):
                 volume_id=volume['id'],
                 reason=f"its status must be 'in-use' but is '{volume['status']}'",
             )
+    else:
+        left_guest.remove(req, server)
     uuid = devices.begin(
         req,
         server,

@@ -58,8 +58,11 @@ def left_behind(connection, uuid):
 
 
 def drop_left(connection, uuid):
-    """Forget that a destination may have kept the guest."""
-    row = get(connection, uuid)
+    """Forget that a destination may have kept the guest, and the record if it says no more."""
+    row = find(connection, uuid)
+    if row is None or row.migration_type == states.MigrationType.UNSHELVE:
+        rows.delete(connection, TABLE, uuid=uuid)
+        return
     kept = {name: value for name, value in row.data.items() if name != LEFT}
     update(connection, uuid, {'data': kept})
 

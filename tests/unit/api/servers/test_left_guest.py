@@ -4,6 +4,7 @@ import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
@@ -116,6 +117,36 @@ class LeftGuestTest(base.Case):
             )
             who = base.ADMIN if action == 'evacuate' else None
             self.refused_act(self.server, action, value, code=409, text='may still run', who=who)
+
+    def test_unshelved(self):
+        """The note of an unshelve goes away as a whole, and till then its volumes stay."""
+        server = self.api.add_server(vm_state='shelved_offloaded', host=None, node=None)
+        uuid = self.migrated(
+            instance_uuid=server,
+            migration_type='unshelve',
+            source_compute=None,
+            dest_compute='lost',
+            hidden=True,
+            data={migrations.LEFT: LOST},
+        )
+        volume = runtime.new_uuid()
+        device = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': server,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'volume_id': volume,
+        }
+        self.cell.db.write(children.create_block_devices, [device])
+        self.api.neighbours.volume.add(volume, status='reserved')
+        path = f'/servers/{server}/os-volume_attachments/{volume}'
+        self.change(last_seen_up=runtime.naive_now() - datetime.timedelta(days=1))
+        self.refused('DELETE', path, code=409, text='may still run on host lost', version='2.20')
+        self.refused_act(server, 'unshelve', code=409, text='may still run on host lost')
+        self.assertEqual([], self.sent())
+        self.change(forced_down=True)
+        self.act(server, 'unshelve')
+        self.assertIsNone(self.cell.db.read(migrations.find, uuid))
 
     def test_later_moves(self):
         """Only those that the host had a part in tell that nothing is left there."""
