@@ -44,7 +44,7 @@ class Disposals:
         for request in withdrawn:
             ctxt = requests.context_of(request)
             self._attempt(request.instance_uuid, disposal.withdraw, ctxt, request)
-        cell_search.each(self._world.cells.every(), self._uncount, what='Deleted servers')
+        cell_search.each(self._world.cells.every(), self._count, what='Servers that count')
 
     def _attempt(self, uuid, work, *args):
         try:
@@ -52,16 +52,30 @@ class Disposals:
         except exception.NovaLiteError as error:
             LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
 
-    def _uncount(self, cell):
-        """Let what the cell has deleted count in no quota, since the last look or ever."""
+    def _count(self, cell):
+        """Let count in quotas what stays in the cell, and nothing else.
+
+        Looked at is what changed since the last look, or ever, and was then left alone:
+        the API writes to the cell and to the mapping one after the other.
+        """
         until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)
         since, last = self._seen.get(cell.uuid), 0
-        while found := cell.db.read(instances.deleted_between, since, until, after_id=last):
-            uuids, last = [row.uuid for row in found], found[-1].id
-            counted = self._world.api_db.write(instance_mappings.queue_deleted, cell.id, uuids)
-            if counted:
-                LOG.warning('%s servers of cell %s were deleted and counted', counted, cell.name)
+        while found := cell.db.read(instances.changed_between, since, until, after_id=last):
+            last = found[-1].id
+            for stays in (False, True):
+                uuids = [row.uuid for row in found if bool(row.stays) is stays]
+                self._mark(cell, uuids, stays=stays)
         self._seen[cell.uuid] = until
+
+    def _mark(self, cell, uuids, *, stays):
+        if not uuids:
+            return
+        mended = self._world.api_db.write(
+            instance_mappings.queue_for_delete, cell.id, uuids, not stays
+        )
+        if mended:
+            what = 'stayed and did not count' if stays else 'were going away and counted'
+            LOG.warning('%s servers of cell %s %s', mended, cell.name, what)
 
 
 def _abandoned(connection, idle_s):

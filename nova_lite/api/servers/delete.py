@@ -231,6 +231,10 @@ def _soft_delete(req, server):
     except exception.InstanceInvalidState:
         return False
     _count_no_more(req, server)
+    if not _is_going(server):
+        # It was restored before it ceased to count.
+        req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+        return True
     acting.send(req, server, 'soft_delete_instance', instance=instance)
     return True
 

@@ -195,6 +195,7 @@ def no_server_error(picture):
 
 def quota(picture):
     """I11: what quota counts is what there is."""
+    moving = {saga.instance_uuid for saga in picture.sagas if saga.active_for}
     counted, present = collections.Counter(), collections.Counter()
     for uuid, mapping in picture.mappings.items():
         if not mapping.queued_for_delete and uuid not in picture.build_requests:
@@ -205,6 +206,9 @@ def quota(picture):
         _cell, row = records[0]
         mapping = picture.mappings.get(row.uuid)
         if mapping is None or mapping.queued_for_delete:
+            stays = row.deleted_at is None and row.task_state != states.TaskState.DELETING
+            if mapping is not None and stays and row.uuid not in moving:
+                yield Finding('I11', f'server {row.uuid}', 'stays, and no quota counts it')
             continue
         present[row.project_id, 'servers'] += 1
         present[row.project_id, 'vcpus'] += row.vcpus

@@ -62,15 +62,15 @@ def set_queued_for_delete(connection, uuid, queued=True):
     )
 
 
-def queue_deleted(connection, cell_id, uuids):
-    """Mark servers that their cell has deleted as gone; how many were not."""
+def queue_for_delete(connection, cell_id, uuids, queued):
+    """Mark servers of a cell as going away, or as staying; how many were not marked so."""
     return rows.change(
         connection,
         TABLE,
-        {'queued_for_delete': True},
+        {'queued_for_delete': queued},
         instance_uuid=list(uuids),
         cell_id=cell_id,
-        queued_for_delete=False,
+        queued_for_delete=not queued,
     )
 
 

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
@@ -167,13 +168,22 @@ def mark_deleted(connection, uuid):
     )
 
 
-def deleted_between(connection, since, until, *, after_id=0, limit=1000):
-    """Rows of id and uuid of servers deleted after `since` (None: ever), up to `until`."""
-    query = sa.select(TABLE.c.id, TABLE.c.uuid).where(
-        TABLE.c.deleted.is_(True), TABLE.c.deleted_at <= until, TABLE.c.id > after_id
+def changed_between(connection, since, until, *, after_id=0, limit=1000):
+    """Rows of id, uuid and whether it stays, of servers that changed last in that time.
+
+    since: None for ever; until: that moment included
+    Deleted, kept for a while and about to be deleted do not stay.
+    """
+    going = sa.or_(
+        TABLE.c.deleted_at.is_not(None),
+        sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
+    )
+    moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
+    query = sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(going).label('stays')).where(
+        TABLE.c.hidden.is_(False), moment <= until, TABLE.c.id > after_id
     )
     if since is not None:
-        query = query.where(TABLE.c.deleted_at > since)
+        query = query.where(moment > since)
     return connection.execute(query.order_by(TABLE.c.id).limit(limit)).all()
 
 

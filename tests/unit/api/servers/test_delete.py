@@ -57,10 +57,10 @@ POINTS = [
 def _age(connection, past):
     """Let all have been as it is for long."""
     table = instances.TABLE
-    connection.execute(table.update().values(updated_at=past))
     connection.execute(
         table.update().where(table.c.deleted_at.is_not(None)).values(deleted_at=past)
     )
+    connection.execute(table.update().values(updated_at=past))
 
 
 class Sweeping:
@@ -210,6 +210,34 @@ class TestCounted(Sweeping, base.Case):
             ends.add((killed, restored))
             self.api.api_db.write(instance_mappings.destroy, uuid)
         self.assertEqual({(True, True), (True, False), (False, True)}, ends)
+
+    def test_what_ceased_to_count_and_stays(self):
+        """An API was frozen between its writes, killed after both, and a restore in between."""
+        uuid = self.api.add_server()
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        self.sweep()
+        self.assertTrue(self.is_counted(uuid))
+
+    def test_killed_while_it_is_kept(self):
+        uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
+        self.assertTrue(self.is_counted(uuid))
+        self.sweep()
+        self.assertFalse(self.is_counted(uuid))
+
+    def test_restored_before_it_ceases_to_count(self):
+        uuid = self.api.add_server(vm_state='active')
+        database, write = self.api.api_db, self.api.api_db.write
+
+        def restored_first(*args, **kwargs):
+            database.write = write
+            values = {'vm_state': 'active', 'task_state': None, 'deleted_at': None}
+            self.api.cell('cell1').db.write(instances.update, uuid, values)
+            return write(*args, **kwargs)
+
+        database.write = restored_first
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.assertEqual([], self.sent())
+        self.assertTrue(self.is_counted(uuid))
 
     def test_restoration_of_what_is_deleted_meanwhile(self):
         uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())

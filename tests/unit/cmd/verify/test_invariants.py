@@ -31,3 +31,41 @@ class TransitionsTest(testtools.TestCase):
     def test_only_hidden_copies_are_active_on_no_host(self):
         self.assertEqual(['is active in cell1 on no host'], self.details(host=None))
         self.assertEqual([], self.details(host=None, hidden=True))
+
+
+class QuotaTest(testtools.TestCase):
+    """What quota counts is what there is (I11)."""
+
+    def findings(self, *, queued, sagas=(), **columns):
+        values = {
+            'uuid': 'a server',
+            'project_id': 'p',
+            'task_state': None,
+            'deleted_at': None,
+            'vcpus': 1,
+            'memory_mb': 64,
+        }
+        row = types.SimpleNamespace(**{**values, **columns})
+        mapping = types.SimpleNamespace(
+            queued_for_delete=queued, project_id='p', vcpus=1, memory_mb=64
+        )
+        picture = types.SimpleNamespace(
+            mappings={row.uuid: mapping},
+            build_requests={},
+            sagas=[types.SimpleNamespace(instance_uuid=saga, active_for=saga) for saga in sagas],
+            visible=lambda: {row.uuid: [('cell', row)]},
+        )
+        return [finding.what for finding in invariants.quota(picture)]
+
+    def test_what_stays_counts(self):
+        self.assertEqual([], self.findings(queued=False))
+        self.assertEqual(['server a server'], self.findings(queued=True))
+
+    def test_what_goes_does_not_count(self):
+        self.assertEqual([], self.findings(queued=True, task_state='deleting'))
+        self.assertEqual([], self.findings(queued=True, deleted_at=1))
+        self.assertEqual([], self.findings(queued=True, sagas=['a server']))
+
+    def test_sizes(self):
+        found = self.findings(queued=False, memory_mb=128)
+        self.assertEqual(['project p'], found)
