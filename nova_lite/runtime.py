@@ -79,6 +79,11 @@ def monotonic():
     return _current.monotonic()
 
 
+def cpu_time():
+    """Seconds of CPU that the calling thread has had; only differences mean anything."""
+    return time.thread_time()
+
+
 def sleep(seconds):
     """Block the calling thread for `seconds`."""
     _current.sleep(seconds)

@@ -6,6 +6,7 @@ import os
 import statistics
 
 from nova_lite import runtime
+from nova_lite.cmd.bench import speed
 
 TICKS = os.sysconf('SC_CLK_TCK')
 
@@ -69,9 +70,11 @@ class Measured:
         self.count = 0
         self._pids = pids_of(directory, also)
         self._seconds = self._before = self._after = None
+        self._arithmetic_ms = []
 
     def begin(self):
         """The clock and the CPU counters start now."""
+        self._arithmetic_ms = [speed.arithmetic_ms()]
         self._before = cpu_of(self._pids)
         self._seconds = -runtime.monotonic()
 
@@ -80,6 +83,7 @@ class Measured:
         self._seconds += runtime.monotonic()
         runtime.sleep(tail_s)
         self._after = cpu_of(self._pids)
+        self._arithmetic_ms.append(speed.arithmetic_ms())
         self.count = count
 
     def add(self, what, seconds):
@@ -103,6 +107,7 @@ class Measured:
             'cpu_ms_per_operation_by_kind': {
                 kind: 1000 * seconds / max(1, self.count) for kind, seconds in kinds.items()
             },
+            'arithmetic_ms': self._arithmetic_ms,
             'failures': self.failures,
         }
 
@@ -121,6 +126,8 @@ class Measured:
             print(f'  {what}: p50 {values["p50"]:.0f} ms, p95 {values["p95"]:.0f} ms')
         for kind, milliseconds in sorted(figures['cpu_ms_per_operation_by_kind'].items()):
             print(f'  CPU {kind}: {milliseconds:.1f} ms')
+        before, after = figures['arithmetic_ms']
+        print(f'  arithmetic: {before:.1f} ms before, {after:.1f} ms after')
         for failure in self.failures:
             print(f'  failed: {failure}')
 

@@ -1,9 +1,11 @@
 """nova-lite bench: what it does without a cloud."""
 
 import contextlib
+import io
 import types
 
 import testtools
+from testtools import matchers
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -45,3 +47,16 @@ class ClientTest(testtools.TestCase):
     def test_a_cloud_that_has_gone(self):
         error = self.assertRaises(exception.Unavailable, Deaf().call, 'GET', '/servers')
         self.assertIn('127.0.0.1', str(error))
+
+
+class SpeedTest(testtools.TestCase):
+    def test_figures_tell_how_fast_the_machine_was(self):
+        measured = report.Measured('boot', '/nowhere', ())
+        measured.begin()
+        measured.end(1)
+        before, after = measured.as_dict()['arithmetic_ms']
+        self.assertThat(before, matchers.GreaterThan(0))
+        self.assertThat(after, matchers.GreaterThan(0))
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            measured.print(as_json=False)
+        self.assertIn(f'arithmetic: {before:.1f} ms before', shown.getvalue())
