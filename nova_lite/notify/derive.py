@@ -116,8 +116,8 @@ EVENTS = {
     'compute_live_migration_abort': (_moves('live_migration_abort'),),
     'compute_live_migration_force_complete': (_moves('live_migration_force_complete'),),
     'compute_rebuild_instance': (
-        _moves('rebuild', phases=ALL, payload=payloads.InstanceActionRebuildPayload),
         _EXISTS,
+        _moves('rebuild', phases=ALL, payload=payloads.InstanceActionRebuildPayload),
     ),
     'compute_shelve_instance': (Told('shelve'),),
     'compute_shelve_offload_instance': (Told('shelve_offload'),),

@@ -51,9 +51,8 @@ EVACUATED = [
     'instance.evacuate',
     *DECIDED,
     'instance.rebuild_scheduled',
-    'instance.rebuild.start',
     'instance.exists',
-    'instance.rebuild.end',
+    *both('rebuild'),
 ]
 SHELVED = both('shelve', 'shelve_offload')
 UNSHELVED = [*DECIDED, *both('unshelve')]

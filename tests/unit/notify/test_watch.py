@@ -298,8 +298,9 @@ class UnversionedTest(WatchTestCase):
         self.cell.db.write(
             actions.start_event, uuid, ctxt.request_id, 'compute_rebuild_instance', 'host-1'
         )
-        _host, _body, older = self.desk.kept[-1]
+        (_host, _body, older), (_host, _body, then) = self.desk.kept[-2:]
         self.assertEqual('compute.instance.exists', older['event_type'])
+        self.assertEqual('compute.instance.rebuild.start', then['event_type'])
         self.assertIn('audit_period_ending', older['payload'])
         self.assertEqual({}, older['payload']['bandwidth'])
 
