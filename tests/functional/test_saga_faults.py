@@ -82,10 +82,14 @@ class FaultsCase(testtools.TestCase):
         self.faults.fault = None
         if not fault.met:
             return 'the fault was not met'
-        if mode is Mode.SLEEPS:
-            self.faults.wake(fault)
         status = scenario.done if outcome == 'done' else scenario.undone
         self.cloud.wait(server, status)
+        if mode is Mode.SLEEPS:
+            before = self.stage.picture(server)
+            self.faults.wake(fault)
+            after = self.stage.picture(server)
+            if after != before:
+                return f'{before} became {after}'
         wrong = self.cloud.findings()
         if wrong:
             return f'{outcome}, and {wrong}'

@@ -1,8 +1,8 @@
-"""Who ran a move between cells sleeps past its lease, and wakes when another has ended it.
+"""Who ran a saga sleeps past its lease, and wakes when another has ended it.
 
-It stands before a step and does it then: of that nothing may be seen, whichever cell or
-neighbour service the step is about. Steps come from the code.
-A sample is run; `tox -e faults` runs them all.
+It stands before a step and does it then: of that nothing may be seen, whichever cell,
+host or neighbour service the step is about. Kinds and steps come from the code.
+A sample is run, of each kind others; `tox -e faults` runs them all.
 """
 
 from nova_lite.conductor import kinds
@@ -11,22 +11,46 @@ from tests.fixtures import scenarios
 from tests.functional import test_saga_faults
 
 Mode = saga_faults.Mode
+CROSSING = [name for name in scenarios.SCENARIOS if name.startswith('cross-cell')]
+WITHIN = [name for name in scenarios.SCENARIOS if name not in CROSSING]
 
 
-class ZombiesTest(test_saga_faults.CrossingCase):
-    def test_crossing(self):
+class ZombiesCase(test_saga_faults.FaultsCase):
+    """every: how many steps one stands for, where not all are run."""
+
+    every = 3
+
+    def run_all(self, names):
         found = []
-        server = None
-        for name in ('cross-cell-resize', 'cross-cell-revert', 'cross-cell-confirm'):
-            scenario = scenarios.SCENARIOS[name]
-            server = server or scenario.boot(self.stage)
-            steps = saga_faults.steps_of(kinds.KINDS[name], scenario.arguments)
-            found += [
-                (name, step.name, self.sleep_at(name, server, step))
-                for step in saga_faults.sample(steps)
-            ]
+        for number, name in enumerate(names):
+            found += self.run_sleeping(name, number)
         self.assertEqual([], [row for row in found if row[2] != 'done'])
 
-    def sleep_at(self, name, server, step):
-        scenario = scenarios.SCENARIOS[name]
-        return self.run_case(name, scenario, server, step=step, mode=Mode.SLEEPS, last=None)
+    def run_sleeping(self, name, number):
+        """[(scenario, step, what was seen), ...] of the number-th scenario."""
+        scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
+        server = scenario.boot(self.stage)
+        steps = saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
+        found = [
+            (name, step.name, self.sleep_at(kind, scenario, server, step))
+            for step in saga_faults.sample(steps, number, self.every)
+        ]
+        scenario.recover(self.stage)
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        return found
+
+    def sleep_at(self, kind, scenario, server, step):
+        return self.run_case(kind, scenario, server, step=step, mode=Mode.SLEEPS, last=None)
+
+
+class ZombiesTest(ZombiesCase):
+    every = 4
+
+    def test_within_a_cell(self):
+        self.run_all(WITHIN)
+
+
+class CrossingZombiesTest(ZombiesCase, test_saga_faults.CrossingCase):
+    def test_crossing(self):
+        self.run_all(CROSSING)
