@@ -4,7 +4,9 @@ What fails after the pivot, or cannot be given back, ends in ERROR; a hard reboo
 """
 
 import contextlib
+import types
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.conductor import cross_cell
 from nova_lite.conductor import resize
@@ -126,6 +128,22 @@ class FailuresTest(moves_base.MovesTest):
         self.given_back(server)
         self.assertIn((AT_SOURCE, 'Error'), self.stage.events(server, 'migrate'))
         self.again(server)
+
+    def test_an_image_that_stays_is_found(self):
+        """As after a call that comes too late: nobody would look for it."""
+        server = self.boot_here()
+        self.migrate(server)
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.crossing.idle(server)
+        self.assertEqual([], self.cloud.findings())
+        move = self.stage.migration(server)['uuid']
+        record = types.SimpleNamespace(uuid=server.id, project_id='p', user_id='u')
+        images, admin = self.crossing.world.image, context.admin()
+        images.create_snapshot(admin, 'x-resize-temp', record, image_id=move)
+        (finding,) = self.cloud.findings(settle_s=0)
+        self.assertEqual(('I5', f'image {move}'), (finding.invariant, finding.what))
+        images.delete(admin, move)
+        self.assertEqual([], self.cloud.findings())
 
     def test_port_binding_is_refused(self):
         server = self.boot_here()

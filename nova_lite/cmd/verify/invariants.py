@@ -79,6 +79,7 @@ def moved(picture):
     yield from leftovers.bindings(picture)
     yield from leftovers.attachments(picture)
     yield from leftovers.connections(picture)
+    yield from leftovers.images(picture)
 
 
 def one_guest(picture):

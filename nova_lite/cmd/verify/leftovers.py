@@ -1,4 +1,4 @@
-"""What moves leave behind when they go wrong (I5): migrations, bindings, attachments."""
+"""What moves leave behind when they go wrong (I5): migrations, bindings, images, …"""
 
 import collections
 
@@ -83,3 +83,14 @@ def connections(picture):
                 yield findings.Finding(
                     'I5', f'volume {device.volume_id}', f'of server {row.uuid} is {status}'
                 )
+
+
+def images(picture):
+    """Images that disks travelled in between cells; they have the ids of the migrations."""
+    moves = {migration.uuid for migration in holdings.migrations(picture)}
+    under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
+    for image in picture.snapshots:
+        if image['id'] in moves - under_way:
+            yield findings.Finding(
+                'I5', f'image {image["id"]}', f'({image["name"]}) is left over from a move'
+            )

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import image
 from nova_lite.clients import placement
 from nova_lite.clients import session
 from nova_lite.db import engine
@@ -39,6 +40,7 @@ class Picture:
 
     allocations: {consumer: {provider uuid: {class: amount}}}
     guests: census rows; ports, attachments: as the neighbours give them
+    snapshots: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [host, ...]}
     isolated_aggregates: whether the scheduler keeps servers out of them
     """
@@ -55,6 +57,7 @@ class Picture:
     guests: list
     ports: list
     attachments: list
+    snapshots: list = dataclasses.field(default_factory=list)
     bindings: dict = dataclasses.field(default_factory=dict)
     server_errors: list = dataclasses.field(default_factory=list)
     isolated_aggregates: bool = False
@@ -83,6 +86,7 @@ class Reader:
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
         self.placement = placement.Placement(conf)
+        self.image = image.Image(conf)
         self.network = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
         self.volume = session.Neighbour(
             conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
@@ -104,7 +108,7 @@ class Reader:
         self._tell('at the databases')
         api = self.api_db.read(_api_rows)
         cells = [self._cell(cell) for cell in self.cells.every()]
-        self._tell('at ports, volumes and allocations')
+        self._tell('at images, ports, volumes and allocations')
         ports = self._all(self.network, ctxt, '/ports', 'ports')
         return Picture(
             now=runtime.naive_now(),
@@ -120,6 +124,7 @@ class Reader:
                 params={'all_tenants': 1},
             ),
             allocations=self._allocations(ctxt),
+            snapshots=self.image.list(ctxt, image_type='snapshot'),
             server_errors=server_errors(self.directory),
             isolated_aggregates=self.isolated_aggregates,
             **api,

@@ -1,4 +1,4 @@
-"""Volumes whose connection is not what the record says (I5)."""
+"""What moves left behind, and volumes that are not connected as recorded (I5)."""
 
 import types
 
@@ -47,3 +47,25 @@ class ConnectionsTest(testtools.TestCase):
         self.assertEqual([], self.found(status='reserved', sagas=[saga]))
         for columns in ({'task_state': 'deleting'}, {'host': None}, {'vm_state': 'error'}):
             self.assertEqual([], self.found(status='reserved', **columns))
+
+
+class ImagesTest(testtools.TestCase):
+    """Disks travel between cells in images, which have the ids of the migrations."""
+
+    def found(self, *, image='a move', active_for=None):
+        migration = types.SimpleNamespace(uuid='a move')
+        picture = types.SimpleNamespace(
+            cells=[types.SimpleNamespace(migrations=[migration])],
+            sagas=[types.SimpleNamespace(uuid='a move', active_for=active_for)],
+            snapshots=[{'id': image, 'name': 'x-resize-temp'}],
+        )
+        return [finding.what for finding in leftovers.images(picture)]
+
+    def test_left_over(self):
+        self.assertEqual(['image a move'], self.found())
+
+    def test_while_it_is_needed(self):
+        self.assertEqual([], self.found(active_for=SERVER))
+
+    def test_what_users_made(self):
+        self.assertEqual([], self.found(image='another'))
