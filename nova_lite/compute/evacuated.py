@@ -116,5 +116,15 @@ class Evacuated:
         except exception.GuestNotFound:
             return
         if guest.power_state in (states.PowerState.RUNNING, states.PowerState.PAUSED):
+            yield from self._end_copy(node, uuid, key)
             job = self._site.driver.change_power(node, uuid, model.PowerAction.OFF, key=key)
             yield from jobs.ended(job)
+
+    def _end_copy(self, node, uuid, key):
+        """A live migration that was given up without its host goes on there, perhaps for ever."""
+        for copy in self._site.driver.list_jobs(node, uuid):
+            if copy.verb is model.Verb.LIVE_MIGRATE:
+                job = self._site.driver.abort_live_migration(
+                    node, uuid, copy.subject, key=f'{key}/copy'
+                )
+                yield from jobs.ended(job)

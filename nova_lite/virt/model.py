@@ -173,6 +173,7 @@ class Job:
     ready_in: seconds until a poll is worth it; 0 once the job has ended.
     progress: percent. result: see the method that started the job; a failed job
     may have one too, when its effect took place before the failure.
+    subject: the migration or the device that it is about; '' for other verbs.
     """
 
     id: str
@@ -184,6 +185,7 @@ class Job:
     progress: int = 100
     result: dict = dataclasses.field(default_factory=dict)
     error: JobError | None = None
+    subject: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -69,6 +69,23 @@ class KillTest(testtools.TestCase):
         self.moving.force_complete(waiting, self.moving.watched(waiting, 'running'))
         self.assertEqual('completed', self.moving.ended(waiting)['status'])
 
+    def test_evacuated_while_it_is_copied(self):
+        """A host that was only forced down would copy for ever, and keep its guest running."""
+        server, _migration = self.begin_endless()
+        self.moving.change_service(server.compute_host, forced_down=True)
+        self.moving.act(server, 'evacuate', {}, status=200, version='2.94')
+        self.assertEqual('done', self.moving.ended(server)['status'])
+        rebuilt = self.cloud.wait(server, 'ACTIVE').compute_host
+        self.assertNotEqual(server.compute_host, rebuilt)
+        self.cloud.wait_for(
+            lambda: self.moving.running(server) == [rebuilt], 'the guest to run once'
+        )
+        self.assertEqual([], self.cloud.findings())
+        self.moving.kill_compute()
+        self.moving.start_compute()
+        self.moving.come_back(server.compute_host)
+        self.assertEqual('completed', self.moving.migration(server)['status'])
+
     def test_during_an_abort(self):
         server, migration = self.begin_endless()
         self.moving.behave(live_moving.ENDLESS + '    delays: {abort_live_migration: 2}\n')

@@ -319,6 +319,7 @@ def to_job(row, now):
         progress,
         result,
         error,
+        row['subject'],
     )
 
 
