@@ -8,6 +8,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
 from nova_lite.conductor import move
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 
@@ -15,6 +16,9 @@ BEGIN = 'record the request'
 MARK = 'mark the volume as detaching'
 UNPLUG = 'detach on the host'
 DETACHING = 'detaching'
+# Key of Saga.data until the pivot: the volume that the saga has marked; False when that was
+# refused; there is none while nobody knows.
+MARKED = 'marked'
 
 
 class DetachVolume(devices.DeviceSaga):
@@ -55,7 +59,7 @@ class DetachVolume(devices.DeviceSaga):
 
     def unmark(self):
         if BEGIN in self.data and self.began['host'] is not None:
-            self.world.volume.roll_detaching(self.ctxt, self.arguments['volume_id'])
+            unmark_detaching(self, self.arguments['volume_id'])
 
     def unplug(self):
         """detach_volume."""
@@ -75,6 +79,7 @@ class DetachVolume(devices.DeviceSaga):
     def forget(self):
         """From here on the volume is not the server's."""
         self.write(self._forget)
+        self.data.pop(MARKED, None)
 
     def _forget(self, connection):
         children.destroy_block_device(connection, self.began['device'])
@@ -88,8 +93,34 @@ class DetachVolume(devices.DeviceSaga):
 
 
 def mark_detaching(saga_, volume_id):
-    """Mark a volume as about to be detached; raises VolumeNotUsable."""
-    volume = saga_.world.volume
-    if saga_.repeated and volume.get(saga_.ctxt, volume_id)['status'] == DETACHING:
+    """Mark a volume as about to be detached; raises VolumeNotUsable.
+
+    There is one mark, whichever of its attachments is meant, and it names nobody.
+    """
+    if not (saga_.repeated and _may_be_marked(saga_, volume_id)):
+        try:
+            saga_.world.volume.begin_detaching(saga_.ctxt, volume_id)
+        except exception.VolumeNotUsable:
+            saga_.data[MARKED] = False
+            raise
+    saga_.data[MARKED] = volume_id
+
+
+def unmark_detaching(saga_, volume_id):
+    """Undo of `mark_detaching`: what is another's mark stays."""
+    if saga_.data.get(MARKED) is False or _is_anothers(saga_, volume_id):
         return
-    volume.begin_detaching(saga_.ctxt, volume_id)
+    saga_.world.volume.roll_detaching(saga_.ctxt, volume_id)
+    saga_.data.pop(MARKED, None)
+
+
+def _may_be_marked(saga_, volume_id):
+    """Whether there is a mark that may be this saga's, of which it has not heard."""
+    status = saga_.world.volume.get(saga_.ctxt, volume_id)['status']
+    return status == DETACHING and not _is_anothers(saga_, volume_id)
+
+
+def _is_anothers(saga_, volume_id):
+    """Whether the volume is marked by another saga, which has not got past its pivot."""
+    others = saga_.world.api_db.read(sagas.every, active=True)
+    return any(other.data.get(MARKED) == volume_id for other in others if other.uuid != saga_.uuid)

@@ -68,7 +68,7 @@ class SwapVolume(devices.DeviceSaga):
         detach_volume.mark_detaching(self, self._old)
 
     def unmark(self):
-        self.world.volume.roll_detaching(self.ctxt, self._old)
+        detach_volume.unmark_detaching(self, self._old)
 
     def reserve(self):
         """Returns the id of the new attachment."""
@@ -100,6 +100,7 @@ class SwapVolume(devices.DeviceSaga):
     def record(self):
         """From here on the server has the other volume."""
         self.write(self._record)
+        self.data.pop(detach_volume.MARKED, None)
 
     def _record(self, connection):
         device_rows.change(

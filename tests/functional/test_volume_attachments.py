@@ -1,8 +1,11 @@
 """Volumes of servers in a whole cloud: attached, listed, detached, in all states."""
 
+from nova_lite import context
 from nova_lite import runtime
+from nova_lite.conductor import detach_volume
 from tests.fixtures import attaching
 from tests.fixtures import moving
+from tests.fixtures import saga_faults
 from tests.functional import base
 
 SUCCESS = 'Success'
@@ -249,3 +252,38 @@ class AttachmentsTest(base.CloudTest):
         self.assertEqual(
             [('compute_swap_volume', SUCCESS)], self.stage.events(self.server, 'swap_volume')
         )
+
+
+class SharedTest(base.CloudTest):
+    """Who is about to detach a volume marks it, whichever of its attachments is meant."""
+
+    settings = {'cells': 1, 'hosts': 2}
+
+    def setUp(self):
+        super().setUp()
+        self.hands = attaching.Attaching(self.cloud)
+        self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+        self.client = moving.Moving(self.cloud).world.volume
+
+    def test_the_mark_of_another(self):
+        """Who comes too late does not take it away."""
+        storage = self.cloud.admin.block_storage
+        kind = storage.create_type(name='shared', extra_specs={'multiattach': '<is> True'})
+        volume = self.hands.volume(volume_type=kind.id)
+        servers = [self.cloud.boot(), self.cloud.boot()]
+        for server in servers:
+            self.hands.attached(server, volume)
+        self.faults.fault = saga_faults.Fault(
+            'detach-volume',
+            detach_volume.MARK,
+            saga_faults.Mode.DURING_BEFORE,
+            meanwhile=lambda: self.client.begin_detaching(context.admin(), volume),
+        )
+        self.hands.detach(servers[0], volume, status=400)
+        self.assertEqual('undone', self.faults.ended(servers[0]).state)
+        self.assertEqual('detaching', self.hands.volume_status(volume))
+        self.hands.detach(servers[1], volume, status=400)
+        self.client.roll_detaching(context.admin(), volume)
+        for server in servers:
+            self.hands.detached(server, volume)
+        self.assertEqual('available', self.hands.volume_status(volume))

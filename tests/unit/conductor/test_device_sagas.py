@@ -19,6 +19,7 @@ from nova_lite.conductor import attach_volume
 from nova_lite.conductor import detach_interface
 from nova_lite.conductor import detach_volume
 from nova_lite.conductor import swap_volume
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
@@ -31,17 +32,8 @@ HOST = 'host-1'
 NETWORK = {'network_id': 'net', 'port_id': None, 'fixed_ip': None, 'tag': 'blue'}
 
 
-class DeviceSagasTest(testscenarios.WithScenarios, testtools.TestCase):
+class DeviceSagasCase(testtools.TestCase):
     """The server has a volume and a port, and there are others."""
-
-    scenarios = [
-        ('attach volume', {'name': 'attach_volume'}),
-        ('detach volume', {'name': 'detach_volume'}),
-        ('swap volume', {'name': 'swap_volume'}),
-        ('attach interface', {'name': 'attach_interface'}),
-        ('attach a given port', {'name': 'attach_port'}),
-        ('detach interface', {'name': 'detach_interface'}),
-    ]
 
     def setUp(self):
         super().setUp()
@@ -133,6 +125,17 @@ class DeviceSagasTest(testscenarios.WithScenarios, testtools.TestCase):
                 if step.undo is not None:
                     step.undo()
 
+
+class DeviceSagasTest(testscenarios.WithScenarios, DeviceSagasCase):
+    scenarios = [
+        ('attach volume', {'name': 'attach_volume'}),
+        ('detach volume', {'name': 'detach_volume'}),
+        ('swap volume', {'name': 'swap_volume'}),
+        ('attach interface', {'name': 'attach_interface'}),
+        ('attach a given port', {'name': 'attach_port'}),
+        ('detach interface', {'name': 'detach_interface'}),
+    ]
+
     def picture(self):
         """What the server, its guest and the neighbours have."""
         devices = [
@@ -208,3 +211,54 @@ class DeviceSagasTest(testscenarios.WithScenarios, testtools.TestCase):
         self.cell.db.write(instances.mark_deleted, self.server)
         self.do(made, steps[after:])
         self.assertNotIn(None, [result for _event, _host, result in self.cell.events(self.server)])
+
+
+class MarkTest(DeviceSagasCase):
+    """A volume has one mark, and it does not tell whose it is."""
+
+    def setUp(self):
+        super().setUp()
+        self.volume, self.ctxt = self.device.volume_id, context.admin()
+        self.made = self.detach_volume()
+        self.steps = self.made.steps()[:2]
+        self.do(self.made, self.steps[:1])
+
+    def another(self):
+        """The saga of another server has marked the volume, or is about to."""
+        uuid = runtime.new_uuid()
+        options = {'uuid': uuid, 'kind': 'detach-volume', 'instance_uuid': runtime.new_uuid()}
+        self.world.api_db.write(sagas.create, self.ctxt, arguments={}, **options)
+        return uuid
+
+    def change(self, uuid, **values):
+        change = sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(values)
+        self.world.api_db.write(lambda connection: connection.execute(change))
+
+    def is_marked(self):
+        return self.cell.volume.get(self.ctxt, self.volume)['status'] == 'detaching'
+
+    def test_whose_it_may_be(self):
+        """Of which nobody has heard is taken for one's own, unless another has."""
+        uuid = self.another()
+        self.cell.volume.begin_detaching(self.ctxt, self.volume)
+        self.change(uuid, data={detach_volume.MARKED: self.volume})
+        self.made.repeated = True
+        self.assertRaises(exception.VolumeNotUsable, self.steps[1].do)
+        self.undo(self.made, self.steps)
+        self.assertTrue(self.is_marked())
+        self.change(uuid, data={})
+        self.made.data.pop(detach_volume.MARKED)
+        self.steps[1].do()
+        self.undo(self.made, self.steps)
+        self.assertFalse(self.is_marked())
+
+    def test_taken_back_twice(self):
+        """In between another has marked it."""
+        self.do(self.made, self.steps[1:])
+        uuid = self.another()
+        self.change(uuid, data={detach_volume.MARKED: self.volume})
+        self.undo(self.made, self.steps)
+        self.assertTrue(self.is_marked())
+        self.change(uuid, active_for=None)
+        self.undo(self.made, self.steps)
+        self.assertFalse(self.is_marked())
