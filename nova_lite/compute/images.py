@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.compute import jobs
 from nova_lite.compute import power
+from nova_lite.compute import replies
 
 LOG = log.getLogger(__name__)
 
@@ -82,18 +83,26 @@ def drop_unfinished(site, ctxt, instance):
 
 
 def cache(site, ctxt, host, image_ids):
-    """Have the host's nodes keep images at hand; what became of each, by id."""
+    """Have the host's nodes keep images at hand; what became of each, by id.
+
+    Of one that is under way {'pending': seconds}: asked for again it is no other.
+    """
     return {image_id: _cache(site, ctxt, host, image_id) for image_id in image_ids}
 
 
 def _cache(site, ctxt, host, image_id):
     try:
         site.image.get(ctxt, image_id)
-        fetched = [site.driver.cache_image(node, image_id) for node in site.nodes[host]]
+        key = f'{ctxt.request_id}/cache'
+        started = [site.driver.cache_image(node, image_id, key=key) for node in site.nodes[host]]
+        found = [replies.reply(site.driver, job) for job in started]
     except exception.NovaLiteError as error:
         LOG.warning('Image %s cannot be kept at hand on %s: %s', image_id, host, error)
         return 'error'
-    return 'cached' if any(fetched) else 'existing'
+    waits = [each['pending'] for each in found if 'pending' in each]
+    if waits:
+        return {'pending': max(waits)}
+    return 'cached' if any(each['fetched'] for each in found) else 'existing'
 
 
 def drop_image(site, ctxt, image_id):

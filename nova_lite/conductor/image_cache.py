@@ -8,6 +8,7 @@ Source: reference/api-surface 2.5, reference/cells-and-rpc 4.
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
 
@@ -15,6 +16,8 @@ LOG = log.getLogger(__name__)
 
 # What a host says of an image that it has now.
 CACHED = ('cached', 'existing')
+# How long one host may take.
+PATIENCE_S = 1800
 EVENT = 'aggregate.cache_images'
 
 
@@ -33,7 +36,7 @@ def _ask_all(world, ctxt, aggregate, image_ids, stopping):
     for index, host in enumerate(aggregate.hosts, start=1):
         if stopping.is_set():
             return
-        found = _ask(world, ctxt, host, image_ids)
+        found = _ask(world, ctxt, host, image_ids, stopping)
         failed = [image_id for image_id in image_ids if found.get(image_id) not in CACHED]
         if failed:
             LOG.warning('Host %s does not keep images %s at hand', host, failed)
@@ -49,8 +52,22 @@ def _ask_all(world, ctxt, aggregate, image_ids, stopping):
     _tell(world, ctxt, EVENT, values=whole, phase='end')
 
 
-def _ask(world, ctxt, host, image_ids):
-    """{image: what its host says of it}; empty when the host cannot be asked."""
+def _ask(world, ctxt, host, image_ids, stopping):
+    """{image: what its host says of it}; without those of which it does not say."""
+    found, missing = {}, list(image_ids)
+    deadline = runtime.monotonic() + PATIENCE_S
+    while missing and runtime.monotonic() < deadline:
+        said = _ask_once(world, ctxt, host, missing)
+        waits = {image_id: each for image_id, each in said.items() if isinstance(each, dict)}
+        found |= {image_id: each for image_id, each in said.items() if image_id not in waits}
+        missing = list(waits)
+        if waits and runtime.wait(stopping, min(each['pending'] for each in waits.values())):
+            break
+    return found
+
+
+def _ask_once(world, ctxt, host, image_ids):
+    """What the host answers; nothing when it cannot be asked."""
     try:
         cell = world.cells.of_host(host)
         service = cell.db.read(services.find, host)

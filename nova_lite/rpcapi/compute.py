@@ -296,4 +296,7 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=UPLOAD)
     def cache_images(self, ctxt, host, image_ids):
-        """Keep images at hand. Answers {id: 'cached', 'existing' or 'error'}."""
+        """Keep images at hand. Answers {id: 'cached', 'existing' or 'error'}.
+
+        Or {'pending': seconds}, for an image that is to be asked for once more.
+        """

@@ -71,8 +71,8 @@ class Driver(Protocol):
     def can_connect_volume(self, node: str, connection_info: dict) -> bool:
         """Tell whether the node has a path to such a volume; changes nothing."""
 
-    def cache_image(self, node: str, image_id: str) -> bool:
-        """Keep an image at hand; tells whether it had to be fetched."""
+    def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
+        """Keep an image at hand. The job's guest is the image; result: {fetched: bool}."""
 
     # ---- guests -----------------------------------------------------------
 

@@ -11,7 +11,7 @@ from nova_lite import states
 
 
 class Verb(enum.StrEnum):
-    """What a driver does to a guest. Jobs and behaviour profiles use these names."""
+    """What a driver does, to a guest as a rule. Jobs and behaviour profiles use these names."""
 
     SPAWN = 'spawn'
     DESTROY = 'destroy'
@@ -41,6 +41,7 @@ class Verb(enum.StrEnum):
     FORCE_COMPLETE = 'force_complete_live_migration'
     POST_LIVE_MIGRATION = 'post_live_migration'
     ROLLBACK_LIVE_MIGRATION = 'rollback_live_migration'
+    CACHE_IMAGE = 'cache_image'
 
 
 class PowerAction(enum.StrEnum):

@@ -18,6 +18,11 @@ extends: instant
 failures: [{verb: spawn, when: during, message: it broke, match: {server: 'broken-*'}}]
 """
 PROMPT = 'extends: instant\n'
+FETCHING = """
+extends: instant
+hosts: [{delays: {cache_image: 0.6}}]
+failures: [{verb: cache_image, first: 1, match: {host: 'cell1-host1'}}]
+"""
 REFUSED = ('compute__do_build_and_run_instance', 'Error')
 BUILT = ('compute__do_build_and_run_instance', 'Success')
 
@@ -145,23 +150,28 @@ class ZoneTest(base.CloudTest):
             self.cloud.admin.compute.enable_service(service)
 
     def test_images_kept_at_hand(self):
-        """On hosts of both cells; openstacksdk asks."""
+        """On hosts of both cells, of which one does not get it; openstacksdk asks."""
         said = self.useFixture(heard.Heard(self.cloud.state_dir))
         compute, image = self.cloud.admin.compute, next(self.cloud.admin.image.images())
         aggregate = compute.create_aggregate(name='cached')
         hosts = ['cell1-host1', 'cell2-host1']
         for host in hosts:
             compute.add_host_to_aggregate(aggregate, host)
-        compute.aggregate_precache_images(aggregate, [image.id])
-        said.first('aggregate.cache_images.end')
-        told = [each for each in said.messages if 'cache' in each['event_type']]
-        self.assertEqual(
-            ['start', 'progress', 'progress', 'end'],
-            [each['event_type'].rpartition('.')[2] for each in told],
-        )
-        found = [each['payload']['nova_object.data'] for each in told[1:3]]
-        self.assertEqual(hosts, [data['host'] for data in found])
-        self.assertEqual([[image.id]] * 2, [data['images_cached'] for data in found])
+        self.cloud.behave(FETCHING)
+        for outcomes in (['failed', 'cached'], ['cached', 'cached']):
+            compute.aggregate_precache_images(aggregate, [image.id])
+            said.first('aggregate.cache_images.end')
+            told = [each for each in said.messages if 'cache' in each['event_type']]
+            self.assertEqual(
+                ['start', 'progress', 'progress', 'end'],
+                [each['event_type'].rpartition('.')[2] for each in told],
+            )
+            found = [each['payload']['nova_object.data'] for each in told[1:3]]
+            self.assertEqual(hosts, [data['host'] for data in found])
+            for data, outcome in zip(found, outcomes, strict=True):
+                self.assertEqual([image.id], data[f'images_{outcome}'])
+            said.forget()
+        self.cloud.behave(PROMPT)
         for host in hosts:
             compute.remove_host_from_aggregate(aggregate, host)
         compute.delete_aggregate(aggregate)

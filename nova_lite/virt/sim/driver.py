@@ -82,11 +82,8 @@ class SimDriver:
             for pattern in self.profile.behaviour(node).volume_types
         )
 
-    def cache_image(self, node, image_id):
-        if not self.is_up(node):
-            raise exception.Unavailable(service='hypervisor', reason=f'{node} is powered off')
-        with self._store.write() as tx:
-            return store.cache_image(tx, node, image_id)
+    def cache_image(self, node, image_id, *, key):
+        return self._start(node, image_id, Verb.CACHE_IMAGE, key)
 
     def _power(self, node):
         self._check(node)

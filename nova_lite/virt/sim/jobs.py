@@ -117,9 +117,12 @@ class Jobs:
         )
         try:
             begins = _queue(work)
-            failure = self._failure(work, request.spec)
-            due = self._schedule(work, begins, failure)
             effect = EFFECTS[request.verb]
+            if effect.is_idle is not None and effect.is_idle(work):
+                failure, due = None, begins
+            else:
+                failure = self._failure(work, request.spec)
+                due = self._schedule(work, begins, failure)
             if due is not None and due > now and effect.begin is not None:
                 effect.begin(work)
         except frame.Refused as refusal:

@@ -1,4 +1,4 @@
-"""Effects on a guest that stays where it is: life, power, devices, snapshots."""
+"""Effects on a guest that stays where it is (life, power, devices, snapshots), and images."""
 
 import json
 
@@ -173,6 +173,17 @@ def _snapshot(work):
     return {'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
 
 
+# ---- images, which stand in the place of a guest --------------------------
+
+
+def _has_image(work):
+    return store.has_image(work.tx, work.node, work.guest)
+
+
+def _cache_image(work):
+    return {'fetched': store.cache_image(work.tx, work.node, work.guest)}
+
+
 EFFECTS = {
     Verb.SPAWN: frame.Effect(make, begin=frame.half_made, partial=frame.half_made),
     Verb.DESTROY: frame.Effect(_destroy, partial=_stop),
@@ -191,4 +202,5 @@ EFFECTS = {
     Verb.DETACH_VOLUME: frame.Effect(_detach),
     Verb.ATTACH_INTERFACE: frame.Effect(_attach),
     Verb.DETACH_INTERFACE: frame.Effect(_detach),
+    Verb.CACHE_IMAGE: frame.Effect(_cache_image, is_idle=_has_image),
 }

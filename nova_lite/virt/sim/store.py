@@ -228,6 +228,12 @@ def move_has_ended(tx, node, guest, move):
 # ---- images kept at hand --------------------------------------------------
 
 
+def has_image(tx, node, image):
+    """Whether a node has an image at hand."""
+    query = 'SELECT 1 FROM images WHERE node = ? AND image = ?'
+    return tx.execute(query, (node, image)).fetchone() is not None
+
+
 def cache_image(tx, node, image):
     """Note that a node has an image; whether it had not."""
     found = tx.execute('INSERT OR IGNORE INTO images VALUES (?, ?)', (node, image))

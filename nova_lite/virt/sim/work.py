@@ -92,11 +92,13 @@ class Effect:
     finish:  the effect; returns the job's result, or a Later.
     begin:   what shows while the job runs.
     partial: what a failure in the middle leaves behind.
+    is_idle: whether there is nothing to do, which takes no time and does not fail.
     """
 
     finish: Callable
     begin: Callable | None = None
     partial: Callable | None = None
+    is_idle: Callable | None = None
 
 
 def half_made(work):

@@ -136,8 +136,8 @@ class TestManager(testtools.TestCase):
         self.assertEqual({'known': 'cached', 'unknown': 'error'}, found)
         self.cell.kill()
         for host, answer in (('host-1', 'existing'), ('host-2', 'cached')):
-            found = self.cell.compute.cache_images(self.ctxt, host, ['known'])
+            found = self.cell.compute.cache_images(context.admin(), host, ['known'])
             self.assertEqual({'known': answer}, found)
         hostpower.power_off(self.cell.guests_path, 'host-2')
-        found = self.cell.compute.cache_images(self.ctxt, 'host-2', ['known'])
+        found = self.cell.compute.cache_images(context.admin(), 'host-2', ['known'])
         self.assertEqual({'known': 'error'}, found)

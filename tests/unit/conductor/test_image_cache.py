@@ -81,6 +81,29 @@ class CacheTest(base.ApiTest):
         self.assertEqual([IMAGES] * 3, [values['images_failed'] for values in told.values()])
         self.assertEqual([], self.api.compute['cell2'].calls)
 
+    def test_a_host_that_takes_long(self):
+        """It is asked again for what it has not got yet, unless who asks stops."""
+        answers = iter(
+            (
+                {'image-1': {'pending': 0}, 'image-2': 'existing'},
+                {'image-1': {'pending': 0}},
+                {'image-1': 'cached'},
+                {'image-1': {'pending': 600}, 'image-2': 'cached'},
+            )
+        )
+        asked = []
+
+        def cache_images(ctxt, host, image_ids):
+            asked.append(image_ids)
+            return next(answers)
+
+        self.world.compute = lambda cell: types.SimpleNamespace(cache_images=cache_images)
+        self.assertEqual(IMAGES, self.run_for('host1')['host1']['images_cached'])
+        self.assertEqual([IMAGES, ['image-1'], ['image-1']], asked)
+        self.stopping.set()
+        found = image_cache._ask(self.world, context.admin(), 'host1', IMAGES, self.stopping)
+        self.assertEqual({'image-2': 'cached'}, found)
+
     def test_an_aggregate_that_is_gone(self):
         image_cache.run(self.world, context.admin(), 4711, IMAGES, self.stopping)
         self.assertEqual([], self.world.notices.told)

@@ -173,3 +173,25 @@ hosts:
         self.assertEqual('fa:16:3e:00:00:01', found['nic_details'][0]['mac_address'])
         made.change_power('n1', base.GUEST, Action.OFF, key='o')
         self.assertEqual('', made.get_console_output('n1', base.GUEST))
+
+
+class ImageTests(base.SimTestCase):
+    def test_kept_at_hand(self):
+        """It takes its time once, and fails only while there is something to fetch."""
+        made = self.hosts(
+            """
+            extends: instant
+            hosts: [{delays: {cache_image: 10}}]
+            failures: [{verb: cache_image, nth: 2}, {verb: cache_image, nth: 3}]
+            """
+        )
+        job = made.cache_image('n1', 'image', key='a')
+        self.assertEqual((model.JobState.RUNNING, 10.0), (job.state, job.ready_in))
+        self.clock.advance(10)
+        for _time in range(2):
+            job = made.cache_image('n1', 'image', key='a')
+            self.assertEqual({'fetched': True}, self.assertDone(job))
+        self.assertFailed('DriverError', made.cache_image('n2', 'image', key='a'))
+        for key in 'bc':
+            job = made.cache_image('n1', 'image', key=key)
+            self.assertEqual({'fetched': False}, self.assertDone(job))
