@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite.conductor import cross_cell
 from nova_lite.conductor import resize
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import instances
 from tests.fixtures import crossing
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
@@ -179,6 +180,42 @@ class FailuresTest(moves_base.MovesTest):
             yield
         finally:
             delattr(thing, name)
+
+    def test_unsealed_while_the_other_cell_is_away(self):
+        """Its user can act on the server again, however long that takes."""
+        server = self.boot_here()
+        here, there = (self.database(name) for name in ('cell1', 'cell2'))
+        sealed = []
+
+        def away(*_args, **_options):
+            raise exception.Unavailable(service='The database of cell2', reason='a test says so')
+
+        def meanwhile():
+            sealed.append(here.read(instances.find, server.id).sealed)
+            there.write = away
+            raise saga_faults.Injected(step=cross_cell.SHOW, mode='cell2 is away')
+
+        self.faults.fault = saga_faults.Fault(
+            KIND, cross_cell.SHOW, saga_faults.Mode.DURING_AFTER, meanwhile=meanwhile
+        )
+        self.migrate(server)
+        self.cloud.wait_for(lambda: sealed, 'the copy to be shown')
+        try:
+            self.cloud.wait_for(
+                lambda: not here.read(instances.find, server.id).sealed, 'the server to be unsealed'
+            )
+        finally:
+            del there.write
+        self.assertEqual([True], sealed)
+        self.assertEqual('undone', self.faults.ended(server).state)
+        self.faults.fault = None
+        self.given_back(server)
+        self.again(server)
+
+    def database(self, name):
+        """The super-conductor's access to a cell's database."""
+        cells = self.crossing.world.cells.every()
+        return next(cell.db for cell in cells if cell.name == name)
 
     def test_binding_is_gone_when_it_is_activated(self):
         server = self.boot_here()
