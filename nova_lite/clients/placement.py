@@ -49,6 +49,14 @@ class Holding:
     def __bool__(self):
         return bool(self.allocations)
 
+    def of(self, providers):
+        """What is held on these providers."""
+        return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
+
+    def besides(self, providers):
+        """What is held on all other providers."""
+        return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
+
     def covers(self, wanted):
         """Whether all of `wanted` ({provider: {'resources': …}}) is held already."""
         return all(
@@ -137,6 +145,7 @@ class Placement:
                 return True
             runtime.sleep(HALF_WRITTEN_S)
             body['consumer_generation'] = self._left_behind(ctxt, consumer)
+            body['allocations'] = wanted  # it holds nothing now, whatever it held before
             outcome = self._write(ctxt, 'PUT', path, body)
         return self._claimed(outcome, consumer)
 
@@ -213,24 +222,25 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return int(told[1])
 
-    def move_allocations(self, ctxt, source, target, *, new=False, once=False):
+    def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
         """Give all that `source` holds to `target` (uuids), in one step.
 
         What `target` held before is dropped. The project and user stay.
         new: `target` is known to hold nothing, which saves a request
         once: if `target` holds something, it was done before and `source` holds new things
-        Returns False when neither holds anything.
+        keep: providers of which both keep what they hold
+        Returns False when neither holds anything else.
         """
         for attempt in range(TRIES):
             held = self.holding(ctxt, source)
-            if not held:
-                return bool(self.holding(ctxt, target))
-            generation = None
+            given, before = held.besides(keep), Holding()
+            if not given:
+                return bool(self.holding(ctxt, target).besides(keep))
             if not new or attempt:
                 before = self.holding(ctxt, target)
                 if once and before:
                     return True
-                generation = before.generation
+            generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
             if attempt and generation is None:
                 generation = self._left_behind(ctxt, owner)
@@ -239,8 +249,8 @@ class Placement:
                 'POST',
                 '/allocations',
                 {
-                    source: _entry(owner, {}, held.generation),
-                    target: _entry(owner, _as_request(held.allocations), generation),
+                    source: _entry(owner, _as_request(held.of(keep)), held.generation),
+                    target: _entry(owner, _as_request(before.of(keep) | given), generation),
                 },
             )
             if outcome is Outcome.DONE:
@@ -259,11 +269,7 @@ class Placement:
             held = self.holding(ctxt, consumer)
             if unless is not None and unless():
                 return False
-            kept = {
-                provider: resources
-                for provider, resources in held.allocations.items()
-                if provider not in provider_uuids
-            }
+            kept = held.besides(provider_uuids)
             if len(kept) == len(held.allocations):
                 return False
             owner = Consumer(consumer, held.project_id, held.user_id)
@@ -278,22 +284,23 @@ class Placement:
             self._only_stale(outcome, consumer)
         raise exception.AllocationConflict(consumer=consumer)
 
-    def delete_allocations(self, ctxt, consumer, *, force=False):
+    def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
         """Give up all that the consumer (a uuid) holds; False when that was nothing.
 
-        Without `force` a change by another process in the meantime raises
-        AllocationConflict.
+        Without `force` what it holds of the providers `keep` stays, and a change by
+        another process in the meantime raises AllocationConflict.
         """
         path = f'/allocations/{consumer}'
         if force:
             response = self.service.call(ctxt, 'DELETE', path, errors={404: None})
             return response.status_code != 404
         held = self.holding(ctxt, consumer)
-        if not held:
+        if not held.besides(keep):
             return False
         owner = Consumer(consumer, held.project_id, held.user_id)
-        outcome = self._write(ctxt, 'PUT', path, _entry(owner, {}, held.generation))
-        if outcome is not Outcome.DONE and self.holding(ctxt, consumer):
+        entry = _entry(owner, _as_request(held.of(keep)), held.generation)
+        outcome = self._write(ctxt, 'PUT', path, entry)
+        if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(keep):
             raise exception.AllocationConflict(consumer=consumer)
         return True
 

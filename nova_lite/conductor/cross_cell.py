@@ -104,7 +104,8 @@ class CrossCellResize(resize.Resize):
 
     def spec(self):
         spec = super().spec()
-        spec.destination().allow_cross_cell_move = True
+        # A host that it was evacuated from looks in its own cell for what to clean up.
+        spec.destination().allow_cross_cell_move = not self.kept_on()
         return spec
 
     # ---- records in both cells ----

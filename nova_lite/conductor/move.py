@@ -22,6 +22,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
@@ -283,22 +284,23 @@ class Move(saga.Saga):
     # ---- step: hold source allocation ----
 
     def hold(self):
-        """Let the migration hold what the server held."""
-        self.world.placement.move_allocations(
-            self.ctxt,
-            self.instance_uuid,
-            self.migration_uuid,
-            new=not self.repeated,
-            once=True,
-        )
+        """Let the migration hold what the server holds where it is."""
+        self._give(self.instance_uuid, self.migration_uuid, new=not self.repeated, once=True)
 
     def release(self):
-        """Undo of `hold`: the server holds it again, and nothing else."""
-        placement = self.world.placement
-        placement.move_allocations(self.ctxt, self.migration_uuid, self.instance_uuid)
+        """Undo of `hold`: the server holds it again, and nothing else but `kept_on`."""
+        self._give(self.migration_uuid, self.instance_uuid)
         if self.is_gone():
-            placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
-            placement.delete_allocations(self.ctxt, self.instance_uuid, force=True)
+            for consumer in (self.migration_uuid, self.instance_uuid):
+                self.world.placement.delete_allocations(self.ctxt, consumer, force=True)
+
+    def _give(self, source, target, **options):
+        keep = self.kept_on()
+        self.world.placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
+
+    def kept_on(self):
+        """Providers that the server was evacuated from: it keeps its part until they return."""
+        return self.read(evacuations.providers_held, self.instance_uuid)
 
     # ---- step: choose destination ----
 
@@ -359,8 +361,8 @@ class Move(saga.Saga):
         raise exception.MaxRetriesExceeded(instance_uuid=self.instance_uuid)
 
     def drop_claim(self):
-        """Undo of `choose`: the server holds nothing, the migration what it held."""
-        self.world.placement.delete_allocations(self.ctxt, self.instance_uuid)
+        """Undo of `choose`: only the migration holds what the server held."""
+        self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, keep=self.kept_on())
 
     def turn(self, step, error):
         """Try another destination when one refuses, or does not answer."""

@@ -128,7 +128,7 @@ class Audit:
             if move is None and self._world.api_db.read(instance_mappings.find, consumer) is None:
                 LOG.warning('%s is none of ours and holds part of %s', consumer, provider)
             elif self._stands(server, provider):
-                self._hand_over(consumer, server.uuid)
+                self._hand_over(consumer, server.uuid, provider)
             elif self._world.placement.release(
                 context.admin(),
                 consumer,
@@ -165,7 +165,9 @@ class Audit:
         held = self._world.placement.holding(context.admin(), server.uuid)
         return provider not in held.allocations
 
-    def _hand_over(self, move, server):
+    def _hand_over(self, move, server, provider):
         """What an undone move could not give back to its server."""
-        self._world.placement.move_allocations(context.admin(), move, server)
+        records = read_records(self._world.api_db, self._world.cells)
+        explained = records.owners.get(server, set()) - {provider}
+        self._world.placement.move_allocations(context.admin(), move, server, keep=explained)
         LOG.warning('Server %s has got back what its move %s held', server, move)

@@ -172,9 +172,13 @@ class Offloading(Shelving):
         move_records.change_devices(connection, self.data.get(RESERVE), None)
 
     def release_claims(self):
+        """Give up what it holds, but for hosts that it was evacuated from before."""
         row = self.read(instances.find, self.instance_uuid)
+        keep = () if row is None or row.deleted else self.kept_on()
         if row is None or row.deleted or row.host is None:
-            self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, force=True)
+            self.world.placement.delete_allocations(
+                self.ctxt, self.instance_uuid, force=not keep, keep=keep
+            )
 
     def complete(self):
         """The last of it: the server is its user's again."""

@@ -125,7 +125,7 @@ class Unshelve(shelving.Shelving):
 
     def spec(self):
         spec = super().spec()
-        spec.current_host = spec.current_cell = None
+        spec.current_host = None
         if 'zone' in self.arguments:
             spec.availability_zone = self.arguments['zone']
         self.data['group'] = spec.group_uuid

@@ -74,8 +74,9 @@ class RequestGroup(base.Object):
 class RequestSpec(base.Object):
     """What one server (or a batch of like servers) asks of the scheduler.
 
-    current_host, current_cell: of a server that is somewhere and moves; what it holds
-        in placement stays, and the claim adds to it
+    current_host: of a server that is somewhere and moves
+    current_cell: of one that is in a cell; what it holds in placement stays, and the
+        claim adds to it
     check_type: 'rebuild' only asks whether the current host will do for another image
     requested_networks: [{'network_id', 'port_id', 'vnic_type'}], as far as known
     same_subtree: one comma-separated list of suffixes per condition

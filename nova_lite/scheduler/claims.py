@@ -42,7 +42,7 @@ class Claims:
             self.ctxt,
             self._consumer(uuid),
             wanted,
-            new=self.request.current_host is None,
+            new=self.request.spec.current_cell is None,
             # The migration of a server that moves holds what the server held.
             free=True,
         )

@@ -29,29 +29,34 @@ def expected(picture):
         for cell in picture.cells
         for node in cell.nodes
     }
-    settled = {}
+    settled, shown = {}, {}
 
     def amounts(consumer, provider, row, flavor):
         held = picture.allocations.get(consumer, {}).get(provider, {})
         return resources(row, flavor, picture, held)
 
     for _cell, row in picture.instances():
-        if row.hidden or not row.host or row.vm_state in NOWHERE:
+        if row.hidden:
+            continue
+        shown[row.uuid] = row
+        if not row.host or row.vm_state in NOWHERE:
             continue
         settled[row.uuid] = row
         provider = nodes.get((row.host, row.node))
         if provider is not None:
             wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
     for migration in migrations(picture):
-        row = settled.get(migration.instance_uuid)
+        row = shown.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
         if row is None or provider is None:
             continue
-        if migration.status in KEPT:
+        if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
         elif is_evacuated(migration):
-            found = amounts(row.uuid, provider, row, row.flavor)
+            # Its flavor may have been another when it left: something must be held.
+            held = picture.allocations.get(row.uuid, {}).get(provider)
+            found = held or amounts(row.uuid, provider, row, row.flavor)
             wanted[row.uuid].setdefault(provider, found)
     for consumer in under_way(picture):
         wanted.pop(consumer, None)

@@ -2,6 +2,7 @@
 
 from nova_lite import states
 from nova_lite.db import rows
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import models
 
 TABLE = models.Migration.__table__
@@ -24,3 +25,21 @@ def not_cleaned(connection, hosts):
 def done_from(connection, host):
     """Evacuations from a host that have come to their end elsewhere."""
     return [row for row in not_cleaned(connection, [host]) if row.status == Status.DONE]
+
+
+def providers_held(connection, uuid):
+    """Nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
+    found = rows.every(
+        connection,
+        TABLE,
+        migration_type=str(states.MigrationType.EVACUATION),
+        instance_uuid=uuid,
+        status=str(Status.DONE),
+    )
+    return {
+        node.uuid
+        for row in found
+        for node in compute_nodes.every(
+            connection, host=row.source_compute, hypervisor_hostname=row.source_node
+        )
+    }

@@ -257,6 +257,21 @@ class MoveTest(base.PlacementTestCase):
                 ({self.source}, set()), (self.hosts(self.instance.uuid), self.hosts(self.migration))
             )
 
+    def test_both_keep_what_they_hold_of_some_hosts(self):
+        left = self.add_host('left')
+        self.placement.claim(self.admin, self.instance, base.request(left))
+        for _ in range(2):
+            self.assertTrue(self.move(self.instance.uuid, self.migration, once=True, keep={left}))
+            self.assertEqual({left}, self.hosts(self.instance.uuid))
+            self.assertEqual({self.source}, self.hosts(self.migration))
+        self.placement.claim(self.admin, self.instance, base.request(self.dest, vcpus=2))
+        for _ in range(2):
+            self.assertTrue(self.move(self.migration, self.instance.uuid, keep={left}))
+            self.assertEqual({left, self.source}, self.hosts(self.instance.uuid))
+            self.assertEqual(set(), self.hosts(self.migration))
+        everything = {left, self.source}
+        self.assertFalse(self.move(self.instance.uuid, self.migration, keep=everything))
+
     def test_on_a_full_host(self):
         self.placement.claim(
             self.admin, base.consumer(), base.request(self.source, vcpus=3), new=True
@@ -309,6 +324,14 @@ class GiveUpTest(base.PlacementTestCase):
                     self.placement.delete_allocations(self.admin, self.instance.uuid, force=force),
                 )
                 self.assertEqual(set(), self.hosts())
+
+    def test_all_but_one(self):
+        for expected in (True, False):
+            given = self.placement.delete_allocations(
+                self.admin, self.instance.uuid, keep={self.dest}
+            )
+            self.assertEqual(expected, given)
+            self.assertEqual({self.dest}, self.hosts())
 
     def test_force_costs_one_request(self):
         _, requests = self.count_requests(

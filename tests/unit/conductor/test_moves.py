@@ -41,7 +41,7 @@ class Placement(neighbours.Placement):
     """Also gives what one consumer holds to another."""
 
     @neighbours.faulty
-    def move_allocations(self, ctxt, source, target, *, new=False, once=False):
+    def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
         if source not in self.allocations or (once and target in self.allocations):
             return target in self.allocations
         self.allocations[target] = self.allocations.pop(source)

@@ -69,7 +69,11 @@ class MoveTest(cloud.ManagerTestCase):
 
     def move(self, **values):
         spec = base.make_spec(
-            instance_uuid=self.moving, current_host='a', ignore_hosts=['a'], **values
+            instance_uuid=self.moving,
+            current_host='a',
+            current_cell='c',
+            ignore_hosts=['a'],
+            **values,
         )
         return self.scheduler.select_destinations(self.ctxt, spec, [self.moving])[0][0]
 
