@@ -6,7 +6,6 @@ it fails to drop is left to its audit.
 
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.conductor import cell_builds
 from nova_lite.conductor import move
 from nova_lite.conductor import neighbours
 from nova_lite.conductor import resized
@@ -52,8 +51,10 @@ class ConfirmResize(resized.Resized):
         return self.ask(self.compute.confirm_resize, self.end('source', CLEAN))
 
     def unbind(self):
+        """Also of a server that is to be deleted: that may fail."""
         row = self.read(instances.find, self.instance_uuid)
-        if self.began['stays'] or cell_builds.is_gone(row) or not row.network_info:
+        gone = row is None or row.deleted
+        if self.began['stays'] or gone or not row.network_info:
             return saga.Skipped()
         host = self.began['source']['host']
         neighbours.unbind(self.world, self.ctxt, row.network_info, host)

@@ -81,6 +81,21 @@ class ResizeTest(moves_base.MovesTest):
             ['delete', 'confirmResize', 'resize', 'create'], [each.action for each in actions]
         )
 
+    def test_the_deletion_while_unconfirmed_fails(self):
+        """The resize is confirmed nevertheless, and nothing stays at its source."""
+        server = self.boot_full()
+        self.resized(server)
+        self.addCleanup(self.cloud.behave, 'extends: instant\n')
+        self.cloud.behave('extends: instant\nfailures: [{verb: destroy, first: 1}]\n')
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait(server, 'ERROR')
+        self.stage.wait_idle(server)
+        self.assertEqual('confirmed', self.stage.migration(server)['status'])
+        # The super-conductor lets it count in quotas again only later (I11).
+        left = [found for found in self.cloud.findings(settle_s=0) if found.invariant != 'I11']
+        self.assertEqual([], left)
+        self.delete(server)
+
     def test_no_host_is_big_enough(self):
         flavor = self.stage.flavor('too-big', vcpus=4096)
         server = self.boot()
