@@ -326,6 +326,10 @@ class InstanceInvalidState(Conflict):
     msg = "Cannot '%(action)s' instance %(instance_id)s while it is in %(attr)s %(state)s"
 
 
+class InstanceMoved(InstanceInvalidState):
+    msg = "Cannot '%(action)s' instance %(instance_id)s: it has left its host meanwhile"
+
+
 class InstanceIsLocked(Conflict):
     msg = 'Instance %(instance_id)s is locked'
 

@@ -43,7 +43,7 @@ class Intent:
 def order(guard, action, **options):
     """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
 
-    options: changes, migration, claims, device, message; see db.cell.moves
+    options: changes, migration, claims, device, message, host; see db.cell.moves
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
     return {
@@ -51,6 +51,7 @@ def order(guard, action, **options):
         'message': options.get('message'),
         'vm_states': _texts(guard.vm_states),
         'task_states': _texts(guard.task_states),
+        'hosts': [options['host']] if 'host' in options else None,
         'changes': {**during, **(options.get('changes') or {})},
         'migration': options.get('migration'),
         'claims': options.get('claims'),
@@ -95,7 +96,7 @@ def _record(api_db, cell, ctxt, intent):
             raise exception.StateChanged(
                 what='Instance',
                 key=intent.instance_uuid,
-                detail=f'found {row.vm_state}, task {row.task_state}',
+                detail=f'found {row.vm_state}, task {row.task_state}, host {row.host}',
             ) from conflict
         if runtime.monotonic() > deadline:
             raise exception.Conflict(

@@ -46,7 +46,7 @@ class AutoOffload:
             kind='shelve-offload',
             uuid=runtime.new_uuid(),
             instance_uuid=row.uuid,
-            order=intents.order(states.SHELVE_OFFLOAD, 'shelveOffload'),
+            order=intents.order(states.SHELVE_OFFLOAD, 'shelveOffload', host=row.host),
         )
         try:
             intents.begin(self._world.api_db, cell, context.admin(), intent)

@@ -3,9 +3,11 @@
 import testtools
 
 from nova_lite import runtime
+from nova_lite.conductor import relocation
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import moving
+from tests.fixtures import saga_faults
 
 AT_ONCE = 4
 
@@ -103,6 +105,36 @@ class LiveRaceTest(testtools.TestCase):
         self.moving.come_back(server.compute_host)
         # It was deleted without its host, whose audit finds the guest.
         self.moving.manager.audit()
+
+    def test_evacuated_twice_at_once(self):
+        server = self.cloud.boot()
+        self.moving.behave('extends: instant\nhosts: [{match: "*", delays: {spawn: 2}}]\n')
+        self.moving.fail(server.compute_host)
+        codes = self.together(*[lambda: self.post(server, 'evacuate', {})] * 2)
+        self.assertEqual([200, 409], sorted(codes))
+        self.assertEqual('done', self.moving.ended(server)['status'])
+        self.moving.wait_idle(server)
+        self.assertEqual(1, len(self.moving.migrations(server)))
+
+    def test_evacuated_while_it_leaves_by_itself(self):
+        server = self.cloud.boot()
+        faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+        mode = saga_faults.Mode.SLEEPS
+        faults.fault = fault = saga_faults.Fault('live-migration', relocation.SWITCH, mode)
+        self.moving.go(server)
+        self.cloud.wait_for(lambda: fault.met, 'the switch')
+        self.moving.change_service(server.compute_host, forced_down=True)
+        evacuated, _woken = self.together(
+            lambda: self.post(server, 'evacuate', {}), lambda: faults.wake(fault)
+        )
+        # It depends on whether it was first seen before the switch or after it.
+        self.assertIn(evacuated, (400, 409))
+        self.moving.wait_idle(server)
+        self.moving.change_service(server.compute_host, forced_down=False)
+        # The guest was handed over without its host, whose audit finds what is left.
+        self.moving.manager.audit()
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.assertEqual(1, len(self.moving.migrations(server)))
 
     def test_who_may_ask(self):
         server = self.cloud.boot(connection=self.cloud.demo)

@@ -106,6 +106,30 @@ class IntentsTest(testtools.TestCase):
         with runtime.install(Passing()):
             self.assertRaises(exception.Conflict, self.begin, self.intent())
 
+    def test_host_that_changes_while_it_waits(self):
+        first = self.intent()
+        self.begin(first)
+
+        def moved():
+            self.db.write(instances.update, self.server, {'host': 'host-2'})
+            self.api_db.write(_end, first.uuid)
+
+        self.db.write(instances.update, self.server, {'task_state': None})
+        self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
+        second = self.intent(host='host-1')
+        with runtime.install(Passing(moved)):
+            self.assertRaises(exception.StateChanged, self.begin, second)
+        self.assertIsNone(self.row().task_state)
+        self.assertRaises(exception.SagaNotFound, self.api_db.read, sagas.get, second.uuid)
+
+    def test_host_must_be_the_one_that_was_looked_at(self):
+        for found, seen in (('host-2', 'host-1'), (None, 'host-1'), ('host-1', None)):
+            self.db.write(instances.update, self.server, {'host': found})
+            self.assertRaises(exception.StateChanged, self.begin, self.intent(host=seen))
+        self.assertEqual([], self.api_db.read(sagas.every))
+        self.db.write(instances.update, self.server, {'host': None})
+        self.begin(self.intent(host=None))
+
     def test_waits_as_long_as_it_has_patience(self):
         first, waited = self.intent(), []
         self.begin(first)

@@ -127,10 +127,12 @@ def _texts(allowed):
 
 
 def refuse(server, guard):
-    """Raise for the state that made the race be lost: InstanceInvalidState or NotFound."""
+    """Raise for what made the race be lost: InstanceInvalidState or NotFound."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
         raise exception.InstanceNotFound(instance_id=server.uuid) from None
+    if row.host != server.row.host:
+        raise exception.InstanceMoved(action=guard.verb, instance_id=server.uuid) from None
     attr, state = 'task_state', row.task_state
     if guard.vm_states is not None and row.vm_state not in guard.vm_states:
         attr, state = 'vm_state', row.vm_state

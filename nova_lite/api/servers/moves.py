@@ -29,7 +29,8 @@ def begin(req, server, *, kind, guard, action, **options):
         patience_s: how long to wait for another saga of the server to end
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
-    a move of this kind needs, and InstanceInvalidState or InstanceSealed on a lost race.
+    a move of this kind needs, and InstanceInvalidState or InstanceSealed on a lost race:
+    InstanceMoved for a server on another host than the one that the request looked at.
     """
     if options.get('hostless'):
         acting.require_cell(server)
@@ -41,7 +42,7 @@ def begin(req, server, *, kind, guard, action, **options):
         uuid=options.get('uuid') or runtime.new_uuid(),
         instance_uuid=server.uuid,
         arguments=options.get('arguments') or {},
-        order=intents.order(guard, action, **options),
+        order=intents.order(guard, action, host=server.row.host, **options),
         patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
     )
     try:

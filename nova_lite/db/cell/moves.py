@@ -4,7 +4,8 @@ The saga's first step makes the same transaction once more, so a kill between th
 saga's row and this one loses nothing. An order is plain values, kept in the saga:
 
 action: name in the record of actions; message: what is noted with it, or None
-vm_states, task_states: in which the server may be; None allows any
+vm_states, task_states, hosts: in and on which the server may be; None allows any
+    (what was checked holds for the host on which the server was then, and no other)
 changes: columns of the server
 migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, a
     migration whose status changes from one of several, or None
@@ -21,7 +22,8 @@ from nova_lite.db.cell import migrations
 def begin(connection, ctxt, uuid, order):
     """Begin a move of a server; False when that was done before.
 
-    Raises InstanceNotFound, and StateChanged when states do not allow it.
+    Raises InstanceNotFound, and StateChanged when its states or its host do not
+    allow it.
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
@@ -33,6 +35,7 @@ def begin(connection, ctxt, uuid, order):
             order['changes'],
             expect_task=_allowed(order['task_states']),
             expect_vm=_allowed(order['vm_states']),
+            expect_host=_allowed(order.get('hosts')),
         )
     except exception.StateChanged:
         # Another process makes the same transaction; what it wrote is seen now.
@@ -61,15 +64,16 @@ def has_begun(connection, ctxt, uuid, order):
 
 
 def may_begin(row, order):
-    """Whether a server's states allow it."""
+    """Whether a server's states and its host allow it."""
     return all(
         allowed is None or state in allowed
         for state, allowed in (
             (row.vm_state, order['vm_states']),
             (row.task_state, order['task_states']),
+            (row.host, order.get('hosts')),
         )
     )
 
 
-def _allowed(states):
-    return instances.ANY if states is None else tuple(states)
+def _allowed(values):
+    return instances.ANY if values is None else tuple(values)
