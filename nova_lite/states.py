@@ -274,8 +274,14 @@ REVERT_RESIZE = Transition(
 LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
 LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
+# Whatever else is being done to a server: a deletion that was accepted goes on.
+_NOT_DELETING = (None, *(task for task in _T if task not in (_T.DELETING, _T.SOFT_DELETING)))
 EVACUATE = Transition(
-    'evacuate', (_V.ACTIVE, _V.STOPPED, _V.ERROR), None, during=_T.REBUILDING, launched=False
+    'evacuate',
+    (_V.ACTIVE, _V.STOPPED, _V.ERROR),
+    _NOT_DELETING,
+    during=_T.REBUILDING,
+    launched=False,
 )
 REBUILD = Transition(
     'rebuild',

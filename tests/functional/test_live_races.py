@@ -106,6 +106,30 @@ class LiveRaceTest(testtools.TestCase):
         # It was deleted without its host, whose audit finds the guest.
         self.moving.manager.audit()
 
+    def test_evacuated_while_it_is_deleted(self):
+        self.cloud.cloud.confs['control'].set_override('reclaim_instance_interval', 3600)
+        self.moving.behave(
+            'extends: instant\nhosts: [{match: "*", delays: {destroy: 4, power_off: 4}}]\n'
+        )
+        for task, delete in (
+            ('deleting', lambda server: self.moving.act(server, 'forceDelete')),
+            ('soft-deleting', self.cloud.admin.compute.delete_server),
+        ):
+            server = self.cloud.boot()
+            delete(server)
+            self.moving.change_service(server.compute_host, forced_down=True)
+            refused = self.moving.act(server, 'evacuate', {}, status=409)
+            self.assertIn(f'in task_state {task}', refused.text)
+            # Asked for again it does not wait for the host.
+            self.cloud.admin.compute.delete_server(server)
+            self.cloud.wait_gone(server)
+            self.moving.change_service(server.compute_host, forced_down=False)
+            self.cloud.wait_for(self.is_cleared, 'its guest to be removed')
+
+    def is_cleared(self):
+        self.moving.manager.audit()
+        return not self.cloud.findings()
+
     def test_evacuated_twice_at_once(self):
         server = self.cloud.boot()
         self.moving.behave('extends: instant\nhosts: [{match: "*", delays: {spawn: 2}}]\n')

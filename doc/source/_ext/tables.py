@@ -34,16 +34,23 @@ def _rows():
             yield (
                 name,
                 value.verb,
-                _states(value.vm_states),
-                _states(value.task_states),
+                _states(value.vm_states, states.VmState),
+                _states(value.task_states, (None, *states.TaskState)),
                 value.during or '',
                 value.after or '',
             )
 
 
-def _states(values):
+def _states(values, every):
     if values is None:
         return 'any'
+    missing = [value for value in every if value not in values]
+    if len(missing) < len(values) / 2:
+        return f'any but {_names(missing)}'
+    return _names(values)
+
+
+def _names(values):
     return ', '.join('none' if value is None else str(value) for value in values)
 
 
