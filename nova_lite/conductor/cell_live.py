@@ -17,10 +17,6 @@ LOG = log.getLogger(__name__)
 
 Status = states.MigrationStatus
 EVENT = 'compute_live_migration'
-ANSWERS = {
-    live_migrations.ABORT: 'compute_live_migration_abort',
-    live_migrations.FORCE_COMPLETE: 'compute_live_migration_force_complete',
-}
 
 
 def take_turn(connection, ctxt, host, uuid, *, limit):
@@ -67,7 +63,7 @@ def answer_wish(connection, ctxt, host, uuid, *, wish, error):
         connection,
         row.instance_uuid,
         ctxt.request_id,
-        ANSWERS[wish],
+        live_migrations.ANSWERS[wish],
         host=host,
         error=error,
     )

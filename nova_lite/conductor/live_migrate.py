@@ -9,7 +9,6 @@ from then on there is one place where it can run.
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.conductor import cell_live
 from nova_lite.conductor import live_checks
 from nova_lite.conductor import move
 from nova_lite.conductor import relocation
@@ -271,7 +270,7 @@ class LiveMigration(live_checks.Checked):
                 connection,
                 self.instance_uuid,
                 asked['request_id'],
-                cell_live.ANSWERS[wish],
+                live_migrations.ANSWERS[wish],
                 host=self.began['host'] if relocation.BEGIN in self.data else None,
                 error=None if fulfilled else ENDED,
             )

@@ -198,6 +198,32 @@ class EarlyEndTest(LiveMigrationTestCase):
         self.assertIn((ROLLBACK, 'Success'), self.moving.events(server, 'live-migration'))
         self.assertEqual(409, self.moving.abort(server, migration))
 
+    def test_asked_for_twice(self):
+        """The first request is carried out; each action tells its own end."""
+        for ask, delay, action in (
+            (self.moving.abort, 'abort_live_migration', 'live_migration_cancel'),
+            (
+                self.moving.force_complete,
+                'force_complete_live_migration',
+                'live_migration_force_complete',
+            ),
+        ):
+            server, migration = self.begin_endless()
+            self.moving.behave(f'{live_moving.ENDLESS}    delays: {{{delay}: 2}}\n')
+            self.assertEqual([202, 202], [ask(server, migration), ask(server, migration)])
+            self.moving.ended(server)
+            self.assertEqual(['Error', 'Success'], sorted(self.results(server, action)))
+
+    def results(self, server, action):
+        """How each action of that name ended; None for one that tells no end."""
+        asked = [
+            each.request_id
+            for each in self.cloud.admin.compute.server_actions(server)
+            if each.action == action
+        ]
+        shown = [self.cloud.admin.compute.get_server_action(each, server) for each in asked]
+        return [each.events[0]['result'] if each.events else 'None' for each in shown]
+
     def test_abort_while_queued(self):
         server, migration = self.begin_endless()
         waiting = self.cloud.boot(availability_zone=f'nova:{server.compute_host}')

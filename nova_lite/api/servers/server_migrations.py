@@ -27,6 +27,7 @@ PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_ho
 COUNTERS = tuple(
     f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
 )
+ALREADY = 'An earlier request for the same is being carried out.'
 FORCE_COMPLETE = {'2.22': types.body('force_complete', types.NOTHING)}
 
 
@@ -107,7 +108,7 @@ def force_complete(req, server):
     row = _read(req, server, live_migrations.find, number)
     if row is None:
         raise NoSuchMigration(instance_id=server.uuid, migration_id=number)
-    _record(
+    recorded = _record(
         req,
         server,
         row,
@@ -115,7 +116,8 @@ def force_complete(req, server):
         action='live_migration_force_complete',
         allowed=RUNNING,
     )
-    _tell(req, server, row, 'live_migration_force_complete')
+    if recorded:
+        _tell(req, server, row, 'live_migration_force_complete')
 
 
 @operation.operation(
@@ -133,7 +135,7 @@ def abort(req, server):
     row = _read(req, server, live_migrations.find, number)
     if row is None:
         raise exception.MigrationNotFoundForInstance(instance_id=server.uuid, migration_id=number)
-    _record(
+    recorded = _record(
         req,
         server,
         row,
@@ -141,7 +143,8 @@ def abort(req, server):
         action='live_migration_cancel',
         allowed=UNDER_WAY if req.minor >= 65 else RUNNING,
     )
-    _tell(req, server, row, 'live_migration_abort')
+    if recorded:
+        _tell(req, server, row, 'live_migration_abort')
 
 
 def _tell(req, server, row, method):
@@ -162,9 +165,10 @@ def _record(req, server, row, *, wish, action, allowed):
     """Remember the wish and the action in one transaction; raises WrongStatus.
 
     Whoever looks at the migration next fulfils it, whether it is told of or not.
+    False if the same was wished already: the action has failed.
     """
     acting.require_host(server)
-    server.cell.db.write(
+    return server.cell.db.write(
         _write, req.ctxt, server.uuid, row.uuid, wish=wish, action=action, allowed=allowed
     )
 
@@ -177,5 +181,15 @@ def _write(connection, ctxt, instance_uuid, migration_uuid, *, wish, action, all
         raise WrongStatus(
             verb=verb, migration_id=row.id, instance_id=instance_uuid, status=row.status
         )
-    live_migrations.wish(connection, row, wish, ctxt)
     actions.start(connection, ctxt, instance_uuid, action)
+    if live_migrations.wish(connection, row, wish, ctxt):
+        return True
+    actions.record_event(
+        connection,
+        instance_uuid,
+        ctxt.request_id,
+        live_migrations.ANSWERS[wish],
+        host=row.source_compute,
+        error=ALREADY,
+    )
+    return False

@@ -16,6 +16,11 @@ SHOWN = [str(status) for status in states.MIGRATION_LIVE]
 ACTIVE = (str(Status.PREPARING), str(Status.RUNNING))
 WAITING = str(Status.QUEUED)
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
+# {wish: the event of its action that answers it}
+ANSWERS = {
+    ABORT: 'compute_live_migration_abort',
+    FORCE_COMPLETE: 'compute_live_migration_force_complete',
+}
 _IS_LIVE = TABLE.c.migration_type == str(states.MigrationType.LIVE_MIGRATION)
 
 
@@ -80,12 +85,14 @@ def lock(connection, uuid):
 def wish(connection, row, name, ctxt):
     """Remember that the user of `ctxt` wants the locked migration aborted or forced to end.
 
-    name: ABORT or FORCE_COMPLETE; a later wish of the same kind takes the place of
-    an earlier one
+    name: ABORT or FORCE_COMPLETE. False if another request wishes that already.
     """
+    if name in row.data and row.data[name]['request_id'] != ctxt.request_id:
+        return False
     values = ctxt.to_wire()
     values.pop('auth_token')
     _change(connection, row, {**row.data, name: values})
+    return True
 
 
 def wishes(row):
@@ -94,7 +101,7 @@ def wishes(row):
 
 
 def drop_wish(connection, row, name, request_id):
-    """Forget a wish of the locked migration, unless another one took its place."""
+    """Forget a wish of the locked migration, unless it is another request's."""
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)

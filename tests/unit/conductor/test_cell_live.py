@@ -129,14 +129,15 @@ class ProgressTest(LiveTestCase):
                 self.cell.events(row.instance_uuid),
             )
 
-    def test_a_later_wish_is_not_answered_by_an_earlier_one(self):
+    def test_an_earlier_wish_is_kept_until_it_is_answered(self):
         _ctxt, move = self.begun(status='running')
         early = self.wish(move, live_migrations.FORCE_COMPLETE)
-        self.wish(move, live_migrations.FORCE_COMPLETE)
-        self.conductor.live_migration_answered(
-            early, host='host-1', migration_uuid=move, wish='force_complete', error=None
-        )
-        self.assertIn('force_complete', self.read(move).data)
+        late = self.wish(move, live_migrations.FORCE_COMPLETE)
+        for asked, kept in ((late, True), (early, False)):
+            self.conductor.live_migration_answered(
+                asked, host='host-1', migration_uuid=move, wish='force_complete', error=None
+            )
+            self.assertEqual(kept, 'force_complete' in self.read(move).data)
 
 
 class EndedMovesTest(LiveTestCase):
