@@ -19,6 +19,8 @@ COUNTERS = tuple(
     f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
 )
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
+# What a source says of a copy that has nothing left to complete.
+OVER = ('MigrationNotRunning', 'GuestNotFound')
 BYTES_PER_GIB = 2**30
 MIB_PER_GIB = 1024
 # How often who waits for its turn asks again: the first in line soonest.
@@ -208,7 +210,7 @@ def fulfil(site, ctxt, host, guest, move, *, wish):
         error = model.JobError('GuestNotFound', missing.message)
     if error is not None:
         LOG.warning('%s of live migration %s: %s', wish, move, error.message)
-    if wish == FORCE_COMPLETE and error and error.error_class == 'MigrationNotRunning':
+    if wish == FORCE_COMPLETE and error and error.error_class in OVER:
         error = None
     site.conductor.live_migration_answered(
         ctxt,

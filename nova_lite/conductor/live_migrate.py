@@ -29,6 +29,11 @@ START_EVENT = 'compute_post_live_migration_at_destination'
 ROLLBACK_EVENT = 'compute_rollback_live_migration_at_destination'
 ENDED = 'The live migration had ended.'
 ABORTED = 'LiveMigrationAborted'
+# How a migration ends as who wished something of it wanted, even if nobody carried it out.
+FULFILLED = {
+    live_migrations.ABORT: Status.CANCELLED,
+    live_migrations.FORCE_COMPLETE: Status.COMPLETED,
+}
 
 
 class LiveMigration(live_checks.Checked):
@@ -265,7 +270,7 @@ class LiveMigration(live_checks.Checked):
         if relocation.BEGIN in self.data:
             self._next = live_migrations.next_waiting(connection, self.began['host'])
         for wish, asked in live_migrations.wishes(migration).items():
-            fulfilled = wish == live_migrations.ABORT and status == Status.CANCELLED
+            fulfilled = status == FULFILLED.get(wish)
             actions.finish_event(
                 connection,
                 self.instance_uuid,

@@ -6,6 +6,7 @@ from nova_lite import context
 from nova_lite.conductor import evacuate
 from nova_lite.conductor import live_checks
 from nova_lite.conductor import live_migrate
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
@@ -103,6 +104,20 @@ class KillTest(testtools.TestCase):
         self.assertEqual('cancelled', self.moving.ended(server)['status'])
         self.assertEqual(server.compute_host, self.assertRunsOnce(server))
 
+    def test_a_forced_end_whose_message_was_lost(self):
+        """It ended as it was to: who asked for it is told of no error."""
+        server = self.cloud.boot()
+        self.moving.behave(SLOW.format(verb='post_live_migration'))
+        self.moving.go(server)
+        self.moving.waits_at(server, live_migrate.START)
+        cells = self.cloud.cloud.daemons['super-conductor'].manager.world.cells
+        cells.of_host(server.compute_host).db.write(_force, self.moving.migration(server)['uuid'])
+        self.assertEqual('completed', self.moving.ended(server)['status'])
+        self.assertEqual(
+            [('compute_live_migration_force_complete', 'Success')],
+            self.moving.events(server, 'live_migration_force_complete'),
+        )
+
     def test_in_post_copy(self):
         server = self.cloud.boot()
         self.moving.behave(live_moving.POST_COPY)
@@ -159,3 +174,9 @@ class KillTest(testtools.TestCase):
 def _wish(connection, uuid):
     row = live_migrations.lock(connection, uuid)
     live_migrations.wish(connection, row, live_migrations.ABORT, context.admin())
+
+
+def _force(connection, uuid):
+    ctxt, row = context.admin(), live_migrations.lock(connection, uuid)
+    actions.start(connection, ctxt, row.instance_uuid, 'live_migration_force_complete')
+    live_migrations.wish(connection, row, live_migrations.FORCE_COMPLETE, ctxt)
