@@ -145,7 +145,7 @@ class CrossCellResize(resize.Resize):
         )
 
     def forget_crossing(self):
-        """Undo of `record_crossing`. That it was to cross stays on record."""
+        """Undo of `record_crossing`. That it was to cross stays on record, also if it turns."""
         self.write(self._forget_crossing)
 
     def _forget_crossing(self, connection):
@@ -161,8 +161,8 @@ class CrossCellResize(resize.Resize):
                 host=self.destination.service_host,
                 error=self.data['refused'][-1]['error'],
             )
-        values = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
-        migrations.update(connection, self.uuid, values)
+        if self.turning:
+            migrations.update(connection, self.uuid, move.NOWHERE)
 
     def copy(self):
         """The destination cell knows the server, hidden and on no host."""

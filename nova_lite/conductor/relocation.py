@@ -31,7 +31,6 @@ BIND = 'bind ports to destination'
 RESERVE = 'reserve volumes for destination'
 SWITCH = 'switch host in record'
 ACTIVATE = 'activate destination bindings'
-NOWHERE = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
 
 
 def is_deleted(row):
@@ -172,8 +171,9 @@ class Relocation(move.Move):
     columns_when_recorded = {}
 
     def forget(self):
-        """Undo of `record`: the server goes nowhere yet."""
-        self.write(migrations.update, self.uuid, NOWHERE)
+        """Undo of `record`: where the server was to go stays on record, until it may be another."""
+        if self.turning and not self.arguments.get('host'):
+            self.write(migrations.update, self.uuid, move.NOWHERE)
 
     # ---- ports and volumes ----
 

@@ -169,7 +169,7 @@ class Resize(move.Move):
         )
 
     def forget(self):
-        """Undo of `record`: the server goes nowhere yet."""
+        """Undo of `record`: where the server was to go stays on record, unless it turns."""
         self.write(self._forget)
 
     def _forget(self, connection):
@@ -189,11 +189,8 @@ class Resize(move.Move):
                 host=self.destination.service_host,
                 error=self.data['refused'][-1]['error'],
             )
-        migrations.update(
-            connection,
-            self.uuid,
-            {'dest_compute': None, 'dest_node': None, 'dest_host': None},
-        )
+        if self.turning:
+            migrations.update(connection, self.uuid, move.NOWHERE)
 
     # ---- ports and volumes ----
 

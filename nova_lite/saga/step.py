@@ -92,7 +92,12 @@ class Saga(abc.ABC):
     @property
     def undoing(self):
         """Whether steps are being taken back, to the start or to where it turns."""
-        return self.error is not None or TURN in self.data
+        return self.error is not None or self.turning
+
+    @property
+    def turning(self):
+        """Whether steps are being taken back only to try something else."""
+        return TURN in self.data
 
     @property
     def left(self):

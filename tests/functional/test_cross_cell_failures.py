@@ -61,7 +61,7 @@ class FailuresTest(moves_base.MovesTest):
         found = self.cloud.wait(server, status)
         self.assertEqual(SOURCE, found.compute_host)
         migration = self.stage.migration(server)
-        self.assertEqual('error', migration['status'])
+        self.assertEqual(('error', DEST), (migration['status'], migration['dest_compute']))
         self.assertEqual({SOURCE}, self.stage.hosts_held(server, migration))
         self.assertEqual({'cell1': False}, self.crossing.records(server))
         self.assertEqual([], self.crossing.images(server))

@@ -168,7 +168,9 @@ class RefusedEvacuationTest(EvacuationTestCase):
                 f'extends: instant\nfailures: [{{verb: spawn, when: {when}, first: 1}}]\n'
             )
             self.evacuate(server)
-            self.assertEqual('failed', self.moving.ended(server)['status'])
+            ended = self.moving.ended(server)
+            self.assertEqual('failed', ended['status'])
+            self.assertIn(ended['dest_compute'], self.moving.others(source))
             broken = self.cloud.wait(server, 'ERROR')
             self.assertEqual(source, broken.compute_host)
             self.assertEqual([], self.moving.running(server))

@@ -189,7 +189,10 @@ class EarlyEndTest(LiveMigrationTestCase):
     def test_abort_while_running(self):
         server, migration = self.begin_endless()
         self.assertEqual(202, self.moving.abort(server, migration, version='2.24'))
-        self.assertEqual('cancelled', self.moving.ended(server)['status'])
+        ended = self.moving.ended(server)
+        self.assertEqual(
+            ('cancelled', migration['dest_compute']), (ended['status'], ended['dest_compute'])
+        )
         self.assertUntouched(server)
         self.assertEqual(
             [('compute_live_migration_abort', 'Success')],
@@ -334,7 +337,8 @@ class RefusalTest(LiveMigrationTestCase):
                 status=400,
             )
             self.assertIn(words, answer.json()['badRequest']['message'])
-            self.assertEqual('error', self.moving.migration(server)['status'])
+            migration = self.moving.migration(server)
+            self.assertEqual(('error', bad), (migration['status'], migration['dest_compute']))
             self.assertUntouched(server)
 
     def test_unknown_hosts_and_states(self):

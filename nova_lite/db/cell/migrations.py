@@ -11,6 +11,14 @@ TABLE = models.Migration.__table__
 # In `data` of a move that was undone: {'host', 'node'} of a destination that could not be
 # asked to remove the guest.
 LEFT = 'left'
+UNDONE = [
+    str(status)
+    for status in (
+        states.MigrationStatus.ERROR,
+        states.MigrationStatus.FAILED,
+        states.MigrationStatus.CANCELLED,
+    )
+]
 OVER = [str(status) for status in states.MIGRATION_OVER]
 
 
@@ -46,12 +54,14 @@ def of_instance(connection, uuid, statuses=None):
 def left_behind(connection, uuid):
     """Undone moves of a server whose destination may have kept the guest, and run it.
 
-    Not those whose destination had a part in a later move: it was asked for room then.
+    Not those whose destination had a part in a later move: it was asked for room then,
+    unless that move was undone, which may have been before it was.
     """
     found = {}
     for row in of_instance(connection, uuid):
-        for host in (row.source_compute, row.dest_compute):
-            found.pop(host, None)
+        found.pop(row.source_compute, None)
+        if row.status not in UNDONE:
+            found.pop(row.dest_compute, None)
         if LEFT in row.data:
             found[row.data[LEFT]['host']] = row
     return list(found.values())

@@ -156,6 +156,13 @@ class LeftGuestTest(base.Case):
         self.assertEqual(['revert_resize', 'reboot_instance'], self.sent_methods())
 
     def test_a_later_move_to_the_host(self):
-        self.migrated(dest_compute='lost')
+        self.migrated(dest_compute='lost', status='reverted')
         self.hard_reboot()
         self.assertEqual(['reboot_instance'], self.sent_methods())
+
+    def test_a_later_move_to_the_host_that_was_undone(self):
+        """It may have ended before the host was asked."""
+        self.answers['revert_resize'] = {'done': True}
+        self.migrated(dest_compute='lost', status='failed')
+        self.hard_reboot()
+        self.assertEqual(['revert_resize', 'reboot_instance'], self.sent_methods())
