@@ -162,7 +162,7 @@ class CrossCellResize(resize.Resize):
                 error=self.data['refused'][-1]['error'],
             )
         if self.turning:
-            migrations.update(connection, self.uuid, move.NOWHERE)
+            migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     def copy(self):
         """The destination cell knows the server, hidden and on no host."""

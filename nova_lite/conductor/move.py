@@ -35,7 +35,6 @@ LOG = log.getLogger(__name__)
 
 CHOOSE = 'choose destination'
 FAULT_CODE = 500
-NOWHERE = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
 # A host is asked again after at most so long, to notice what the user does meanwhile.
 LONGEST_POLL_S = 5.0
 # How often a step is tried that a host may refuse to do for no lasting reason.

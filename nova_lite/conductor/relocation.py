@@ -173,7 +173,7 @@ class Relocation(move.Move):
     def forget(self):
         """Undo of `record`: where the server was to go stays on record, until it may be another."""
         if self.turning and not self.arguments.get('host'):
-            self.write(migrations.update, self.uuid, move.NOWHERE)
+            self.write(migrations.update, self.uuid, migrations.NOWHERE)
 
     # ---- ports and volumes ----
 

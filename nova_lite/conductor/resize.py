@@ -190,7 +190,7 @@ class Resize(move.Move):
                 error=self.data['refused'][-1]['error'],
             )
         if self.turning:
-            migrations.update(connection, self.uuid, move.NOWHERE)
+            migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     # ---- ports and volumes ----
 

@@ -11,6 +11,8 @@ TABLE = models.Migration.__table__
 # In `data` of a move that was undone: {'host', 'node'} of a destination that could not be
 # asked to remove the guest.
 LEFT = 'left'
+# Columns of one that has no destination yet.
+NOWHERE = {'dest_compute': None, 'dest_node': None, 'dest_host': None}
 UNDONE = [
     str(status)
     for status in (
