@@ -91,9 +91,7 @@ class ResizeTest(moves_base.MovesTest):
         self.cloud.wait(server, 'ERROR')
         self.stage.wait_idle(server)
         self.assertEqual('confirmed', self.stage.migration(server)['status'])
-        # The super-conductor lets it count in quotas again only later (I11).
-        left = [found for found in self.cloud.findings(settle_s=0) if found.invariant != 'I11']
-        self.assertEqual([], left)
+        self.assertEqual([], self.cloud.findings())
         self.delete(server)
 
     def test_no_host_is_big_enough(self):

@@ -1,10 +1,15 @@
 """What records of servers may say of themselves (I9)."""
 
+import datetime
 import types
 
 import testtools
 
+from nova_lite import runtime
 from nova_lite.cmd.verify import invariants
+
+NOW = runtime.naive_now()
+LONG_AGO = NOW - datetime.timedelta(hours=1)
 
 
 class TransitionsTest(testtools.TestCase):
@@ -42,6 +47,7 @@ class QuotaTest(testtools.TestCase):
             'project_id': 'p',
             'task_state': None,
             'deleted_at': None,
+            'updated_at': LONG_AGO,
             'vcpus': 1,
             'memory_mb': 64,
         }
@@ -51,6 +57,7 @@ class QuotaTest(testtools.TestCase):
         )
         picture = types.SimpleNamespace(
             mappings={row.uuid: mapping},
+            now=NOW,
             build_requests={},
             sagas=[types.SimpleNamespace(instance_uuid=saga, active_for=saga) for saga in sagas],
             visible=lambda: {row.uuid: [('cell', row)]},
@@ -65,6 +72,9 @@ class QuotaTest(testtools.TestCase):
         self.assertEqual([], self.findings(queued=True, task_state='deleting'))
         self.assertEqual([], self.findings(queued=True, deleted_at=1))
         self.assertEqual([], self.findings(queued=True, sagas=['a server']))
+
+    def test_what_an_audit_is_about_to_mend(self):
+        self.assertEqual([], self.findings(queued=True, updated_at=NOW))
 
     def test_sizes(self):
         found = self.findings(queued=False, memory_mb=128)
