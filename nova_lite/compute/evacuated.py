@@ -1,7 +1,7 @@
 """Hosts that return: what was evacuated from them goes before they count as up.
 
-A host is looked after when the daemon starts and whenever its hypervisor has been
-down. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
+A host is looked after when the daemon starts, whenever its hypervisor has been down, and
+when nobody has heard of it for so long that it counted as down. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
 that was only forced down the guests are stopped, for they run elsewhere; the rest
 waits for a restart. Source: reference/moves 5.
 """
@@ -27,9 +27,16 @@ class Evacuated:
     def __init__(self, site, beat):
         self._site, self._beat = site, beat
         self._clear = set()
+        self._heard = runtime.monotonic()
+
+    def heard(self, at):
+        """The cell has heard of the hosts that count as up. at: monotonic, before that"""
+        self._heard = at
 
     def hosts(self):
         """The hosts whose hypervisors answer and that hold nothing of others' servers."""
+        if runtime.monotonic() - self._heard > self._site.conf.service_down_time:
+            self._clear.clear()
         up = self._site.up_hosts()
         self._clear.intersection_update(up)
         returned = [host for host in up if host not in self._clear]

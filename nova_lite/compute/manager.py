@@ -94,10 +94,11 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def beat(self):
         """One heartbeat for all hosts that count as up."""
-        hosts = self._evacuated.hosts()
+        hosts, began = self._evacuated.hosts(), runtime.monotonic()
         found = self.site.conductor.beat(
             context.admin(), hosts=hosts, version=versions.SERVICE_VERSION
         )
+        self._evacuated.heard(began)
         forced_down = [host for host, service in found.items() if service['forced_down']]
         if forced_down:
             self._evacuated.look_after(forced_down)

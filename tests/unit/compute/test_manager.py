@@ -11,9 +11,12 @@ from nova_lite import clients
 from nova_lite import compute
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import virt
 from nova_lite.compute import site
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.rpc import interface
 from nova_lite.rpcapi import compute as compute_rpc
@@ -63,6 +66,17 @@ class TestBoundaries(testtools.TestCase):
         self.assertEqual(set(), used & {'database', 'api_database', 'connection'})
 
 
+class Later(runtime.Runtime):
+    """Its steady clock is some seconds ahead."""
+
+    def __init__(self, seconds):
+        super().__init__()
+        self.seconds = seconds
+
+    def monotonic(self):
+        return super().monotonic() + self.seconds
+
+
 class TestManager(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -90,6 +104,36 @@ class TestManager(testtools.TestCase):
         hostpower.power_off(self.cell.guests_path, 'host-2')
         self.cell.compute.beat()
         self.assertEqual(['host-1'], [s.host for s in self.cell.db.read(services.every)])
+
+    def test_a_host_that_was_not_heard_of_is_looked_after(self):
+        """It counted as down, and what it has may have been evacuated."""
+        manager = self.cell.compute
+        manager.start()
+        self.assertTrue(manager.site.jobs.wait_quiet(10))
+        uuid = self.cell.boot()
+        self.cell.db.write(instances.update, uuid, {'host': 'host-2', 'node': 'host-2'})
+        self.cell.db.write(
+            migrations.create,
+            {
+                'uuid': runtime.new_uuid(),
+                'instance_uuid': uuid,
+                'migration_type': 'evacuation',
+                'status': 'done',
+                'source_compute': 'host-1',
+                'source_node': 'host-1',
+            },
+        )
+        manager.beat()
+        self.assertTrue(manager.site.jobs.wait_quiet(10))
+        self.assertEqual([uuid], self.guests('host-1'))
+        with runtime.install(Later(manager.conf.service_down_time)):
+            manager.beat()
+            self.assertTrue(manager.site.jobs.wait_quiet(10))
+        self.assertEqual([], self.guests('host-1'))
+        self.assertTrue(manager.stop())
+
+    def guests(self, host):
+        return [guest.uuid for guest in self.cell.driver.list_guests(host)]
 
     def test_periodics(self):
         for seconds, method in self.cell.compute.periodics():
