@@ -10,7 +10,7 @@ from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.rpcapi import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 
-SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 1}}]\n"
+SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 SWEEPING = {'conductor': {'build_lease_s': 1, 'sweep_interval_s': 0.2}}
 
 
@@ -64,7 +64,7 @@ class RestartTest(InterruptionTest):
     def test_builds_go_on(self):
         self.cloud.behave(SLOW)
         servers = self.boot_many(4)
-        self.cloud.wait(servers[0], 'BUILD', task='spawning')
+        self.cloud.wait(servers[-1], 'BUILD', task='spawning')
         self.cloud.restart()
         self.wait_all(servers)
         self.assertEqual({each.id for each in servers}, set(self.cloud.guests()))
@@ -91,7 +91,7 @@ class ComputeTest(InterruptionTest):
     def test_stopped_and_started_amid_boots(self):
         self.cloud.behave(SLOW)
         servers = self.boot_many(6)
-        self.cloud.wait(servers[0], 'BUILD', task='spawning')
+        self.cloud.wait(servers[-1], 'BUILD', task='spawning')
         for cell in ('cell1', 'cell2'):
             self.cloud.cloud.stop_daemon(f'compute-{cell}')
             self.cloud.cloud.start_daemon(f'compute-{cell}', wiring.compute)
