@@ -174,8 +174,9 @@ class Offloading(Shelving):
     def release_claims(self):
         """Give up what it holds, but for hosts that it was evacuated from before."""
         row = self.read(instances.find, self.instance_uuid)
-        keep = () if row is None or row.deleted else self.kept_on()
-        if row is None or row.deleted or row.host is None:
+        gone = row is None or row.deleted
+        if gone or row.host is None:
+            keep = () if gone else self.kept_on()
             self.world.placement.delete_allocations(
                 self.ctxt, self.instance_uuid, force=not keep, keep=keep
             )

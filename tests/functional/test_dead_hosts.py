@@ -60,9 +60,8 @@ class DeadHostTest(testtools.TestCase):
         self.cloud.wait(server, 'ACTIVE')
         self.assertEqual([server.compute_host], self.stage.running(server))
 
-    def test_unshelved_to_a_host_that_is_lost(self):
-        """The server can be unshelved once more, to another host."""
-        server = self.stage.boot_full()
+    def unshelve_in_vain(self, server):
+        """Shelve a server, and lose the host that it is unshelved on; returns that in a list."""
         self.stage.act(server, 'shelve')
         self.cloud.wait(server, 'SHELVED_OFFLOADED')
         self.stage.wait_idle(server)
@@ -70,6 +69,12 @@ class DeadHostTest(testtools.TestCase):
         self.stage.act(server, 'unshelve')
         self.assertEqual('undone', self.faults.ended(server).state)
         self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        return lost
+
+    def test_unshelved_to_a_host_that_is_lost(self):
+        """The server can be unshelved once more, to another host."""
+        server = self.stage.boot_full()
+        lost = self.unshelve_in_vain(server)
         self.return_of(lost[0])
         self.stage.act(server, 'unshelve')
         self.cloud.wait(server, 'ACTIVE')
@@ -77,13 +82,7 @@ class DeadHostTest(testtools.TestCase):
     def test_unshelved_while_it_may_run(self):
         """Whatever a lost host was made to run is removed before another host runs it."""
         server = self.stage.boot_from_volume()
-        self.stage.act(server, 'shelve')
-        self.cloud.wait(server, 'SHELVED_OFFLOADED')
-        self.stage.wait_idle(server)
-        lost = self.silence(server, 'unshelve', unshelve.SPAWN)
-        self.stage.act(server, 'unshelve')
-        self.assertEqual('undone', self.faults.ended(server).state)
-        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        lost = self.unshelve_in_vain(server)
         self.assertEqual(lost, self.stage.running(server))
         self.assertEqual([], [each['migration_type'] for each in self.stage.migrations(server)])
         # It is heard of again, and has not looked yet at what it has.

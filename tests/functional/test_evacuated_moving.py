@@ -63,6 +63,17 @@ class EvacuatedTestCase(testtools.TestCase):
 
 
 class EvacuatedMovesTest(EvacuatedTestCase):
+    def begin_endless(self):
+        """Let an evacuated server be copied until somebody ends it; the migration."""
+        self.boot_evacuated()
+        self.moving.behave(live_moving.ENDLESS)
+        self.moving.go(self.server)
+        return self.moving.watched(self.server, 'running')
+
+    def abort(self, migration):
+        self.assertEqual(202, self.moving.abort(self.server, migration))
+        self.assertEqual('cancelled', self.moving.ended(self.server)['status'])
+
     def test_live_migrated(self):
         self.boot_evacuated()
         self.moving.go(self.server)
@@ -71,22 +82,14 @@ class EvacuatedMovesTest(EvacuatedTestCase):
         self.come_back()
 
     def test_the_host_returns_while_it_is_live_migrated(self):
-        self.boot_evacuated()
-        self.moving.behave(live_moving.ENDLESS)
-        self.moving.go(self.server)
-        migration = self.moving.watched(self.server, 'running')
+        migration = self.begin_endless()
         self.moving.come_back(self.lost)
-        self.assertEqual(202, self.moving.abort(self.server, migration))
-        self.assertEqual('cancelled', self.moving.ended(self.server)['status'])
+        self.abort(migration)
         self.check()
 
     def test_live_migration_aborted(self):
-        self.boot_evacuated()
-        self.moving.behave(live_moving.ENDLESS)
-        self.moving.go(self.server)
-        migration = self.moving.watched(self.server, 'running')
-        self.assertEqual(202, self.moving.abort(self.server, migration))
-        self.assertEqual('cancelled', self.moving.ended(self.server)['status'])
+        migration = self.begin_endless()
+        self.abort(migration)
         self.check(self.lost)
         self.come_back()
 
