@@ -2,6 +2,7 @@
 
 import re
 
+import jsonschema
 import testtools
 
 from nova_lite import policies
@@ -46,6 +47,15 @@ class TestRegistry(testtools.TestCase):
             if each.body is not None:
                 self.assertIsNotNone(each.body.at(each.since), str(each))
             self.assertIsNotNone(each.query.at(each.since), str(each))
+
+    def test_schemas_are_schemas(self):
+        for each in self.operations:
+            for versions in each.body, each.query:
+                for first in versions.firsts() if versions else ():
+                    try:
+                        jsonschema.Draft202012Validator.check_schema(versions.at(first).source)
+                    except jsonschema.SchemaError as error:
+                        self.fail(f'{each} from {first}: {error}')
 
     def test_rules_exist(self):
         self.wrong(lambda each: isinstance(each.policy, str) and each.policy not in RULES)
