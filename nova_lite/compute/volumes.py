@@ -19,7 +19,8 @@ from nova_lite.compute import jobs
 LOG = log.getLogger(__name__)
 
 READY_TIMEOUT_S = 600
-POLL_S = 1.0
+# Between two looks at a volume in the making: at first, doubling, at most.
+POLL_S, LONGEST_POLL_S = 0.05, 1.0
 PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
 
@@ -84,11 +85,12 @@ class Volumes:
         except jobs.Interrupted:
             self._site.volume.delete(self._ctxt, volume['id'])
             raise
-        deadline = runtime.monotonic() + READY_TIMEOUT_S
+        pause_s, deadline = POLL_S, runtime.monotonic() + READY_TIMEOUT_S
         while volume['status'] in volume_client.WORKING:
             if runtime.monotonic() > deadline:
                 break
-            yield jobs.Pause(POLL_S)
+            yield jobs.Pause(pause_s)
+            pause_s = min(LONGEST_POLL_S, pause_s * 2)
             volume = self._site.volume.get(self._ctxt, volume['id'])
         if volume['status'] != 'available':
             raise exception.VolumeNotUsable(
