@@ -38,7 +38,7 @@ class CarriedTest(moves_base.MovesTest):
         body = {
             'name': 'rich',
             'description': 'much to carry',
-            'flavorRef': self.stage.flavor_id('m1.tiny'),
+            'flavorRef': self.cloud.flavor_id('m1.tiny'),
             'imageRef': image.id,
             'key_name': 'carried',
             'metadata': {'colour': 'blue'},

@@ -186,7 +186,7 @@ class PlacesTest(PlacesBase):
         """2.74: it ties the server to nothing afterwards."""
         body = {
             'name': 'placed',
-            'flavorRef': self.stage.flavor_id('m1.tiny'),
+            'flavorRef': self.cloud.flavor_id('m1.tiny'),
             'imageRef': self.cloud.admin.image.find_image('cirros').id,
             'networks': 'none',
             'host': CELL1[0],

@@ -165,7 +165,7 @@ class ChecksTest(moves_base.MovesTest):
         server = self.boot()
         for flavor, status, text in (
             ('no-such-flavor', 400, 'could not be found'),
-            (self.stage.flavor_id('m1.tiny'), 400, 'must change flavor'),
+            (self.cloud.flavor_id('m1.tiny'), 400, 'must change flavor'),
             (self.stage.flavor('diskless', disk=0).id, 400, 'zero disk'),
         ):
             answer = self.stage.act(server, 'resize', {'flavorRef': flavor}, status=status)
@@ -196,7 +196,7 @@ class ChecksTest(moves_base.MovesTest):
     def test_locked(self):
         server = self.stage.boot_as_member()
         self.cloud.admin.compute.lock_server(server)
-        flavor = self.stage.flavor_id('m1.small')
+        flavor = self.cloud.flavor_id('m1.small')
         for action, content in (('resize', {'flavorRef': flavor}), ('confirmResize', None)):
             self.stage.act(server, action, content, status=409, cloud='nova-lite-demo')
 
@@ -271,7 +271,7 @@ class RaceTest(moves_base.MovesTest):
         codes = self.stage.together(
             lambda: self.stage.send(server, 'migrate'),
             lambda: self.stage.send(
-                server, 'resize', {'flavorRef': self.stage.flavor_id('m1.small')}
+                server, 'resize', {'flavorRef': self.cloud.flavor_id('m1.small')}
             ),
             lambda: self.stage.send(server, 'migrate'),
         )
