@@ -50,6 +50,8 @@ class InProcess:
             server_name='nova-lite',
             shutdown_timeout=2,
         )
+        # How long a stop may go unnoticed, besides.
+        self._server.expiration_interval = 0.1
         self._thread = None
 
     def start(self):

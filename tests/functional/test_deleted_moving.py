@@ -5,6 +5,7 @@ A sample is run; `tox -e faults` runs them all.
 
 import itertools
 
+import fixtures
 import testtools
 
 from nova_lite.conductor import kinds
@@ -31,6 +32,8 @@ class DeletedCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        # The saga stands still until the deletion is answered, which waits for it in vain.
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.intents.END_TIMEOUT_S', 0.5))
         self.cloud = self.useFixture(
             cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
         )
