@@ -6,6 +6,9 @@ that runs this, since one installation serves them all. The last line reads
 like pep8, counts as one. Before it stand the tests that failed, with the end of
 their traceback, since who reads a long log starts at its end. What has not ended
 after 80 minutes has failed. Where CI is set, a skipped test counts as failed.
+
+Tests of whole clouds wait about as long as they compute, so three of them run on two
+cores; NOVA_LITE_TEST_WORKERS says otherwise.
 """
 
 import argparse
@@ -127,6 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
+    os.environ.setdefault('NOVA_LITE_TEST_WORKERS', str((3 * os.cpu_count() + 1) // 2))
     signal.alarm(LIMIT_S)
     results, failed = {}, []
     with tempfile.TemporaryDirectory() as work_dir:

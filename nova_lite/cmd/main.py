@@ -28,21 +28,23 @@ COMMANDS = (
 )
 
 
-def parser():
-    """The argument parser with every subcommand."""
+def parser(commands=COMMANDS):
+    """The argument parser with these subcommands."""
     top = argparse.ArgumentParser(
         prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
     )
-    commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for name in COMMANDS:
+    added = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    for name in commands:
         module = name.replace('-', '_')
-        importlib.import_module(f'nova_lite.cmd.{module}').add_parser(commands)
+        importlib.import_module(f'nova_lite.cmd.{module}').add_parser(added)
     return top
 
 
 def main(argv=None):
     """Run the subcommand; returns its exit code."""
-    args = parser().parse_args(sys.argv[1:] if argv is None else argv)
+    argv = sys.argv[1:] if argv is None else argv
+    # To load what all of them need takes seconds.
+    args = parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     # What goes wrong is told once, at the end; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
