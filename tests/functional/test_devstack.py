@@ -114,6 +114,7 @@ class PluginTest(testtools.TestCase):
         found = self.stacked(*STACK)
         self._takes_the_place_of_nova(found)
         self._has_its_own_bus_for_each_cell(found)
+        self._starts_daemons_that_take_their_files(found)
         self._keeps_secrets(found)
         self.stacked('unstack', devstack=found)
         started = {call.split()[0] for call in found.calls('run_process')}
@@ -155,6 +156,11 @@ class PluginTest(testtools.TestCase):
         self.assertEqual(
             found.conf('conductor-cell2').transport_url, found.conf('compute-cell2').transport_url
         )
+
+    def _starts_daemons_that_take_their_files(self, found):
+        for call in found.calls('run_process'):
+            _program, *files = call.split(' --config-file ')
+            self.assertEqual(files, configuration.make_conf(files=files).config_file)
 
     def _keeps_secrets(self, found):
         for path in found.etc.glob('*.conf'):
