@@ -5,10 +5,11 @@ that runs this, since one installation serves them all. The last line reads
 `N passed, N failed` (`, N skipped` may follow); an environment without tests,
 like pep8, counts as one. Before it stand the tests that failed, with the end of
 their traceback, since who reads a long log starts at its end. What has not ended
-after 80 minutes has failed. Where CI is set, a skipped test counts as failed.
+after 85 minutes has failed. Where CI is set, a skipped test counts as failed.
 
 Tests of whole clouds wait about as long as they compute, so three of them run on two
-cores; NOVA_LITE_TEST_WORKERS says otherwise.
+cores, and two of those with a process for each daemon; NOVA_LITE_TEST_WORKERS and
+NOVA_LITE_TEST_CLOUDS say otherwise.
 """
 
 import argparse
@@ -25,7 +26,7 @@ TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail
 TEST = re.compile(r'^\{\d+\} (?P<name>\S+) .*\.\.\. (?P<result>\w+)')
 HEADING = re.compile(r'^Captured (?P<what>\S+):$')
 TRACEBACK_LINES = 30
-LIMIT_S = 80 * 60
+LIMIT_S = 85 * 60
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
@@ -131,6 +132,7 @@ def main():
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
     os.environ.setdefault('NOVA_LITE_TEST_WORKERS', str((3 * os.cpu_count() + 1) // 2))
+    os.environ.setdefault('NOVA_LITE_TEST_CLOUDS', '2')
     signal.alarm(LIMIT_S)
     results, failed = {}, []
     with tempfile.TemporaryDirectory() as work_dir:

@@ -35,8 +35,8 @@ KINDS = (
 )
 
 
-class CloudCases:
-    """What holds over either database server; `database_class` says which."""
+class CloudCase(testtools.TestCase):
+    """Each test runs over one of the database servers, `database_class`: both take minutes."""
 
     database_class = None
 
@@ -47,56 +47,7 @@ class CloudCases:
             process_cloud.ProcessCloud(self.database_class(), profile='default', speed=0.3)
         )
 
-    def test_killed_daemons_and_a_restarted_broker(self):
-        started = boots.Boots(self.cloud.admin, SERVERS)
-        for number, name in enumerate(KINDS):
-            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
-            self.cloud.signal(name, signal.SIGKILL)
-            self._await_restart(name)
-        self.cloud.brokers['cell2'].restart()
-        started.join(ACCEPT_S)
-        ended = self._settled(started)
-        self.assertEqual({'cell1', 'cell2'}, {server.host[:5] for server in ended if server.host})
-        self.assertEqual([2] * len(KINDS), [self.cloud.cloud.children[n].starts for n in KINDS])
-        self._nothing_left()
-
-    def test_sigterm_under_boots_and_moves_loses_nothing(self):
-        stage = moving.Moving(self.cloud)
-        emigrants = [self._emigrant(stage, number) for number in range(MOVES)]
-        waiting = list(emigrants)
-        started = boots.Boots(self.cloud.admin, SERVERS)
-        for number, name in enumerate(KINDS):
-            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
-            for server in [waiting.pop() for _ in waiting[: MOVES // len(KINDS) + 1]]:
-                stage.act(server, 'migrate', {'host': 'cell2-host1'})
-            self.cloud.signal(name, signal.SIGTERM)
-            self._await_restart(name)
-        started.join(ACCEPT_S)
-        ended = self._settled(started)
-        self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
-        self._end_moves(stage, emigrants)
-        self._nothing_left()
-
     # ---- steps ----
-
-    def _emigrant(self, stage, number):
-        """A server in cell1; every second one with a port and a volume."""
-        boot = stage.boot_full if number % 2 else self.cloud.boot
-        return boot(f'emigrant-{number}', availability_zone='nova:cell1-host1')
-
-    def _end_moves(self, stage, emigrants):
-        """Each has arrived in cell2; some stay, some go back, some are deleted."""
-        deleted, *others = emigrants
-        for server in emigrants:
-            self.cloud.wait(server, 'VERIFY_RESIZE')
-        for number, server in enumerate(others):
-            action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
-            stage.act(server, action, status=status)
-        self.cloud.admin.compute.delete_server(deleted)
-        hosts = [self.cloud.wait(server).compute_host for server in others]
-        wanted = [f'cell{1 if number % 2 else 2}-host1' for number in range(len(others))]
-        self.assertEqual(wanted, hosts)
-        self.cloud.wait_gone(deleted)
 
     def _after(self, started, count):
         """Wait until so many servers were accepted."""
@@ -141,9 +92,58 @@ class CloudCases:
 _Ended = collections.namedtuple('_Ended', 'status host')
 
 
-class TestMariaDB(CloudCases, testtools.TestCase):
+class TestKilled(CloudCase):
+    database_class = postgresql.PostgreSQL
+
+    def test_killed_daemons_and_a_restarted_broker(self):
+        started = boots.Boots(self.cloud.admin, SERVERS)
+        for number, name in enumerate(KINDS):
+            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
+            self.cloud.signal(name, signal.SIGKILL)
+            self._await_restart(name)
+        self.cloud.brokers['cell2'].restart()
+        started.join(ACCEPT_S)
+        ended = self._settled(started)
+        self.assertEqual({'cell1', 'cell2'}, {server.host[:5] for server in ended if server.host})
+        self.assertEqual([2] * len(KINDS), [self.cloud.cloud.children[n].starts for n in KINDS])
+        self._nothing_left()
+
+
+class TestStopped(CloudCase):
     database_class = mariadb.MariaDB
 
+    def test_sigterm_under_boots_and_moves_loses_nothing(self):
+        stage = moving.Moving(self.cloud)
+        emigrants = [self._emigrant(stage, number) for number in range(MOVES)]
+        waiting = list(emigrants)
+        started = boots.Boots(self.cloud.admin, SERVERS)
+        for number, name in enumerate(KINDS):
+            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
+            for server in [waiting.pop() for _ in waiting[: MOVES // len(KINDS) + 1]]:
+                stage.act(server, 'migrate', {'host': 'cell2-host1'})
+            self.cloud.signal(name, signal.SIGTERM)
+            self._await_restart(name)
+        started.join(ACCEPT_S)
+        ended = self._settled(started)
+        self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
+        self._end_moves(stage, emigrants)
+        self._nothing_left()
 
-class TestPostgreSQL(CloudCases, testtools.TestCase):
-    database_class = postgresql.PostgreSQL
+    def _emigrant(self, stage, number):
+        """A server in cell1; every second one with a port and a volume."""
+        boot = stage.boot_full if number % 2 else self.cloud.boot
+        return boot(f'emigrant-{number}', availability_zone='nova:cell1-host1')
+
+    def _end_moves(self, stage, emigrants):
+        """Each has arrived in cell2; some stay, some go back, some are deleted."""
+        deleted, *others = emigrants
+        for server in emigrants:
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+        for number, server in enumerate(others):
+            action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
+            stage.act(server, action, status=status)
+        self.cloud.admin.compute.delete_server(deleted)
+        hosts = [self.cloud.wait(server).compute_host for server in others]
+        wanted = [f'cell{1 if number % 2 else 2}-host1' for number in range(len(others))]
+        self.assertEqual(wanted, hosts)
+        self.cloud.wait_gone(deleted)
