@@ -7,8 +7,8 @@ like pep8, counts as one. Before it stand the tests that failed, with the end of
 their traceback, since who reads a long log starts at its end. What has not ended
 after 85 minutes has failed. Where CI is set, a skipped test counts as failed.
 
-Tests of whole clouds wait about as long as they compute, so three of them run on two
-cores, and two of those with a process for each daemon; NOVA_LITE_TEST_WORKERS and
+Tests wait for a good part of their time, so three run at once on two cores; of those
+with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
 NOVA_LITE_TEST_CLOUDS say otherwise.
 """
 

@@ -44,7 +44,8 @@ def main(argv=None):
     """Run the subcommand; returns its exit code."""
     argv = sys.argv[1:] if argv is None else argv
     # To load what all of them need takes seconds.
-    args = parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
+    wanted = argv[:1] if argv and argv[0] in COMMANDS else COMMANDS
+    args = parser(wanted).parse_args(argv)
     # What goes wrong is told once, at the end; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
     try:

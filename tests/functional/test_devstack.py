@@ -170,6 +170,7 @@ class PluginTest(testtools.TestCase):
 
     def test_beside_nova(self):
         found = self.stacked('post-config', 'test-config', NOVA_LITE_MODE='beside')
+        found.conf('common', 'control', 'api')
         self.assertIn('n-api', (found.root / 'enabled').read_text())
         self.assertEqual(
             ['compute-lite RegionOne http://127.0.0.1:18774/v2.1'],
@@ -185,6 +186,7 @@ class PluginTest(testtools.TestCase):
             'ENABLED_SERVICES': f'key,rabbit,tls-proxy,{NOVA}',
         }
         found = self.stacked('post-config', 'extra', **settings)
+        self._starts_daemons_that_take_their_files(found)
         conf = found.conf('common', 'control', 'api')
         self.assertEqual(
             [f'nova-lite * 8774 127.0.0.1 {conf.api.port}'], found.calls('start_tls_proxy')

@@ -47,8 +47,6 @@ class CloudCase(testtools.TestCase):
             process_cloud.ProcessCloud(self.database_class(), profile='default', speed=0.3)
         )
 
-    # ---- steps ----
-
     def _after(self, started, count):
         """Wait until so many servers were accepted."""
         self.cloud.wait_for(

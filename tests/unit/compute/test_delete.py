@@ -1,5 +1,7 @@
 """Deletion: nothing is left, whenever it comes and however often."""
 
+import itertools
+
 import testscenarios
 import testtools
 
@@ -186,3 +188,18 @@ class TestWhileBuilding(Base):
         self.cell.delete(uuid)
         self.settle()
         self.check_gone(uuid)
+
+    def test_looks_at_a_volume_ever_less_often(self):
+        self.cell.volume.created_as = 'creating'
+        self.boot()
+        looks = [0]
+        for hundredth in range(1, 260):
+            before = self.cell.volume.calls.count('get')
+            self.settle(0.01)
+            if self.cell.volume.calls.count('get') > before:
+                looks.append(hundredth)
+        pauses = [later - sooner for sooner, later in itertools.pairwise(looks)]
+        wanted = [5, 10, 20, 40, 80, 100]
+        self.assertEqual(len(wanted), len(pauses), pauses)
+        for number, pause in zip(wanted, pauses, strict=True):
+            self.assertIn(pause, (number, number + 1))
