@@ -42,7 +42,7 @@ class DeletedCase(testtools.TestCase):
 
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
-        wrong, number = [], list(scenarios.SCENARIOS).index(name)
+        wrong, number = [], scenarios.number_of(name)
         steps = saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
         modes = (Mode.DURING_BEFORE, Mode.DURING_AFTER)
         for step, mode in saga_faults.sample(itertools.product(steps, modes), number):

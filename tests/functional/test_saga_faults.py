@@ -65,7 +65,7 @@ class FaultsCase(testtools.TestCase):
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
         server = scenario.boot(self.stage)
-        table, number = [], list(scenarios.SCENARIOS).index(name)
+        table, number = [], scenarios.number_of(name)
         wanted = saga_faults.sample(cases(kind, scenario.arguments), number)
         for step, mode, expected, last in wanted:
             found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
