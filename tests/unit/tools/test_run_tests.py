@@ -66,7 +66,63 @@ ended with status -9
 """
 
 
+class TestFollow(testtools.TestCase):
+    def test_tests_that_pass_are_only_counted(self):
+        good = ['{0} tests.a.b [0.1s] ... ok\n'] * run_tests.PROGRESS
+        rest = ['{1} tests.a.c [0.1s] ... FAILED\n', '\n', ' - Passed: 100\n', ' - Failed: 1\n']
+        log, printed = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            totals, failures = run_tests.follow(good + rest, log)
+        self.assertEqual(''.join(good + rest), log.getvalue())
+        self.assertEqual('100 tests passed\n' + ''.join(rest), printed.getvalue())
+        self.assertEqual({'Passed': 100, 'Failed': 1}, totals)
+        self.assertEqual(['tests.a.c'], list(failures.tracebacks))
+
+
+class TestOnceMore(testtools.TestCase):
+    """Of two tests that failed."""
+
+    NAMES = ['tests.a.b', 'tests.a.c']
+
+    def test_both_pass(self):
+        self.assertEqual(self.NAMES, run_tests.passed_now(self.NAMES, 0, {'Passed': 2}, {}))
+
+    def test_one_fails_again(self):
+        totals = {'Passed': 1, 'Failed': 1}
+        left = {'tests.a.c': ['    no']}
+        self.assertEqual(['tests.a.b'], run_tests.passed_now(self.NAMES, 1, totals, left))
+
+    def test_what_did_not_run_did_not_pass(self):
+        self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1}, {}))
+        self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1, 'Skipped': 1}, {}))
+
+    def test_a_run_that_broke_says_nothing(self):
+        self.assertEqual([], run_tests.passed_now(self.NAMES, 1, {'Passed': 2}, {}))
+
+    def test_it_is_named_as_unstable(self):
+        failures = run_tests.Failures()
+        for name in self.NAMES:
+            failures.read('{0} %s [0.2s] ... FAILED' % name)
+        failures.unstable = ['tests.a.b']
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            failures.show()
+        self.assertEqual(
+            ['UNSTABLE tests.a.b', 'FAILED tests.a.c'], printed.getvalue().split('\n')[::2][:2]
+        )
+        self.assertEqual((6, 1, 0), run_tests.add((5, 2, 0), 1))
+
+
 class TestFailures(testtools.TestCase):
+    def test_names_with_spaces(self):
+        failures = run_tests.Failures()
+        failures.read('{2} tests.a.B.test_c(GET /servers/{id} 2.1) [1.5s] ... FAILED')
+        failures.read('{2} tests.a.B.test_d(GET /flavors 2.1) ... FAILED')
+        self.assertEqual(
+            ['tests.a.B.test_c(GET /servers/{id} 2.1)', 'tests.a.B.test_d(GET /flavors 2.1)'],
+            list(failures.tracebacks),
+        )
+
     def test_tests_that_failed_stand_at_the_end(self):
         failures = run_tests.Failures()
         for line in OUTPUT.splitlines():
