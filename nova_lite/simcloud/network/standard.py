@@ -79,9 +79,9 @@ def invalid(message, kind='InvalidInput'):
     return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
 
 
-def get(conn, caller, table, row_id):
-    """One row that the caller's project owns; NotFound otherwise."""
-    row = find(conn, table, row_id)
+def get(conn, caller, table, row_id, *, lock=False):
+    """One row that the caller's project owns, for a change with a lock; NotFound otherwise."""
+    row = find(conn, table, row_id, lock=lock)
     if row is None or not caller.sees(row['project_id']):
         raise not_found(table, row_id)
     return row

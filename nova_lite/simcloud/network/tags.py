@@ -33,16 +33,16 @@ class TagResource:
         self._db = db
         self._table = TAGGED[collection]
 
-    def _row(self, conn, req, target):
+    def _row(self, conn, req, target, *, lock=False):
         (row_id,) = target.values()
-        return standard.get(conn, req.context.caller, self._table, row_id)
+        return standard.get(conn, req.context.caller, self._table, row_id, lock=lock)
 
     def _change(self, req, target, changed):
         """Replace the tags by changed(tags); NotFound for None."""
         req.context.caller.require_writer()
 
         def change(conn):
-            row = self._row(conn, req, target)
+            row = self._row(conn, req, target, lock=True)
             tags = changed(row['tags'])
             if tags is None:
                 raise faults.NotFound('Tag could not be found.', 'TagNotFound')

@@ -1,6 +1,7 @@
 """Many threads and several processes' worth of applications over one database."""
 
 from concurrent import futures
+import functools
 
 from tests.unit.simcloud import base
 
@@ -79,19 +80,49 @@ class ConcurrencyTestCase(base.SimCloudTestCase):
         self.assertEqual(1, sum(one['status'] == 'ACTIVE' for one in found))
 
     def test_one_upload_wins(self):
-        image = self.admin.post(
-            '/image/v2/images', {'disk_format': 'raw', 'container_format': 'bare'}
+        for _ in range(5):
+            image = self.admin.post(
+                '/image/v2/images', {'disk_format': 'raw', 'container_format': 'bare'}
+            )
+            path = f'/image/v2/images/{image["id"]}/file'
+            codes = self.at_once(10, functools.partial(self.upload, path))
+            self.assertEqual([204] + [409] * 9, sorted(codes))
+
+    def upload(self, path, client, number):
+        """The status of an upload of some bytes."""
+        headers = {'Content-Type': 'application/octet-stream'}
+        return client.raw('PUT', path, number, headers=headers).status_code
+
+    def test_no_tag_is_lost(self):
+        image = '/image/v2/images/' + self.admin.post('/image/v2/images', {})['id']
+        network = '/network/v2.0/networks/' + self.network_id('shared')
+        for path in (image, network):
+            codes = self.at_once(
+                20, lambda client, number, p=path: client.raw('PUT', f'{p}/tags/t{number}').status
+            )
+            self.assertEqual(1, len(set(codes)), codes)
+        wanted = {f't{number}' for number in range(20)}
+        self.assertEqual(wanted, set(self.admin.get(image)['tags']))
+        self.assertEqual(wanted, set(self.admin.get(network)['network']['tags']))
+
+    def test_one_floating_address_is_tied_to_a_port(self):
+        v2, port, public = '/network/v2.0', self.port(), self.network_id('public')
+        gateway = {'router': {'external_gateway_info': {'network_id': public}}}
+        router_id = self.admin.post(f'{v2}/routers', gateway)['router']['id']
+        self.admin.put(
+            f'{v2}/routers/{router_id}/add_router_interface',
+            {'subnet_id': port['fixed_ips'][0]['subnet_id']},
         )
-
-        def upload(client, number):
-            return client.raw(
-                'PUT',
-                f'/image/v2/images/{image["id"]}/file',
-                number,
-                headers={'Content-Type': 'application/octet-stream'},
-            ).status_code
-
-        self.assertEqual([204] + [409] * 9, sorted(self.at_once(10, upload)))
+        body = {'floatingip': {'floating_network_id': public}}
+        made = [self.admin.post(f'{v2}/floatingips', body)['floatingip']['id'] for _ in range(6)]
+        wanted = {'floatingip': {'port_id': port['id']}}
+        codes = self.at_once(
+            6,
+            lambda client, number: (
+                client.raw('PUT', f'{v2}/floatingips/{made[number]}', wanted).status_code
+            ),
+        )
+        self.assertEqual([200] + [409] * 5, sorted(codes))
 
     def test_what_one_application_revokes_the_other_refuses(self):
         headers = dict(self.demo.headers)
