@@ -1,8 +1,9 @@
 """The database under simcloud: SQLAlchemy 2 Core, one engine per URL.
 
-SQLite runs in WAL mode and takes its write lock when a change begins, so that
-two writers wait instead of failing; other servers serialise by row locks. The
-tables of all services share one MetaData and are made when they are missing.
+One change is made at a time, as SQLite has it: what a change has read is still so
+when it writes. SQLite runs in WAL mode and takes its write lock when a change
+begins; on other servers each change first locks the one row of a table made for
+that. The tables of all services share one MetaData and are made when they are missing.
 """
 
 import contextlib
@@ -22,6 +23,9 @@ RACE_ERRNOS = frozenset((1050, 1205, 1213))
 MEDIUM_BLOB_BYTES = 2**24 - 1
 
 METADATA = sa.MetaData()
+TURN = sa.Table(
+    'simcloud_turn', METADATA, sa.Column('id', sa.Integer, primary_key=True, autoincrement=False)
+)
 
 Id = sa.String(64)
 Name = sa.String(255)
@@ -82,19 +86,25 @@ def _is_lost_race(error):
     return bool(error.orig.args) and error.orig.args[0] in RACE_ERRNOS
 
 
+def _make_turn(conn):
+    if one(conn, sa.select(TURN)) is None:
+        conn.execute(TURN.insert().values(id=1))
+
+
 class Database:
     """Reading and changing one simcloud's tables from many threads."""
 
     def __init__(self, database):
         self.engine = make_engine(database)
         self._writers = self.engine.execution_options(simcloud_write=True)
-        # SQLite lets its waiters poll; in one process a lock is fairer and cheaper.
-        sqlite = self.engine.dialect.name == 'sqlite'
-        self._turn = runtime.RLock() if sqlite else contextlib.nullcontext()
+        self._has_one_writer = self.engine.dialect.name == 'sqlite'
+        # In one process a lock is fairer than SQLite's polling and keeps no connection waiting.
+        self._turn = runtime.RLock()
 
     def create_tables(self):
         """Make the tables that do not exist yet."""
-        self.change(METADATA.create_all)
+        self._insist(METADATA.create_all)
+        self._insist(_make_turn)
 
     @contextlib.contextmanager
     def read(self):
@@ -108,14 +118,23 @@ class Database:
         It may run again when another writer was faster, so it must touch
         nothing but the database.
         """
+
+        def in_turn(conn):
+            if not self._has_one_writer:
+                conn.execute(sa.select(TURN).with_for_update())
+            return function(conn, *args, **kwargs)
+
+        return self._insist(in_turn)
+
+    def _insist(self, function):
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with self._turn, self._writers.begin() as conn:
-                    return function(conn, *args, **kwargs)
+                    return function(conn)
             except sa.exc.DBAPIError as error:
                 if attempt == ATTEMPTS or not _is_lost_race(error):
                     raise
-                LOG.debug('%s lost a race (%s); attempt %d', function, error.orig, attempt)
+                LOG.debug('A change lost a race (%s); attempt %d', error.orig, attempt)
             runtime.sleep(runtime.random().uniform(0, 0.01 * attempt))
         raise AssertionError('unreachable')
 

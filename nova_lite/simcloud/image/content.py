@@ -44,9 +44,8 @@ def _abandon(conn, upload_id):
     )
 
 
-def _finish(conn, image_id, upload_id, values):
-    ours = (tables.images.c.id == image_id, tables.images.c.upload_id == upload_id)
-    row = database.one(conn, sa.select(tables.images).where(*ours).with_for_update())
+def _finish(conn, upload_id, values):
+    row = database.one(conn, sa.select(tables.images).where(tables.images.c.upload_id == upload_id))
     if row is None:
         raise faults.of_status(410, 'The image was deleted while it was uploaded.')
     records.save(conn, row, status='active', **values)
@@ -100,7 +99,6 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
             raise faults.BadRequest(f'{size} of {expected_bytes} bytes were received.')
         db.change(
             _finish,
-            image_id,
             upload_id,
             {
                 'size': size,

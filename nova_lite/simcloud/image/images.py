@@ -107,7 +107,7 @@ class ContentResource:
         req.context.caller.require_admin(f'making an image {after}')
 
         def change(conn):
-            row = records.get(conn, req.context.caller, image_id, lock=True)
+            row = records.get(conn, req.context.caller, image_id)
             if row['status'] not in (before, after):
                 raise faults.Forbidden(
                     f'Not allowed to make an image {after} in status {row["status"]}.'

@@ -56,10 +56,9 @@ def _member_of(project_id, statuses=None):
     return sa.exists().where(condition)
 
 
-def get(conn, caller, image_id, *, lock=False):
-    """One row that the caller may see, for a change with a lock; NotFound otherwise."""
-    query = sa.select(IMAGES).where(IMAGES.c.id == image_id)
-    row = database.one(conn, query.with_for_update() if lock else query)
+def get(conn, caller, image_id):
+    """One row that the caller may see; NotFound otherwise."""
+    row = database.one(conn, sa.select(IMAGES).where(IMAGES.c.id == image_id))
     if row is None:
         raise not_found(image_id)
     if row['visibility'] in ('public', 'community') or caller.sees(row['owner']):
@@ -80,8 +79,8 @@ def get(conn, caller, image_id, *, lock=False):
 
 
 def get_own(conn, caller, image_id):
-    """One row that the caller may change, locked; Forbidden when only others may."""
-    row = get(conn, caller, image_id, lock=True)
+    """One row that the caller may change; Forbidden when only others may."""
+    row = get(conn, caller, image_id)
     if not caller.sees(row['owner']):
         raise faults.Forbidden('You are not permitted to change this image.')
     caller.require_writer()

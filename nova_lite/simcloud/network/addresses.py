@@ -68,8 +68,8 @@ def _following(address, subnet):
 
 
 def take_any(conn, subnet):
-    """A free address of the subnet, its row kept locked; None when there is none."""
-    subnet = standard.find(conn, SUBNETS, subnet['id'], lock=True)
+    """A free address of the subnet, counted on from the last; None when there is none."""
+    subnet = standard.find(conn, SUBNETS, subnet['id'])
     if not subnet['allocation_pools']:
         return None
     address = _free(conn, subnet)

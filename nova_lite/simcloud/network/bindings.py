@@ -117,8 +117,8 @@ def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
     return changed['host'] != old['host']
 
 
-def _compute_port(conn, port_id, *, lock=True):
-    port = standard.find(conn, tables.ports, port_id, lock=lock)
+def _compute_port(conn, port_id):
+    port = standard.find(conn, tables.ports, port_id)
     if port is None:
         raise standard.not_found(tables.ports, port_id)
     if not port['device_owner'].startswith('compute:'):
@@ -210,7 +210,7 @@ class BindingResource:
     def on_get(self, req, resp, port_id):
         req.context.caller.require_privileged('listing port bindings')
         with self._db.read() as conn:
-            _compute_port(conn, port_id, lock=False)
+            _compute_port(conn, port_id)
             found = of_port(conn, port_id)
         for name in ('host', 'status', 'vif_type', 'vnic_type'):
             values = req.get_param_as_list(name)
@@ -226,7 +226,7 @@ class BindingResource:
     def on_get_one(self, req, resp, port_id, host):
         req.context.caller.require_privileged('showing a port binding')
         with self._db.read() as conn:
-            _compute_port(conn, port_id, lock=False)
+            _compute_port(conn, port_id)
             row = _get(conn, port_id, host)
         resp.media = {'binding': standard.only_fields(req, view(row))}
 

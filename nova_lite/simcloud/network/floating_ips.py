@@ -102,7 +102,7 @@ def _target(conn, caller, row, wanted):
     """The columns that tie a floating address to a port, or to none."""
     if not wanted.get('port_id'):
         return {'port_id': None, 'fixed_ip_address': None, 'router_id': None}
-    port = port_records.get(conn, caller, wanted['port_id'], lock=True)
+    port = port_records.get(conn, caller, wanted['port_id'])
     table = tables.allocations
     owned = {
         one['ip_address']: one['subnet_id']
@@ -183,7 +183,7 @@ def create(conn, caller, wanted):
 def update(conn, caller, floating_id, wanted):
     """Tie an address to a port, or loosen it; returns its rows before and after."""
     caller.require_writer()
-    row = standard.get(conn, caller, FLOATING, floating_id, lock=True)
+    row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.changes(wanted, ('description',))
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
         values |= _target(conn, caller, row, {'port_id': row['port_id'], **wanted})
@@ -193,7 +193,7 @@ def update(conn, caller, floating_id, wanted):
 def delete(conn, caller, floating_id):
     """Give the address back and return its last row."""
     caller.require_writer()
-    row = standard.get(conn, caller, FLOATING, floating_id, lock=True)
+    row = standard.get(conn, caller, FLOATING, floating_id)
     port_records.remove(conn, row['floating_port_id'])
     conn.execute(FLOATING.delete().where(FLOATING.c.id == floating_id))
     return row

@@ -35,9 +35,9 @@ PLAIN = (
 )
 
 
-def get(conn, caller, port_id, *, lock=False):
+def get(conn, caller, port_id):
     """One row that is the caller's, or on a network of the caller's."""
-    row = standard.find(conn, PORTS, port_id, lock=lock)
+    row = standard.find(conn, PORTS, port_id)
     if row is not None and not caller.sees(row['project_id']):
         network = standard.find(conn, tables.networks, row['network_id'])
         row = row if network['project_id'] == caller.project_id else None
@@ -205,7 +205,7 @@ def _new_mac(conn, row, wanted):
 def update(conn, caller, port_id, wanted):
     """Change a port and return its row."""
     caller.require_writer()
-    row = get(conn, caller, port_id, lock=True)
+    row = get(conn, caller, port_id)
     network = standard.find(conn, tables.networks, row['network_id'])
     _require_allowed(caller, network, wanted)
     values = standard.changes(wanted, PLAIN)
@@ -258,7 +258,7 @@ def remove(conn, port_id):
 def delete(conn, caller, port_id):
     """Remove a port on request, and return its row; those of routers go with their routers."""
     caller.require_writer()
-    row = get(conn, caller, port_id, lock=True)
+    row = get(conn, caller, port_id)
     if row['device_owner'].startswith('network:') and row['device_owner'] != 'network:dhcp':
         raise faults.Conflict(
             f'Port {port_id} cannot be deleted directly via the port API: has device owner '

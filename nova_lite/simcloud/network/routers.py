@@ -91,9 +91,9 @@ def view(conn, row, caller):
     return answer
 
 
-def get(conn, caller, router_id, *, lock=False):
-    """One row that the caller's project owns, for a change with a lock."""
-    return standard.get(conn, caller, ROUTERS, router_id, lock=lock)
+def get(conn, caller, router_id):
+    """One row that the caller's project owns."""
+    return standard.get(conn, caller, ROUTERS, router_id)
 
 
 def _service_port(conn, router, network_id, *, owner, fixed_ips):
@@ -174,7 +174,7 @@ def create(conn, caller, wanted):
 def update(conn, caller, router_id, wanted):
     """Change a router and return its row."""
     caller.require_writer()
-    row = get(conn, caller, router_id, lock=True)
+    row = get(conn, caller, router_id)
     if 'external_gateway_info' in wanted:
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
     return standard.save(
@@ -188,7 +188,7 @@ def update(conn, caller, router_id, wanted):
 def delete(conn, caller, router_id):
     """Remove a router without interfaces, with its gateway port."""
     caller.require_writer()
-    row = get(conn, caller, router_id, lock=True)
+    row = get(conn, caller, router_id)
     if conn.execute(
         sa.select(PORTS.c.id).where(
             PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE
@@ -214,9 +214,9 @@ def _interface(conn, router, port, subnet_id):
 def add_interface(conn, caller, router_id, wanted):
     """Connect a router to a subnet, by a port of its own or by a given one."""
     caller.require_writer()
-    router = get(conn, caller, router_id, lock=True)
+    router = get(conn, caller, router_id)
     if 'port_id' in wanted:
-        port = port_records.get(conn, caller, wanted['port_id'], lock=True)
+        port = port_records.get(conn, caller, wanted['port_id'])
         if port['device_id']:
             raise faults.Conflict(
                 f'Unable to complete operation on port {port["id"]} for '
@@ -252,7 +252,7 @@ def add_interface(conn, caller, router_id, wanted):
 def remove_interface(conn, caller, router_id, wanted):
     """Disconnect a router from a subnet; the port goes."""
     caller.require_writer()
-    router = get(conn, caller, router_id, lock=True)
+    router = get(conn, caller, router_id)
     query = (
         sa.select(PORTS, tables.allocations.c.subnet_id)
         .join(tables.allocations, tables.allocations.c.port_id == PORTS.c.id)

@@ -62,10 +62,9 @@ def changes(wanted, names):
     return {name: wanted[name] for name in names if name in wanted}
 
 
-def find(conn, table, row_id, *, lock=False):
-    """One row by id, or None; with `lock` others wait until the transaction ends."""
-    query = sa.select(table).where(table.c.id == row_id)
-    return database.one(conn, query.with_for_update() if lock else query)
+def find(conn, table, row_id):
+    """One row by id, or None."""
+    return database.one(conn, sa.select(table).where(table.c.id == row_id))
 
 
 def not_found(table, row_id):
@@ -79,9 +78,9 @@ def invalid(message, kind='InvalidInput'):
     return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
 
 
-def get(conn, caller, table, row_id, *, lock=False):
-    """One row that the caller's project owns, for a change with a lock; NotFound otherwise."""
-    row = find(conn, table, row_id, lock=lock)
+def get(conn, caller, table, row_id):
+    """One row that the caller's project owns; NotFound otherwise."""
+    row = find(conn, table, row_id)
     if row is None or not caller.sees(row['project_id']):
         raise not_found(table, row_id)
     return row
@@ -97,7 +96,7 @@ def guarded(req, table, row_id, change):
         return change
 
     def checked(conn, *args):
-        row = find(conn, table, row_id, lock=True)
+        row = find(conn, table, row_id)
         if row and wanted.strip('"') != f'revision_number={row["revision_number"]}':
             raise faults.PreconditionFailed(
                 f'Constrained to {wanted[:64]}, but current revision is {row["revision_number"]}',

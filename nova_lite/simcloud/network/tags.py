@@ -33,16 +33,16 @@ class TagResource:
         self._db = db
         self._table = TAGGED[collection]
 
-    def _row(self, conn, req, target, *, lock=False):
+    def _row(self, conn, req, target):
         (row_id,) = target.values()
-        return standard.get(conn, req.context.caller, self._table, row_id, lock=lock)
+        return standard.get(conn, req.context.caller, self._table, row_id)
 
     def _change(self, req, target, changed):
         """Replace the tags by changed(tags); NotFound for None."""
         req.context.caller.require_writer()
 
         def change(conn):
-            row = self._row(conn, req, target, lock=True)
+            row = self._row(conn, req, target)
             tags = changed(row['tags'])
             if tags is None:
                 raise faults.NotFound('Tag could not be found.', 'TagNotFound')

@@ -277,7 +277,7 @@ class ActionResource:
         caller.require_writer()
 
         def run(conn):
-            volume = records.get(conn, caller, volume_id, lock=True)
+            volume = records.get(conn, caller, volume_id)
             return function(conn, caller, volume, wanted)
 
         answer = self._db.change(run)

@@ -87,7 +87,7 @@ def _require_free(volume, others, instance_uuid):
 def reserve(conn, caller, wanted):
     """Insert an attachment without a connection and return its row."""
     caller.require_writer()
-    volume = records.get(conn, caller, wanted['volume_uuid'], lock=True)
+    volume = records.get(conn, caller, wanted['volume_uuid'])
     if 'error' in volume['status']:
         raise records.invalid(
             f'Volume attachments can not be created if the volume is in an '
@@ -137,7 +137,7 @@ def connect(conn, caller, attachment_id, connector):
     """Export the volume to the host of `connector` and return the row."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
-    volume = records.get(conn, caller, row['volume_id'], lock=True)
+    volume = records.get(conn, caller, row['volume_id'])
     if 'error' in volume['status']:
         raise records.invalid(
             f'Volume attachments can not be updated if the volume is in an '
@@ -170,7 +170,7 @@ def complete(conn, caller, attachment_id):
     """The host has the volume: it is in use."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
-    volume = records.get(conn, caller, row['volume_id'], lock=True)
+    volume = records.get(conn, caller, row['volume_id'])
     _save(
         conn, row, attach_status='attached', attach_time=row['attach_time'] or runtime.naive_now()
     )
@@ -181,7 +181,7 @@ def delete(conn, caller, attachment_id):
     """Remove an attachment; the volume's other attachments are returned."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
-    volume = records.get(conn, caller, row['volume_id'], lock=True)
+    volume = records.get(conn, caller, row['volume_id'])
     conn.execute(ATTACHMENTS.delete().where(ATTACHMENTS.c.id == attachment_id))
     records.settle(conn, volume)
     return records.attachments_of(conn, volume['id'])

@@ -30,10 +30,9 @@ def invalid(reason):
     return faults.BadRequest(f'Invalid volume: {reason}')
 
 
-def get(conn, caller, volume_id, *, lock=False):
+def get(conn, caller, volume_id):
     """One row that the caller's project owns; NotFound otherwise."""
-    query = sa.select(VOLUMES).where(VOLUMES.c.id == volume_id)
-    row = database.one(conn, query.with_for_update() if lock else query)
+    row = database.one(conn, sa.select(VOLUMES).where(VOLUMES.c.id == volume_id))
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(f'Volume {volume_id[:64]} could not be found.')
     return row
@@ -202,7 +201,7 @@ def create(conn, caller, wanted):
 def delete(conn, caller, volume_id, *, cascade=False, force=False):
     """Remove a volume that nothing uses; its snapshots too with `cascade`."""
     caller.require_writer()
-    row = get(conn, caller, volume_id, lock=True)
+    row = get(conn, caller, volume_id)
     snapshots = tables.snapshots
     kept = (
         conn.execute(sa.select(snapshots.c.id).where(snapshots.c.volume_id == volume_id)).first()

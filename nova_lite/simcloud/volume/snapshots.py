@@ -42,7 +42,7 @@ def get(conn, caller, snapshot_id):
 def create(conn, caller, wanted, *, in_use):
     """Insert a snapshot and return it as it was when it began."""
     caller.require_writer()
-    volume = records.get(conn, caller, wanted['volume_id'], lock=True)
+    volume = records.get(conn, caller, wanted['volume_id'])
     records.require_status(volume, 'available', *(('in-use',) if in_use else ()))
     quotas.require(conn, volume['project_id'], snapshots=1, gigabytes=volume['size'])
     now = runtime.naive_now()

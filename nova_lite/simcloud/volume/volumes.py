@@ -138,7 +138,7 @@ class VolumeResource:
     @staticmethod
     def _update(conn, caller, volume_id, wanted):
         caller.require_writer()
-        row = records.get(conn, caller, volume_id, lock=True)
+        row = records.get(conn, caller, volume_id)
         values = {}
         for name, alias in (('name', 'display_name'), ('description', 'display_description')):
             if name in wanted or alias in wanted:

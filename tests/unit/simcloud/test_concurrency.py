@@ -105,6 +105,18 @@ class ConcurrencyTestCase(base.SimCloudTestCase):
         self.assertEqual(wanted, set(self.admin.get(image)['tags']))
         self.assertEqual(wanted, set(self.admin.get(network)['network']['tags']))
 
+    def test_no_metadata_is_lost(self):
+        volume = self.admin.post('/volume/v3/volumes', {'volume': {'size': 1}}, expect=202)
+        path = f'/volume/v3/volumes/{volume["volume"]["id"]}/metadata'
+        codes = self.at_once(
+            20,
+            lambda client, number: (
+                client.raw('PUT', f'{path}/k{number}', {'meta': {f'k{number}': 'v'}}).status_code
+            ),
+        )
+        self.assertEqual([200] * 20, codes)
+        self.assertEqual(20, len(self.admin.get(path)['metadata']))
+
     def test_one_floating_address_is_tied_to_a_port(self):
         v2, port, public = '/network/v2.0', self.port(), self.network_id('public')
         gateway = {'router': {'external_gateway_info': {'network_id': public}}}
