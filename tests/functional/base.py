@@ -27,6 +27,11 @@ class CloudTest(testtools.TestCase):
         """The fixture, not set up yet."""
         return cloud_fixture.Cloud(**cls.settings)
 
+    def setUp(self):
+        super().setUp()
+        # The cloud's own belong to no test.
+        self.useFixture(cloud_fixture.warnings())
+
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
         self.delete(*self.cloud.admin.compute.servers(all_projects=True, details=False))

@@ -29,6 +29,7 @@ class ClientTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.useFixture(cloud_fixture.warnings())
         self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
 
     def tearDown(self):

@@ -78,6 +78,12 @@ class TestFollow(testtools.TestCase):
         self.assertEqual({'Passed': 100, 'Failed': 1}, totals)
         self.assertEqual(['tests.a.c'], list(failures.tracebacks))
 
+    def test_what_came_before_a_sudden_end_is_shown(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            run_tests.follow(['{0} tests.a.b [0.1s] ... ok\n'], io.StringIO())
+        self.assertIn('tests.a.b', printed.getvalue())
+
 
 class TestOnceMore(testtools.TestCase):
     """Of two tests that failed."""
@@ -95,6 +101,27 @@ class TestOnceMore(testtools.TestCase):
     def test_what_did_not_run_did_not_pass(self):
         self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1}, {}))
         self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1, 'Skipped': 1}, {}))
+
+    def test_a_class_that_could_not_be_set_up_says_nothing_of_its_tests(self):
+        left = {'setUpClass (tests.a)': []}
+        self.assertEqual([], run_tests.passed_now(['tests.a.b'], 1, {'Failed': 1}, left))
+
+    def test_only_few_failures_of_clouds_alone(self):
+        def worth(*names, of='functional', counted=None):
+            failures = run_tests.Failures()
+            for name in names:
+                failures.read('{0} %s [0.2s] ... FAILED' % name)
+            totals = {'Passed': 9, 'Failed': len(names) if counted is None else counted}
+            return run_tests.is_worth_once_more(of, totals, failures)
+
+        self.assertTrue(worth(*self.NAMES))
+        self.assertTrue(worth(*self.NAMES, of='functional-rabbit'))
+        self.assertFalse(worth(*self.NAMES, of='unit'))
+        self.assertFalse(worth())
+        self.assertFalse(worth(*self.NAMES, counted=3))
+        self.assertFalse(worth(*self.NAMES, counted=0))
+        self.assertFalse(worth('a.b', 'a.c', 'a.d', 'a.e'))
+        self.assertFalse(worth('tests.functional_rabbit.test_simcloud.MariaDBTest.test_a'))
 
     def test_a_run_that_broke_says_nothing(self):
         self.assertEqual([], run_tests.passed_now(self.NAMES, 1, {'Passed': 2}, {}))
