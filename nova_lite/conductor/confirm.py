@@ -71,8 +71,8 @@ class ConfirmResize(resized.Resized):
         migrations.update(
             connection, self.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
         )
-        row = instances.find(connection, self.instance_uuid)
-        if row is not None and not row.deleted:
+        row = instances.held(connection, self.instance_uuid)
+        if row is not None:
             values = {'old_flavor': None, 'new_flavor': None}
             if row.vm_state == states.VmState.RESIZED:
                 off = row.power_state == states.PowerState.SHUTDOWN

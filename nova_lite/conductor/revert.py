@@ -201,8 +201,9 @@ class RevertResize(resized.Resized):
         failure = self.left.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED
         migrations.update(connection, self.migration_uuid, {'status': str(status)})
-        row = instances.find(connection, self.instance_uuid)
-        if row is not None and not row.deleted:
+        # Held: a deletion that is accepted now must not be overwritten.
+        row = instances.held(connection, self.instance_uuid)
+        if row is not None:
             instances.update(connection, row.uuid, self._outcome(row, failure))
             for device in (self.data.get(FINISH) or {}).get('block_devices', ()):
                 children.update_block_device(connection, device['uuid'], device)

@@ -5,6 +5,7 @@ should have started and did not is found by the sweeps.
 Source: design, sagas; reference/create-server 4.
 """
 
+from oslo_db import exception as db_exception
 from oslo_log import log
 
 from nova_lite import context
@@ -166,7 +167,7 @@ class SuperConductor:
         for cell in self.world.cells.every(cell0=False):
             try:
                 discovery.discover_hosts(self.world.cells, only=[cell])
-            except exception.Unavailable as error:
+            except (exception.Unavailable, db_exception.DBDuplicateEntry) as error:
                 LOG.warning('Hosts of cell %s are not looked for: %s', cell.name, error)
 
     def periodics(self):

@@ -183,13 +183,15 @@ def _with_options(url, limits):
     """The URL with what else our databases want, unless it names it.
 
     MariaDB's charset for all of Unicode: oslo.db takes one without the characters
-    beyond 65535 otherwise. And PostgreSQL's isolation: who waited for a lock would
+    beyond 65535 otherwise. It knows the errors of MariaDB by the name of MySQL's dialect
+    alone, which suits both. And PostgreSQL's isolation: who waited for a lock would
     read what was there before it waited, and count a use that has grown.
     """
     found = sqlalchemy.make_url(url)
     options = {}
     if found.get_backend_name() in ('mysql', 'mariadb'):
         options.update(MARIADB_OPTIONS)
+        found = found.set(drivername=found.drivername.replace('mariadb', 'mysql', 1))
     if limits is not None:
         options.update(patience.options(found, limits))
     return found.set(query={**options, **found.query}).render_as_string(hide_password=False)

@@ -196,7 +196,11 @@ def _isolated(connection):
     url = sqlalchemy.make_url(connection)
     if url.get_backend_name() not in ('mysql', 'mariadb'):
         return connection
-    return url.set(query={**ISOLATION, **url.query}).render_as_string(hide_password=False)
+    # oslo.db translates errors of the dialect of this name alone.
+    driver = url.drivername.replace('mariadb', 'mysql', 1)
+    return url.set(drivername=driver, query={**ISOLATION, **url.query}).render_as_string(
+        hide_password=False
+    )
 
 
 def keep_connections(engine):

@@ -2,6 +2,7 @@
 
 import os
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 import testtools
 
@@ -49,6 +50,17 @@ class TestConnections(testtools.TestCase):
     def kill(self):
         with self.server.connect('root', '') as connection, connection.cursor() as cursor:
             cursor.execute(f'KILL {self.connection_id()}')
+
+    def test_errors_have_names_for_both_names_of_the_driver(self):
+        table = sa.Table('twice', sa.MetaData(), sa.Column('id', sa.Integer, primary_key=True))
+        self.database.write(table.create, checkfirst=True)
+        row = sa.insert(table).values(id=1)
+        for driver in ('mysql+pymysql', 'mariadb+pymysql'):
+            url = sa.make_url(self.url).set(drivername=driver)
+            found = engine.Database(url.render_as_string(hide_password=False), threads=1)
+            self.addCleanup(found.dispose)
+            with testtools.ExpectedException(db_exception.DBDuplicateEntry):
+                found.write(lambda connection: [connection.execute(row) for _ in range(2)])
 
     def test_a_read_is_a_statement_and_an_end(self):
         self.one()

@@ -2,6 +2,7 @@
 
 import datetime
 
+import sqlalchemy as sa
 import testtools
 
 from nova_lite import context
@@ -15,8 +16,10 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import moves
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
 from tests.fixtures import cell as cell_fixture
@@ -167,6 +170,41 @@ class Isolation:
         passing, passed = cell.write(late)
         passing.result(WAIT_S)
         self.assertFalse(passed)
+
+    def test_a_move_that_is_begun_twice_at_once(self):
+        cell = self.useFixture(database.CellDatabase())
+        uuid, ctxt = runtime.new_uuid(), context.admin()
+        order = {
+            'action': 'attach_volume',
+            'changes': {'locked': False},
+            'task_states': None,
+            'vm_states': None,
+        }
+        cell.write(instances.create, [{**RECORD, 'uuid': uuid}])
+
+        def first(connection):
+            self.assertTrue(moves.begin(connection, ctxt, uuid, order))
+            other = self.pool.submit(cell.write, moves.begin, ctxt, uuid, order)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
+            return other
+
+        self.assertFalse(cell.write(first).result(WAIT_S))
+        begun = sa.select(actions.ACTIONS.c.action).where(actions.ACTIONS.c.instance_uuid == uuid)
+        found = cell.read(lambda connection: connection.scalars(begun).all())
+        self.assertEqual(['attach_volume'], found)
+
+    def test_who_holds_a_record_sees_what_was_done_to_it(self):
+        cell = self.useFixture(database.CellDatabase())
+        uuid = runtime.new_uuid()
+        cell.write(instances.create, [{**RECORD, 'uuid': uuid, 'hidden': True}])
+
+        def delete(connection):
+            instances.update(connection, uuid, {'task_state': 'deleting'})
+            other = self.pool.submit(cell.write, instances.held, uuid)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
+            return other
+
+        self.assertEqual('deleting', cell.write(delete).result(WAIT_S).task_state)
 
     def test_first_calls_at_once_pass_both(self):
         cell = self.useFixture(database.CellDatabase())

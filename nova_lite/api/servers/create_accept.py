@@ -6,6 +6,7 @@ the journal of its build. Source: design 4 and 9, reference/create-server 3.
 
 import datetime
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import quota
@@ -99,7 +100,10 @@ def _join_group(connection, req, plan, uuids):
     group = plan.server_group
     if group is None:
         return []
-    server_groups.add_members(connection, group.id, uuids)
+    try:
+        server_groups.add_members(connection, group, uuids)
+    except exception.ServerGroupNotFound as error:
+        raise exception.Invalid(error.message) from error
     limits = quota.limits(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
     members = server_groups.members(connection, [group.id]).get(group.id, [])
     quota.require(limits[MEMBERS], len(members), MEMBERS)

@@ -120,7 +120,10 @@ def projects(connection, row):
 
 
 def allow(connection, row, project_id):
-    """Give a project access to the flavor; raises AlreadyExists."""
+    """Give a project access to the flavor; raises AlreadyExists, FlavorNotFound."""
+    held = sa.select(TABLE.c.id).where(TABLE.c.id == row.id).with_for_update()
+    if connection.execute(held).first() is None:
+        raise exception.FlavorNotFound(flavor_id=row.flavorid)
     error = exception.AlreadyExists(
         what='Flavor access', key=f'for flavor {row.flavorid} and project {project_id}'
     )

@@ -84,8 +84,17 @@ def count_members(connection, group_id, user_id=None):
     return connection.execute(query).scalar()
 
 
-def add_members(connection, group_id, uuids):
-    """Make servers members; those that are members already stay so."""
+def add_members(connection, group, uuids):
+    """Make servers members of a group (its row); those that are members already stay so.
+
+    Raises ServerGroupNotFound when it was deleted in the meantime.
+    """
+    group_id = group.id
+    row = connection.execute(
+        sa.select(TABLE).where(TABLE.c.id == group_id).with_for_update()
+    ).first()
+    if row is None:
+        raise exception.ServerGroupNotFound(group=group.uuid)
     known = set(
         connection.scalars(
             sa.select(MEMBERS.c.instance_uuid).where(
@@ -99,7 +108,6 @@ def add_members(connection, group_id, uuids):
         [{'group_id': group_id, 'instance_uuid': uuid} for uuid in uuids if uuid not in known],
     )
     if notes.is_kept(connection):
-        row = rows.find(connection, TABLE, id=group_id)
         for uuid in uuids:
             if uuid not in known:
                 _note(connection, 'server_group.add_member', row, [uuid])

@@ -36,7 +36,7 @@ def hold(connection, uuid):
 
     Raises InstanceNotFound, also for one that another cell's record stands for.
     """
-    row = _locked(connection, uuid)
+    row = held(connection, uuid)
     if row is None or row.hidden:
         raise exception.InstanceNotFound(instance_id=uuid)
     return row
@@ -44,7 +44,7 @@ def hold(connection, uuid):
 
 def lock(connection, uuid):
     """As `hold`; raises InstanceSealed for one that changes cells."""
-    row = _locked(connection, uuid)
+    row = held(connection, uuid)
     if row is None:
         raise exception.InstanceNotFound(instance_id=uuid)
     if row.sealed:
@@ -52,7 +52,8 @@ def lock(connection, uuid):
     return row
 
 
-def _locked(connection, uuid):
+def held(connection, uuid):
+    """As `hold`, but None for a server that is not there and also what is hidden."""
     return connection.execute(
         sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
     ).first()

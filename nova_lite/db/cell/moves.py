@@ -12,7 +12,6 @@ migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, 
 device: columns of a new block device, or None; see db.cell.devices
 """
 
-from nova_lite import exception
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
@@ -27,21 +26,18 @@ def begin(connection, ctxt, uuid, order):
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
-    instances.get(connection, uuid)
-    try:
-        instances.update(
-            connection,
-            uuid,
-            order['changes'],
-            expect_task=_allowed(order['task_states']),
-            expect_vm=_allowed(order['vm_states']),
-            expect_host=_allowed(order.get('hosts')),
-        )
-    except exception.StateChanged:
-        # Another process makes the same transaction; what it wrote is seen now.
-        if has_begun(connection, ctxt, uuid, order):
-            return False
-        raise
+    instances.hold(connection, uuid)
+    # Another process may have made the same transaction while this one waited for it.
+    if has_begun(connection, ctxt, uuid, order):
+        return False
+    instances.update(
+        connection,
+        uuid,
+        order['changes'],
+        expect_task=_allowed(order['task_states']),
+        expect_vm=_allowed(order['vm_states']),
+        expect_host=_allowed(order.get('hosts')),
+    )
     claimed = order.get('claims')
     if claimed:
         migrations.update(

@@ -93,7 +93,7 @@ class ServerGroupsTest(base.ApiTest):
         self.api.api_db.write(
             instance_mappings.create, [{'instance_uuid': uuid, 'project_id': 'alpha'}]
         )
-        self.api.api_db.write(server_groups.add_members, row.id, [uuid, runtime.new_uuid()])
+        self.api.api_db.write(server_groups.add_members, row, [uuid, runtime.new_uuid()])
         self.assertEqual([uuid], self.get(f'{URL}/{shown["id"]}')['server_group']['members'])
 
     def test_quota(self):

@@ -167,7 +167,7 @@ class CloudTestCase(base.SchedulerTestCase):
                 'project_id': 'wonderland',
             },
         )
-        self.api_db.write(server_groups.add_members, row.id, list(members))
+        self.api_db.write(server_groups.add_members, row, list(members))
         return uuid
 
 

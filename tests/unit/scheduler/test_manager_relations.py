@@ -169,7 +169,7 @@ class GroupTest(cloud.ManagerTestCase):
         row = self.api_db.read(cloud.server_groups.get, group)
         for uuid in self.uuids:
             self.add_mapping(uuid)
-        self.api_db.write(cloud.server_groups.add_members, row.id, self.uuids)
+        self.api_db.write(cloud.server_groups.add_members, row, self.uuids)
 
     def test_anti_affinity_by_the_records_of_all_cells(self):
         members = [self.add_server('a'), self.add_server('c', base.CELL2)]
@@ -192,7 +192,7 @@ class GroupTest(cloud.ManagerTestCase):
         uuids = [runtime.new_uuid() for _ in range(8)]
         for uuid in uuids:
             self.add_mapping(uuid)
-        self.api_db.write(cloud.server_groups.add_members, row.id, uuids)
+        self.api_db.write(cloud.server_groups.add_members, row, uuids)
         chosen, refused = [], []
 
         def decide(uuid):

@@ -91,7 +91,7 @@ class ArchiveTest(base.ManageTest):
             server_groups.create,
             {'uuid': runtime.new_uuid(), 'name': 'g', 'policy': 'affinity', 'project_id': 'p'},
         )
-        self.api_db.write(server_groups.add_members, group.id, [uuid])
+        self.api_db.write(server_groups.add_members, group, [uuid])
         shown = self.archive('--verbose')
         self.assertIn('| instances ', shown)
         self.assertIn('API_DB.instance_mappings', shown)

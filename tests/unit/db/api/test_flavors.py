@@ -123,6 +123,7 @@ class FlavorsTest(testtools.TestCase):
         self.db.write(flavors.destroy, '1')
         self.assertRaises(exception.FlavorNotFound, self.db.write, flavors.destroy, '1')
         self.assertEqual([], self.db.read(flavors.projects, row))
+        self.assertRaises(exception.FlavorNotFound, self.db.write, flavors.allow, row, 'alpha')
 
     def test_seed_leaves_what_is_there(self):
         self.create('1', name='m1.small')

@@ -55,8 +55,8 @@ class ServerGroupsTest(testtools.TestCase):
     def test_members_are_servers_that_live(self):
         row = self.create()
         first, second = self.server(), self.server(user_id='v')
-        self.db.write(server_groups.add_members, row.id, [first, second])
-        self.db.write(server_groups.add_members, row.id, [first, runtime.new_uuid()])
+        self.db.write(server_groups.add_members, row, [first, second])
+        self.db.write(server_groups.add_members, row, [first, runtime.new_uuid()])
         self.assertEqual({row.id: [first, second]}, self.db.read(server_groups.members, [row.id]))
         self.assertEqual(2, self.db.read(server_groups.count_members, row.id))
         self.assertEqual(1, self.db.read(server_groups.count_members, row.id, 'v'))
@@ -69,6 +69,9 @@ class ServerGroupsTest(testtools.TestCase):
     def test_destroy(self):
         row = self.create()
         uuid = self.server()
-        self.db.write(server_groups.add_members, row.id, [uuid])
+        self.db.write(server_groups.add_members, row, [uuid])
         self.db.write(server_groups.destroy, row.uuid)
         self.assertEqual({}, self.db.read(server_groups.groups_of, [uuid]))
+        self.assertRaises(
+            exception.ServerGroupNotFound, self.db.write, server_groups.add_members, row, [uuid]
+        )
