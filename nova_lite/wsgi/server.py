@@ -10,17 +10,26 @@ from nova_lite import runtime
 from nova_lite import service
 
 PORTS = (10000, 18000)
+MOST_GIVEN = 1000
+# Who was given one of these may not listen on it yet.
+_given = set()
 
 
 def free_port(host='127.0.0.1', *, count=1):
     """A port that no one listens on at this moment; nor on those after it, `count` in all.
+
+    None that this process was given not long ago.
 
     Below the range from which systems take the ports of outgoing connections: one of
     those would be gone before anyone listens on it.
     """
     while True:
         port = runtime.random().randrange(*PORTS)
-        if all(_is_free(host, port + number) for number in range(count)):
+        numbers = range(port, port + count)
+        if _given.isdisjoint(numbers) and all(_is_free(host, number) for number in numbers):
+            if len(_given) > MOST_GIVEN:
+                _given.clear()
+            _given.update(numbers)
             return port
 
 

@@ -33,8 +33,10 @@ class CloudTest(testtools.TestCase):
         self.useFixture(cloud_fixture.warnings())
 
     def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        self.delete(*self.cloud.admin.compute.servers(all_projects=True, details=False))
+        try:
+            self.assertEqual([], self.cloud.findings())
+        finally:
+            self.delete(*self.cloud.admin.compute.servers(all_projects=True, details=False))
         self.assertEqual([], self.cloud.findings())
         super().tearDown()
 

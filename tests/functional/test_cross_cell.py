@@ -198,6 +198,7 @@ class ListerTest(testtools.TestCase):
                 self.moving.act(server, 'migrate', {'host': there})
             for index, server in enumerate(servers):
                 self.cloud.wait(server, 'VERIFY_RESIZE')
+                self.crossing.idle(server)
                 # Each server is confirmed and reverted in turn, half of them at a time.
                 reverts = (number + index) % 2
                 action, status = ('revertResize', 202) if reverts else ('confirmResize', 204)

@@ -8,6 +8,7 @@ import pathlib
 
 import yaml
 
+from nova_lite.compute import replies
 from tests.fixtures import budget
 from tests.fixtures import live_moving
 from tests.functional import base
@@ -27,6 +28,8 @@ class BudgetTestCase(base.CloudTest):
 
     def setUp(self):
         super().setUp()
+        # On a slow machine answers that are not there in time would be asked for once more.
+        self.patch(replies, 'SHORT_S', 60.0)
         self.server = self.cloud.boot(availability_zone=f'nova:{HERE}')
         for ask in (lambda: self.resize('m1.small'), self.to_other_cell):
             ask()

@@ -142,12 +142,11 @@ class ZoneTest(base.CloudTest):
             each.host: each for each in self.cloud.admin.compute.services(binary='nova-compute')
         }
         for host in ('cell1-host1', 'cell1-host2', 'cell2-host1'):
+            self.addCleanup(self.cloud.admin.compute.enable_service, services[host])
             self.cloud.admin.compute.disable_service(services[host])
         for number in range(3):
             server = self.cloud.boot(f'server-{number}')
             self.assertEqual('cell2-host2', server.compute_host)
-        for service in services.values():
-            self.cloud.admin.compute.enable_service(service)
 
     def test_images_kept_at_hand(self):
         """On hosts of both cells, of which one does not get it; openstacksdk asks."""

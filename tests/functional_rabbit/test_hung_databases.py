@@ -116,7 +116,7 @@ class Requests:
 
     def call(self, method, uuid, **options):
         seconds, answer = self.timed(self.api.call, method, f'/servers/{uuid}', **options)
-        self.assertThat(seconds, testtools.matchers.LessThan(CELL_TIMEOUT_S * 2))
+        self.assertThat(seconds, testtools.matchers.LessThan(BOUND_S))
         return answer
 
     def test_what_is_known_is_shown(self):
@@ -133,9 +133,10 @@ class Requests:
         self.assertFalse(mapping.queued_for_delete)
 
     def test_other_cells_are_answered_at_once(self):
+        self.api.cells.timeout_s = BOUND_S / 2
         stuck = runtime.spawn(self.api.call, 'GET', f'/servers/{self.hung}')
-        seconds, answer = self.timed(self.api.call, 'GET', f'/servers/{self.there}')
-        self.assertThat(seconds, testtools.matchers.LessThan(CELL_TIMEOUT_S))
+        answer = self.api.call('GET', f'/servers/{self.there}')
+        self.assertTrue(stuck.is_alive())
         self.assertEqual(200, answer.status_code)
         stuck.join(BOUND_S)
 

@@ -47,7 +47,7 @@ class TestRabbit(testtools.TestCase):
         broker.pause()
         self.assertFalse(broker.answers())
         broker.resume()
-        self.assertTrue(broker.answers())
+        broker.wait_until_it_answers()
 
 
 class DatabaseCases:

@@ -20,7 +20,8 @@ class TestScatter(testtools.TestCase):
         self.useFixture(fixtures.FakeLogger())
         self.api = self.useFixture(compute_api.ComputeApi())
         self.cells = self.api.cells
-        self.cells.timeout_s = 0.05
+        self.cells.timeout_s = 30
+        self.begun = []
         self.release = runtime.Event()
         self.addCleanup(self.release.set)
 
@@ -29,6 +30,7 @@ class TestScatter(testtools.TestCase):
         read = cell.db.read
 
         def hanging(function, *args, **kwargs):
+            self.begun.append(cell)
             self.release.wait()
             return read(function, *args, **kwargs)
 
@@ -42,6 +44,8 @@ class TestScatter(testtools.TestCase):
         self.assertEqual({'cell0': 'here', 'cell1': 'here', 'cell2': 'here'}, self.ask())
 
     def test_one_hangs(self):
+        self.ask()  # so that all are connected
+        self.cells.timeout_s = 2
         self.hang(self.api.cell('cell2'))
         found = self.ask()
         self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
@@ -52,7 +56,8 @@ class TestScatter(testtools.TestCase):
         """A cell whose threads all hang is not waited for at all, until one is free."""
         down = self.api.cell('cell2')
         self.hang(down)
-        for _number in range(cells.READERS):
+        self.cells.timeout_s = 0.05
+        while len(self.begun) < cells.READERS:
             self.ask()
         self.cells.timeout_s = 30
         started = runtime.monotonic()

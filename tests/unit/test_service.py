@@ -87,17 +87,26 @@ class StartTests(testtools.TestCase):
 
 
 class SignalTests(testtools.TestCase):
-    def _run(self, at_start='pass', ready='starting', at_stop='pass', **env):
+    """Of a daemon that has started; over a real notify socket."""
+
+    def setUp(self):
+        super().setUp()
+        self.notify = self.useFixture(notify_socket.NotifySocket())
+
+    def _run(self, at_start='pass', at_stop='pass', **env):
         script = DAEMON.format(at_start=at_start, at_stop=at_stop)
         daemon = self.useFixture(
             processes.Daemon(
                 [sys.executable, '-c', script],
                 name='toy',
-                env={'PYTHONPATH': os.getcwd(), **env},
+                env={'PYTHONPATH': os.getcwd(), **self.notify.env, **env},
             )
         )
         daemon.start()
-        daemon.wait_for_log(ready, 30)
+        if at_start == 'pass':
+            self.notify.wait_for('READY=1')
+        else:
+            daemon.wait_for_log('starting', 30)
         return daemon
 
     def test_sigterm_and_sigint_end_it_in_good_order(self):
@@ -123,20 +132,8 @@ class SignalTests(testtools.TestCase):
         self.assertEqual(1, daemon.stop(10))
         self.assertNotIn('stopped', daemon.log_text())
 
-
-class ManagedTests(SignalTests):
-    """What systemd is told over a real notify socket."""
-
-    def setUp(self):
-        super().setUp()
-        self.notify = self.useFixture(notify_socket.NotifySocket())
-
-    def _run(self, at_start='pass', ready='starting', at_stop='pass', **env):
-        return super()._run(at_start, ready, at_stop, **self.notify.env, **env)
-
     def test_readiness_reload_and_end(self):
         daemon = self._run()
-        self.notify.wait_for('READY=1')
         daemon.signal(signal.SIGHUP)
         self.notify.wait_for('RELOADING=1')
         daemon.wait_for_log('reloaded', 10)
@@ -146,7 +143,6 @@ class ManagedTests(SignalTests):
 
     def test_it_is_alive_twice_in_the_time_allowed(self):
         self._run(WATCHDOG_USEC='400000')
-        self.notify.wait_for('READY=1')
         first = self.notify.wait_for('WATCHDOG=1')
         second = self.notify.wait_for('WATCHDOG=1')
         self.assertLess(second - first, 5 - 0.4, 'the default interval')

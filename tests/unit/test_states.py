@@ -26,6 +26,7 @@ class StatusTest(testtools.TestCase):
         ):
             self.assertEqual(status, states.status_of(vm_state, task_state))
 
+    @hypothesis.settings(deadline=None, derandomize=True)
     @hypothesis.given(
         strategies.sampled_from(list(states.VmState)),
         strategies.sampled_from([None, *states.TaskState]),

@@ -6,6 +6,7 @@ import sys
 
 import testtools
 
+from tests.fixtures import notify_socket
 from tests.fixtures import processes
 
 DAEMON = """
@@ -18,20 +19,22 @@ found.set_override('connection', 'mysql+pymysql://nova:hidden@db/api', group='ap
 def refuse():
     raise ValueError('the broker is away')
 report.on_signal(found, [health.Health('toy', {'bus': refuse})])
-print('ready', flush=True)
 service.run(service.Daemon('toy', object()))
 """
 
 
 class ReportTests(testtools.TestCase):
     def test_threads_configuration_and_health_without_secrets(self):
+        notify = self.useFixture(notify_socket.NotifySocket())
         daemon = self.useFixture(
             processes.Daemon(
-                [sys.executable, '-c', DAEMON], name='toy', env={'PYTHONPATH': os.getcwd()}
+                [sys.executable, '-c', DAEMON],
+                name='toy',
+                env={'PYTHONPATH': os.getcwd(), **notify.env},
             )
         )
         daemon.start()
-        daemon.wait_for_log('ready', 60)
+        notify.wait_for('READY=1')
         daemon.signal(signal.SIGUSR2)
         daemon.wait_for_log('the broker is away', 60)
         text = daemon.log_text()
