@@ -40,7 +40,9 @@ from nova_lite import runtime
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
 # A claim of a new consumer first deletes what is not there: at MariaDB's own level two such
 # claims lock each other's gap, and one of them is made again. Generations guard the rest.
-ISOLATION = {'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'}
+ISOLATION = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
+# oslo.db asks for a charset without the characters beyond 65535 where none is named.
+MARIADB_OPTIONS = {'charset': 'utf8mb4', 'init_command': ISOLATION}
 # What claims and reads of them go through.
 WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
 
@@ -192,13 +194,13 @@ def use_database(conf):
 
 
 def _isolated(connection):
-    """The URL with ISOLATION for MariaDB, unless it names another."""
+    """The URL with MARIADB_OPTIONS for MariaDB, unless it names others."""
     url = sqlalchemy.make_url(connection)
     if url.get_backend_name() not in ('mysql', 'mariadb'):
         return connection
     # oslo.db translates errors of the dialect of this name alone.
     driver = url.drivername.replace('mariadb', 'mysql', 1)
-    return url.set(drivername=driver, query={**ISOLATION, **url.query}).render_as_string(
+    return url.set(drivername=driver, query={**MARIADB_OPTIONS, **url.query}).render_as_string(
         hide_password=False
     )
 

@@ -133,12 +133,15 @@ class Requests:
         self.assertFalse(mapping.queued_for_delete)
 
     def test_other_cells_are_answered_at_once(self):
-        self.api.cells.timeout_s = BOUND_S / 2
+        self.api.cells.timeout_s = BOUND_S
+        self.api.cell('cell2').db = self.database(limits=None)
         stuck = runtime.spawn(self.api.call, 'GET', f'/servers/{self.hung}')
         answer = self.api.call('GET', f'/servers/{self.there}')
         self.assertTrue(stuck.is_alive())
         self.assertEqual(200, answer.status_code)
+        self.server.resume()
         stuck.join(BOUND_S)
+        self.assertFalse(stuck.is_alive())
 
 
 class TransactionsOnMariaDB(Transactions, Case):
