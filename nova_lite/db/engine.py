@@ -18,6 +18,7 @@ from sqlalchemy import pool
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import mariadb
+from nova_lite.db import mariadb_url
 from nova_lite.db import notes
 from nova_lite.db import patience
 
@@ -34,11 +35,6 @@ UNAVAILABLE = (
 RESTED_S = 1.0
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
-MARIADB_OPTIONS = {
-    'charset': 'utf8mb4',
-    'sql_mode': 'TRADITIONAL',
-    'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-}
 
 
 class Limits(typing.NamedTuple):
@@ -182,18 +178,11 @@ def _reason(error):
 def _with_options(url, limits):
     """The URL with what else our databases want, unless it names it.
 
-    MariaDB's charset for all of Unicode: oslo.db takes one without the characters
-    beyond 65535 otherwise. It knows the errors of MariaDB by the name of MySQL's dialect
-    alone, which suits both. And PostgreSQL's isolation: who waited for a lock would
-    read what was there before it waited, and count a use that has grown.
+    MariaDB's isolation among it: who waited for a lock would read what was there
+    before it waited, and count a use that has grown.
     """
-    found = sqlalchemy.make_url(url)
-    options = {}
-    if found.get_backend_name() in ('mysql', 'mariadb'):
-        options.update(MARIADB_OPTIONS)
-        found = found.set(drivername=found.drivername.replace('mariadb', 'mysql', 1))
-    if limits is not None:
-        options.update(patience.options(found, limits))
+    found = mariadb_url.completed(sqlalchemy.make_url(url), sql_mode='TRADITIONAL')
+    options = patience.options(found, limits) if limits is not None else {}
     return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
 
 

@@ -36,13 +36,9 @@ import psycopg
 import sqlalchemy
 
 from nova_lite import runtime
+from nova_lite.db import mariadb_url
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
-# A claim of a new consumer first deletes what is not there: at MariaDB's own level two such
-# claims lock each other's gap, and one of them is made again. Generations guard the rest.
-ISOLATION = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
-# oslo.db asks for a charset without the characters beyond 65535 where none is named.
-MARIADB_OPTIONS = {'charset': 'utf8mb4', 'init_command': ISOLATION}
 # What claims and reads of them go through.
 WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
 
@@ -181,7 +177,11 @@ def use_database(conf):
     """Point placement at the database of `conf`, whatever it used before."""
     settings = dict(conf.placement_database)
     del settings['sync_on_startup']
-    settings['connection'] = _isolated(settings['connection'])
+    # A claim of a new consumer first deletes what is not there: at MariaDB's own level two
+    # such claims lock each other's gap, and one of them is made again. Generations guard
+    # the rest.
+    url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
+    settings['connection'] = url.render_as_string(hide_password=False)
     manager = enginefacade.transaction_context()
     manager.configure(**settings)
     db_api.placement_context_manager.dispose_pool()
@@ -191,18 +191,6 @@ def use_database(conf):
         keep_connections(engine)
     if engine.dialect.driver == 'psycopg':
         give_row_ids(engine)
-
-
-def _isolated(connection):
-    """The URL with MARIADB_OPTIONS for MariaDB, unless it names others."""
-    url = sqlalchemy.make_url(connection)
-    if url.get_backend_name() not in ('mysql', 'mariadb'):
-        return connection
-    # oslo.db translates errors of the dialect of this name alone.
-    driver = url.drivername.replace('mariadb', 'mysql', 1)
-    return url.set(drivername=driver, query={**MARIADB_OPTIONS, **url.query}).render_as_string(
-        hide_password=False
-    )
 
 
 def keep_connections(engine):
