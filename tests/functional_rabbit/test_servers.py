@@ -98,9 +98,25 @@ class DatabaseCases:
 class TestMariaDB(DatabaseCases, testtools.TestCase):
     server_class = mariadb.MariaDB
 
+    def test_a_server_that_starts_leaves_the_temporary_tables_of_another(self):
+        with self.server.connect('root', '', 'mysql') as connection:
+            cursor = connection.cursor()
+            cursor.execute('CREATE TEMPORARY TABLE t (a INTEGER) ENGINE=Aria')
+            self.useFixture(mariadb.MariaDB())
+            cursor.execute('INSERT INTO t VALUES (1)')
+            cursor.execute('DROP TEMPORARY TABLE t')
+            self.assertEqual(0, cursor.execute('SHOW WARNINGS'))
+
 
 class TestPostgreSQL(DatabaseCases, testtools.TestCase):
     server_class = postgresql.PostgreSQL
+
+    def test_it_freezes_while_clients_leave(self):
+        for _time in range(50):
+            self.server.connect('root', '').close()
+            self.server.pause()
+            self.server.resume()
+        self.assertTrue(self.server.answers())
 
 
 def _kombu_url(url):
