@@ -11,8 +11,8 @@ has failed. Where CI is set, a skipped test counts as failed.
 Whole clouds meet deadlines of seconds, which a machine that stands still for as long
 makes them miss. So when at most three tests fail in an environment that has clouds, and
 nothing else is wrong, they run once more, one by one; those that pass then are counted
-as passed and named as unstable, with their traceback. Tests of databases and races do
-not: they have no deadline.
+as passed and named as unstable, with their traceback. A class that could not be set up
+counts as one of them. Tests of databases and races do not: they have no deadline.
 
 Tests wait for a good part of their time, so three run at once on two cores; of those
 with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
@@ -31,6 +31,7 @@ import tempfile
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
 TEST = re.compile(r'^\{\d+\} (?P<name>\S.*?) (\[\S+\] )?\.\.\. (?P<result>\w+)')
+SET_UP = re.compile(r'^setUpClass \((?P<whose>\S+)\)$')
 HEADING = re.compile(r'^Captured (?P<what>\S+):$')
 TRACEBACK_LINES = 30
 LOG_DIR = os.path.join('build', 'tests')
@@ -81,22 +82,45 @@ def _run(name, work_dir, *arguments, log=None, env=None):
 
 
 def _run_once_more(name, work_dir, failures):
-    """Run by themselves the tests that failed; those that passed, by name."""
-    names = list(failures.tracebacks)
-    print('\n== Once more, one by one: %s' % ', '.join(names), flush=True)
-    with tempfile.NamedTemporaryFile('w', dir=work_dir, suffix='.txt') as wanted:
-        wanted.write('\n'.join(names) + '\n')
-        wanted.flush()
+    """Run by themselves the tests that failed; (failures that did not come again, tests)."""
+    print('\n== Once more, one by one: %s' % ', '.join(failures.tracebacks), flush=True)
+    wanted = tests_behind(failures.tracebacks, _tests(name))
+    names = [test for tests in wanted.values() for test in tests]
+    with tempfile.NamedTemporaryFile('w', dir=work_dir, suffix='.txt') as file:
+        file.write('\n'.join(names) + '\n')
+        file.flush()
         code, totals, left = _run(
             name,
             work_dir,
             '--',
             '--load-list',
-            wanted.name,
+            file.name,
             log=f'{name}-once-more',
             env={'NOVA_LITE_TEST_WORKERS': '1', 'NOVA_LITE_TEST_CLOUDS': '1'},
         )
-    return passed_now(names, code, totals, left.tracebacks)
+    return unstable(wanted, passed_now(names, code, totals, left.tracebacks))
+
+
+def _tests(name):
+    """All tests of an environment."""
+    path = 'tests/' + name.replace('-', '_')
+    command = [sys.executable, '-m', 'stestr', '--test-path', path, 'list']
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split('\n')
+
+
+def tests_behind(failures, known):
+    """{failure: tests}: a test itself, or those of a class that could not be set up."""
+    classes = {name: SET_UP.match(name) for name in failures}
+    return {
+        name: [each for each in known if each.startswith(f'{found["whose"]}.')] if found else [name]
+        for name, found in classes.items()
+    }
+
+
+def unstable(wanted, passed):
+    """(failures whose tests have all passed now, those tests)"""
+    names = [name for name, tests in wanted.items() if tests and {*tests} <= {*passed}]
+    return names, [test for name in names for test in wanted[name]]
 
 
 def passed_now(names, code, totals, failed):
@@ -204,10 +228,10 @@ def judge(code, totals):
     return passed, failed, skipped
 
 
-def add(counts, unstable):
-    """The (passed, failed, skipped) of an environment when so many passed once more."""
+def add(counts, unstable, mended):
+    """The (passed, failed, skipped) when so many failures were so many tests that pass."""
     passed, failed, skipped = counts
-    return passed + unstable, failed - unstable, skipped
+    return passed + mended, failed - unstable, skipped
 
 
 def main():
@@ -226,8 +250,8 @@ def main():
             results[name] = judge(code, totals)
             all_failures.append(failures)
             if is_worth_once_more(name, totals, failures):
-                failures.unstable = _run_once_more(name, work_dir, failures)
-                results[name] = add(results[name], len(failures.unstable))
+                failures.unstable, mended = _run_once_more(name, work_dir, failures)
+                results[name] = add(results[name], len(failures.unstable), len(mended))
     for failures in all_failures:
         failures.show()
     return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))

@@ -138,7 +138,23 @@ class TestOnceMore(testtools.TestCase):
         self.assertEqual(
             ['UNSTABLE tests.a.b', 'FAILED tests.a.c'], printed.getvalue().split('\n')[::2][:2]
         )
-        self.assertEqual((6, 1, 0), run_tests.add((5, 2, 0), 1))
+        self.assertEqual((6, 1, 0), run_tests.add((5, 2, 0), 1, 1))
+
+    def test_all_tests_of_a_class_that_could_not_be_set_up(self):
+        set_up = 'setUpClass (tests.x.A)'
+        known = [
+            'tests.x.A.test_1',
+            'tests.x.A.test_2(b c)',
+            'tests.x.AB.test_3',
+            'tests.x.C.test_4',
+        ]
+        wanted = run_tests.tests_behind([set_up, 'tests.x.C.test_4'], known)
+        self.assertEqual({set_up: known[:2], 'tests.x.C.test_4': known[3:]}, wanted)
+        names, mended = run_tests.unstable(wanted, known[:2])
+        self.assertEqual(([set_up], known[:2]), (names, mended))
+        self.assertEqual((7, 1, 0), run_tests.add((5, 2, 0), len(names), len(mended)))
+        self.assertEqual(([], []), run_tests.unstable(wanted, known[:1]))
+        self.assertEqual(([], []), run_tests.unstable({set_up: []}, known))
 
 
 class TestFailures(testtools.TestCase):
