@@ -1,5 +1,8 @@
 """HTTP servers: cheroot inside our own process, gunicorn for a daemon of its own."""
 
+import collections
+import contextlib
+import errno
 import os
 import socket
 
@@ -10,27 +13,42 @@ from nova_lite import runtime
 from nova_lite import service
 
 PORTS = (10000, 18000)
-MOST_GIVEN = 1000
-# Who was given one of these may not listen on it yet.
-_given = set()
+MOST_CLAIMS = 100
+# Of ports that were given: who asked may not listen on them yet. The oldest come first.
+_claims = collections.deque()
 
 
 def free_port(host='127.0.0.1', *, count=1):
     """A port that no one listens on at this moment; nor on those after it, `count` in all.
 
-    None that this process was given not long ago.
+    None that a process of this machine was given by us not long ago.
 
     Below the range from which systems take the ports of outgoing connections: one of
     those would be gone before anyone listens on it.
     """
     while True:
         port = runtime.random().randrange(*PORTS)
-        numbers = range(port, port + count)
-        if _given.isdisjoint(numbers) and all(_is_free(host, number) for number in numbers):
-            if len(_given) > MOST_GIVEN:
-                _given.clear()
-            _given.update(numbers)
-            return port
+        with contextlib.ExitStack() as claims:
+            if all(claim(host, number, claims) for number in range(port, port + count)):
+                _claims.append(claims.pop_all())
+                if len(_claims) > MOST_CLAIMS:
+                    _claims.popleft().close()
+                return port
+
+
+def claim(host, port, claims):
+    """Whether the port is free and nobody has claimed it; it is claimed until `claims` close.
+
+    The claim is an abstract Unix socket: all processes see it, and it ends with its own.
+    """
+    held = claims.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    try:
+        held.bind(f'\0nova-lite-port-{port}')
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return False
+    return _is_free(host, port)
 
 
 def _is_free(host, port):
