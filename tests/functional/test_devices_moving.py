@@ -12,6 +12,9 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
 
+# Each with a name of its own before it runs, so that it can be run once more by it.
+load_tests = testscenarios.load_tests_apply_scenarios
+
 
 class DevicesMovingBase(testtools.TestCase):
     cells, hosts = 1, 3

@@ -1,5 +1,7 @@
 """The private servers come up side by side and come back after every fault."""
 
+import pathlib
+
 import kombu
 import sqlalchemy
 import testtools
@@ -111,12 +113,29 @@ class TestMariaDB(DatabaseCases, testtools.TestCase):
 class TestPostgreSQL(DatabaseCases, testtools.TestCase):
     server_class = postgresql.PostgreSQL
 
+    def test_nothing_is_left_of_a_server_that_was_killed(self):
+        with self.server.connect('root', ''):
+            children = pathlib.Path(f'/proc/{self.server.daemon.pid}/task').glob('*/children')
+            backends = ' '.join(each.read_text() for each in children).split()
+            self.server.pause()
+            self.server.kill()
+        self.assertNotEqual([], backends)
+        self.assertEqual([], [pid for pid in backends if _runs(pid)])
+
     def test_it_freezes_while_clients_leave(self):
         for _time in range(50):
             self.server.connect('root', '').close()
             self.server.pause()
             self.server.resume()
         self.assertTrue(self.server.answers())
+
+
+def _runs(pid):
+    """Not when it has ended, whether or not its parent has noticed."""
+    try:
+        return pathlib.Path('/proc', pid, 'cmdline').read_bytes() != b''
+    except OSError:
+        return False
 
 
 def _kombu_url(url):
