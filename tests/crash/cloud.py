@@ -38,6 +38,8 @@ CRASH = {
 ENDLESS = os.path.join(os.path.dirname(__file__), 'endless.yaml')
 # So many leave a host at a time where phases are looked at: one of them must wait.
 LEAVING = len(cases.ALL_PHASES) - 1
+# An audit ceases to count what an API accepted to delete when it was killed.
+AUDITED = {'conductor': {'audit_interval': 2, 'audit_idle_s': 5}}
 
 
 def of_table(table, database, **settings):
@@ -46,6 +48,8 @@ def of_table(table, database, **settings):
         settings.setdefault('profile', ENDLESS)
     if table == cases.PHASES:
         settings.setdefault('options', leaving(LEAVING))
+    if table == cases.ACCEPT:
+        settings.setdefault('options', AUDITED)
     if table in cases.IN_A_CELL:
         return CrashCloud(database, cells=1, hosts=2, **settings)
     far = type(database)() if table == cases.OTHER else None
