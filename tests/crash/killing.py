@@ -10,8 +10,8 @@ from oslo_log import log
 import requests
 
 from nova_lite import runtime
-from nova_lite.cmd.verify import findings
 from nova_lite.conductor import cross_cell
+from nova_lite.verify import findings
 from tests.crash import cases
 from tests.crash import faults
 from tests.crash import hooks

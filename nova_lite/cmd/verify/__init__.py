@@ -1,7 +1,6 @@
 """nova-lite verify: read everything and print what breaks the invariants.
 
-`picture` reads databases, placement, neighbours and guests; `invariants` are
-plain functions over it. A cloud at work is never seen all at once, so a finding
+The invariants are in the package `nova_lite.verify`. A cloud at work is never seen all at once, so a finding
 counts only when it is still there in a later picture. A cloud that is stopped can
 be looked at too; nothing changes in it, so one picture is enough.
 """
@@ -11,16 +10,11 @@ import json
 import math
 import sys
 
-from nova_lite import context
-from nova_lite import runtime
 from nova_lite.cmd import progress
 from nova_lite.cmd import state_dir
-from nova_lite.cmd.verify import invariants
-from nova_lite.cmd.verify import picture
 from nova_lite.cmd.verify import stopped
-
-# Seconds between two looks: the first, and the longest.
-FIRST_PAUSE_S, LOOK_S = 0.05, 0.5
+from nova_lite.verify import picture
+from nova_lite.verify import settling
 
 
 def add_parser(commands):
@@ -55,34 +49,14 @@ def find(directory, *, settle_s=10.0, bound_s=300.0, tell=lambda text: None):
     with stopped.reachable(directory) as (conf, running):
         with contextlib.closing(picture.Reader(conf, directory, tell=tell)) as reader:
             if running:
-                return look(reader, settle_s=settle_s, bound_s=bound_s, tell=tell)
+                return settling.look(reader, settle_s=settle_s, bound_s=bound_s, tell=tell)
             # Work that stands still with the whole cloud is not stuck.
-            return look(reader, settle_s=0, bound_s=math.inf)
+            return settling.look(reader, settle_s=0, bound_s=math.inf)
 
 
 def open_reader(directory):
     """A Reader of the running cloud of `directory`, to be closed."""
     return picture.Reader(state_dir.control_conf(directory), directory)
-
-
-def look(reader, *, settle_s=10.0, bound_s=300.0, tell=lambda text: None):
-    """What breaks an invariant in the cloud that `reader` shows.
-
-
-    Looks again until nothing is found or `settle_s` seconds are over; then only
-    findings of every picture count. tell: called with what is looked at
-    """
-    deadline = runtime.monotonic() + settle_s
-    pause_s, lasting = FIRST_PAUSE_S, None
-    while True:
-        found = set(invariants.check(reader.read(context.admin()), bound_s))
-        lasting = found if lasting is None else lasting & found
-        left = deadline - runtime.monotonic()
-        if not found or left <= 0:
-            return sorted(lasting if found else ())
-        tell(f'looking again for {left:.0f} s: {len(lasting)} findings may be work in progress')
-        runtime.sleep(pause_s)
-        pause_s = min(LOOK_S, pause_s * 2)
 
 
 def run(args):

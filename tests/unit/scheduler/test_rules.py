@@ -4,8 +4,8 @@ import hypothesis
 from hypothesis import strategies
 
 from nova_lite import exception
-from nova_lite.cmd.verify import rules
 from nova_lite.db.api import aggregates
+from nova_lite.verify import rules
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 

@@ -5,9 +5,9 @@ import types
 
 import testtools
 
-from nova_lite.cmd.verify import placing
-from nova_lite.cmd.verify import rules
 from nova_lite.scheduler import query
+from nova_lite.verify import placing
+from nova_lite.verify import rules
 from tests.unit.scheduler import base
 
 LICENSED = {'trait:CUSTOM_W': 'required'}

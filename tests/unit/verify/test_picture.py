@@ -5,7 +5,7 @@ import os
 import fixtures
 import testtools
 
-from nova_lite.cmd.verify import picture
+from nova_lite.verify import picture
 
 LINE = '{} INFO {} [None req-1] 127.0.0.1 "GET /x" status: {} len: 0 microversion: 2.1\n'
 

@@ -4,7 +4,7 @@ import types
 
 import testtools
 
-from nova_lite.cmd.verify import leftovers
+from nova_lite.verify import leftovers
 
 SERVER, VOLUME, ATTACHMENT = 'a server', 'a volume', 'an attachment'
 

@@ -6,7 +6,7 @@ import types
 import testtools
 
 from nova_lite import runtime
-from nova_lite.cmd.verify import invariants
+from nova_lite.verify import invariants
 
 NOW = runtime.naive_now()
 LONG_AGO = NOW - datetime.timedelta(hours=1)

@@ -3,7 +3,7 @@
 import collections
 
 from nova_lite import states
-from nova_lite.cmd.verify import rules
+from nova_lite.verify import rules
 
 Status = states.MigrationStatus
 # Of migrations that have taken their server to their destination.

@@ -4,7 +4,7 @@ import types
 
 import testtools
 
-from nova_lite.cmd.verify import holdings
+from nova_lite.verify import holdings
 from tests.unit.cmd.manage import base
 
 SERVER, NODE = 'a server', 'a node'

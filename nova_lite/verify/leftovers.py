@@ -3,8 +3,8 @@
 import collections
 
 from nova_lite import states
-from nova_lite.cmd.verify import findings
-from nova_lite.cmd.verify import holdings
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
 
 FINISHED = states.MigrationStatus.FINISHED
 

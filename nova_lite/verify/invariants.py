@@ -7,10 +7,10 @@ is tested by sending such messages.
 import collections
 
 from nova_lite import states
-from nova_lite.cmd.verify import findings
-from nova_lite.cmd.verify import holdings
-from nova_lite.cmd.verify import leftovers
-from nova_lite.cmd.verify import placing
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
+from nova_lite.verify import leftovers
+from nova_lite.verify import placing
 
 Finding = findings.Finding
 
