@@ -8,11 +8,8 @@ their traceback, since who reads a long log starts at its end. A test that passe
 only counted; build/tests has the whole output. What has not ended after 85 minutes
 has failed. Where CI is set, a skipped test counts as failed.
 
-Whole clouds meet deadlines of seconds, which a machine that stands still for as long
-makes them miss. So when at most three tests fail in an environment that has clouds, and
-nothing else is wrong, they run once more, one by one; those that pass then are counted
-as passed and named as unstable, with their traceback. A class that could not be set up
-counts as one of them. Tests of databases and races do not: they have no deadline.
+Each test runs once. A test that fails now and then shows a defect, of the product or of
+the test, so it counts as failed.
 
 Tests wait for a good part of their time, so three run at once on two cores; of those
 with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
@@ -31,18 +28,9 @@ import tempfile
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
 TEST = re.compile(r'^\{\d+\} (?P<name>\S.*?) (\[\S+\] )?\.\.\. (?P<result>\w+)')
-SET_UP = re.compile(r'^setUpClass \((?P<whose>\S+)\)$')
 HEADING = re.compile(r'^Captured (?P<what>\S+):$')
 TRACEBACK_LINES = 30
 LOG_DIR = os.path.join('build', 'tests')
-ONCE_MORE = ('functional', 'functional-rabbit')
-# Tests there of servers, databases and races, which have neither a cloud nor a deadline.
-NEVER_ONCE_MORE = re.compile(
-    r'\.(test_api_databases|test_connections|test_isolation|test_limit_races|test_migrate'
-    r'|test_placement|test_servers|test_simcloud)\.'
-)
-# More failures than this are no accident of the machine.
-MOST_ONCE_MORE = 3
 # So many lines are shown of an environment that ends amid its tests.
 LAST_LINES = 20
 # So many tests pass between two signs of life.
@@ -60,12 +48,11 @@ def _environments():
     return parser['tox']['envlist'].replace('\n', ',').split(',')
 
 
-def _run(name, work_dir, *arguments, log=None, env=None):
+def _run(name, work_dir):
     """Run one environment, passing on what matters; (exit code, {total: count}, failures)."""
     command = [sys.executable, '-m', 'tox', '--current-env', '-q', '--workdir', work_dir]
     process = subprocess.Popen(
-        [*command, '-e', name, *arguments],
-        env={**os.environ, **(env or {})},
+        [*command, '-e', name],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -74,75 +61,11 @@ def _run(name, work_dir, *arguments, log=None, env=None):
     )
     _end_with_time(process)
     try:
-        with open(os.path.join(LOG_DIR, f'{log or name}.log'), 'w', 1, 'utf-8') as file:
+        with open(os.path.join(LOG_DIR, f'{name}.log'), 'w', 1, 'utf-8') as file:
             totals, failures = follow(process.stdout, file)
         return process.wait(), totals, failures
     finally:
         _end(process)
-
-
-def _run_once_more(name, work_dir, failures):
-    """Run by themselves the tests that failed; (failures that did not come again, tests)."""
-    print('\n== Once more, one by one: %s' % ', '.join(failures.tracebacks), flush=True)
-    known = _tests(name) if any(map(SET_UP.match, failures.tracebacks)) else []
-    wanted = tests_behind(failures.tracebacks, known)
-    names = [test for tests in wanted.values() for test in tests]
-    with tempfile.NamedTemporaryFile('w', dir=work_dir, suffix='.txt') as file:
-        file.write('\n'.join(names) + '\n')
-        file.flush()
-        code, totals, left = _run(
-            name,
-            work_dir,
-            '--',
-            '--load-list',
-            file.name,
-            log=f'{name}-once-more',
-            env={'NOVA_LITE_TEST_WORKERS': '1', 'NOVA_LITE_TEST_CLOUDS': '1'},
-        )
-    return unstable(wanted, passed_now(names, code, totals, left.tracebacks))
-
-
-def _tests(name):
-    """All tests of an environment; none when they cannot be told."""
-    path = 'tests/' + name.replace('-', '_')
-    command = [sys.executable, '-m', 'stestr', '--test-path', path, 'list']
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    return [] if done.returncode else done.stdout.splitlines()
-
-
-def tests_behind(failures, known):
-    """{failure: tests}: a test itself, or those of a class that could not be set up."""
-    classes = {name: SET_UP.match(name) for name in failures}
-    return {
-        name: [each for each in known if each.startswith(f'{found["whose"]}.')] if found else [name]
-        for name, found in classes.items()
-    }
-
-
-def unstable(wanted, passed):
-    """(failures whose tests have all passed now, those tests)"""
-    names = [name for name, tests in wanted.items() if tests and {*tests} <= {*passed}]
-    return names, [test for name in names for test in wanted[name]]
-
-
-def passed_now(names, code, totals, failed):
-    """Of the tests that ran once more those that passed; none unless each was run."""
-    passed = [each for each in names if each not in failed]
-    counted = [sum(totals.get(key, 0) for key in keys) for keys in (PASSED, FAILED)]
-    if counted != [len(passed), len(names) - len(passed)] or (code and not failed):
-        return []
-    return passed
-
-
-def is_worth_once_more(name, totals, failures):
-    """Whether nothing but a few tests that may have missed a deadline failed."""
-    names = list(failures.tracebacks)
-    return (
-        name in ONCE_MORE
-        and 0 < len(names) <= MOST_ONCE_MORE
-        and len(names) == sum(totals.get(key, 0) for key in FAILED)
-        and not any(NEVER_ONCE_MORE.search(each) for each in names)
-    )
 
 
 def follow(output, log):
@@ -173,12 +96,10 @@ class Failures:
     """What stestr says of the tests that fail, as it says it.
 
     tracebacks: {test: the last lines of its traceback}
-    unstable: those among them whose tests passed when they ran once more
     """
 
     def __init__(self):
         self.tracebacks = {}
-        self.unstable = []
         self._lines = self._ended = None
 
     def read(self, line):
@@ -197,8 +118,7 @@ class Failures:
     def show(self):
         """Print the tests and the ends of their tracebacks."""
         for name, lines in self.tracebacks.items():
-            result = 'UNSTABLE' if name in self.unstable else 'FAILED'
-            print(f'{result} {name}', *lines, '', sep='\n')
+            print(f'FAILED {name}', *lines, '', sep='\n')
 
 
 def _end_with_time(process):
@@ -230,12 +150,6 @@ def judge(code, totals):
     return passed, failed, skipped
 
 
-def add(counts, failures, tests):
-    """The (passed, failed, skipped) when so many failures were so many tests that pass."""
-    passed, failed, skipped = counts
-    return passed + tests, failed - failures, skipped
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
@@ -251,9 +165,6 @@ def main():
             code, totals, failures = _run(name, work_dir)
             results[name] = judge(code, totals)
             all_failures.append(failures)
-            if is_worth_once_more(name, totals, failures):
-                failures.unstable, mended = _run_once_more(name, work_dir, failures)
-                results[name] = add(results[name], len(failures.unstable), len(mended))
     for failures in all_failures:
         failures.show()
     return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))

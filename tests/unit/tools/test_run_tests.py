@@ -2,7 +2,11 @@
 
 import contextlib
 import io
+import os
+import subprocess
+import sys
 
+import fixtures
 import testtools
 
 from tools import run_tests
@@ -85,76 +89,36 @@ class TestFollow(testtools.TestCase):
         self.assertIn('tests.a.b', printed.getvalue())
 
 
-class TestOnceMore(testtools.TestCase):
-    """Of two tests that failed."""
+class TestMain(testtools.TestCase):
+    """With a tox that fails the first time it runs an environment and then passes."""
 
-    NAMES = ['tests.a.b', 'tests.a.c']
+    TOX = """\
+import pathlib
+runs = pathlib.Path('runs')
+first = not runs.exists()
+runs.write_text(runs.read_text() + 'x' if not first else 'x')
+print('{0} tests.functional.a.B.test_c [0.1s] ... ' + ('FAILED' if first else 'ok'))
+print(' - Passed: 0' if first else ' - Passed: 1')
+print(' - Failed: 1' if first else ' - Failed: 0')
+raise SystemExit(int(first))
+"""
 
-    def test_both_pass(self):
-        self.assertEqual(self.NAMES, run_tests.passed_now(self.NAMES, 0, {'Passed': 2}, {}))
-
-    def test_one_fails_again(self):
-        totals = {'Passed': 1, 'Failed': 1}
-        left = {'tests.a.c': ['    no']}
-        self.assertEqual(['tests.a.b'], run_tests.passed_now(self.NAMES, 1, totals, left))
-
-    def test_what_did_not_run_did_not_pass(self):
-        self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1}, {}))
-        self.assertEqual([], run_tests.passed_now(self.NAMES, 0, {'Passed': 1, 'Skipped': 1}, {}))
-
-    def test_a_class_that_could_not_be_set_up_says_nothing_of_its_tests(self):
-        left = {'setUpClass (tests.a)': []}
-        self.assertEqual([], run_tests.passed_now(['tests.a.b'], 1, {'Failed': 1}, left))
-
-    def test_only_few_failures_of_clouds_alone(self):
-        def worth(*names, of='functional', counted=None):
-            failures = run_tests.Failures()
-            for name in names:
-                failures.read('{0} %s [0.2s] ... FAILED' % name)
-            totals = {'Passed': 9, 'Failed': len(names) if counted is None else counted}
-            return run_tests.is_worth_once_more(of, totals, failures)
-
-        self.assertTrue(worth(*self.NAMES))
-        self.assertTrue(worth(*self.NAMES, of='functional-rabbit'))
-        self.assertFalse(worth(*self.NAMES, of='unit'))
-        self.assertFalse(worth())
-        self.assertFalse(worth(*self.NAMES, counted=3))
-        self.assertFalse(worth(*self.NAMES, counted=0))
-        self.assertFalse(worth('a.b', 'a.c', 'a.d', 'a.e'))
-        for module in ('test_simcloud', 'test_limit_races'):
-            self.assertFalse(worth(f'tests.functional_rabbit.{module}.MariaDBTest.test_a'))
-
-    def test_a_run_that_broke_says_nothing(self):
-        self.assertEqual([], run_tests.passed_now(self.NAMES, 1, {'Passed': 2}, {}))
-
-    def test_it_is_named_as_unstable(self):
-        failures = run_tests.Failures()
-        for name in self.NAMES:
-            failures.read('{0} %s [0.2s] ... FAILED' % name)
-        failures.unstable = ['tests.a.b']
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            failures.show()
-        self.assertEqual(
-            ['UNSTABLE tests.a.b', 'FAILED tests.a.c'], printed.getvalue().split('\n')[::2][:2]
+    def test_a_test_that_fails_is_not_repeated(self):
+        work = self.useFixture(fixtures.TempDir()).path
+        with open(os.path.join(work, 'tox.py'), 'w') as file:
+            file.write(self.TOX)
+        runner = subprocess.run(
+            [sys.executable, run_tests.__file__, 'functional'],
+            cwd=work,
+            env={**os.environ, 'PYTHONPATH': work, 'CI': ''},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
         )
-        self.assertEqual((6, 1, 0), run_tests.add((5, 2, 0), 1, 1))
-
-    def test_all_tests_of_a_class_that_could_not_be_set_up(self):
-        set_up = 'setUpClass (tests.x.A)'
-        known = [
-            'tests.x.A.test_1',
-            'tests.x.A.test_2(b c)',
-            'tests.x.AB.test_3',
-            'tests.x.C.test_4',
-        ]
-        wanted = run_tests.tests_behind([set_up, 'tests.x.C.test_4'], known)
-        self.assertEqual({set_up: known[:2], 'tests.x.C.test_4': known[3:]}, wanted)
-        names, mended = run_tests.unstable(wanted, known[:2])
-        self.assertEqual(([set_up], known[:2]), (names, mended))
-        self.assertEqual((7, 1, 0), run_tests.add((5, 2, 0), len(names), len(mended)))
-        self.assertEqual(([], []), run_tests.unstable(wanted, known[:1]))
-        self.assertEqual(([], []), run_tests.unstable({set_up: []}, known))
+        self.assertEqual(1, runner.returncode, runner.stdout)
+        self.assertEqual('0 passed, 1 failed', runner.stdout.splitlines()[-1])
+        with open(os.path.join(work, 'runs')) as file:
+            self.assertEqual('x', file.read())
 
 
 class TestFailures(testtools.TestCase):
