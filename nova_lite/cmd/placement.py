@@ -33,7 +33,10 @@ def application(conf):
     if options.auth_strategy == 'keystone':
         keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}
     service = placement.make_app(
-        options.connection, auth_strategy=options.auth_strategy, keystone=keystone
+        options.connection,
+        auth_strategy=options.auth_strategy,
+        keystone=keystone,
+        threads=options.threads,
     )
     # Last: threads that serve would keep alive a worker whose application cannot be made.
     database = engine.Database(options.connection, threads=1)

@@ -3,11 +3,11 @@
 from oslo_config import cfg
 
 
-def _listening(port):
+def _listening(port, more=''):
     return [
         cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
         cfg.PortOpt('port', default=port, help='Port to listen on.'),
-        cfg.IntOpt('threads', default=16, min=1, help='Threads of each process.'),
+        cfg.IntOpt('threads', default=16, min=1, help=f'Threads of each process.{more}'),
         cfg.IntOpt(
             'workers',
             default=1,
@@ -24,7 +24,11 @@ def _listening(port):
     ]
 
 
-PLACEMENT = _listening(8778)
+PLACEMENT = _listening(
+    8778,
+    ' A process opens at most two connections to its database for each thread, and four more;'
+    ' max_connections of the database server must allow for those of all processes.',
+)
 SIMCLOUD = [
     *_listening(8779),
     cfg.StrOpt(

@@ -39,6 +39,8 @@ from nova_lite import runtime
 from nova_lite.db import mariadb_url
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
+# Beyond two for each thread.
+SPARE_CONNECTIONS = 4
 # What claims and reads of them go through.
 WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
 
@@ -110,16 +112,20 @@ class KnownAliases:
         return made
 
 
-def make_app(database_url, *, auth_strategy='keystone', keystone=None, sync=True, files=()):
+def make_app(
+    database_url, *, auth_strategy='keystone', keystone=None, threads=16, sync=True, files=()
+):
     """Build the placement application.
 
     database_url:  SQLAlchemy URL; SQLite only with one process
     auth_strategy: keystone, or noauth where the token `admin` is an administrator
     keystone:      options of [keystone_authtoken] by name: auth_url, username, …
+    threads:       of this process that serve it; sizes the pool of connections
     sync:          bring the schema up to date first; leave it to one of several processes
     files:         configuration files to read before these arguments are applied
     """
     conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
+    size_pool(conf, threads)
     util.jsonschema = CompiledValidation()
     for module in WITH_ALIASES:
         module.sa = KnownAliases()
@@ -146,6 +152,19 @@ def make_conf(database_url, auth_strategy, *, keystone, files=()):
     for name, value in keystone.items():
         conf.set_override(name, value, group='keystone_authtoken')
     return conf
+
+
+def size_pool(conf, threads):
+    """Set the connection pool sizes that the configuration files leave open.
+
+    A claim that lost a race reads providers on a second connection while it holds its
+    first. With fewer than two for each thread, threads that all hold one would wait for
+    each other until the pool times out.
+    """
+    sizes = {'max_pool_size': threads, 'max_overflow': threads + SPARE_CONNECTIONS}
+    for name, size in sizes.items():
+        if conf.placement_database[name] is None:
+            conf.set_override(name, size, group='placement_database')
 
 
 def assemble(conf, *, serial):

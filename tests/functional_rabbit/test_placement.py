@@ -1,6 +1,10 @@
 """The placement application on MariaDB and PostgreSQL, with requests side by side."""
 
+import fixtures
 from placement import db_api
+from placement import exception
+from placement.objects import allocation
+import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.wsgi import placement
@@ -9,8 +13,9 @@ from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.unit.clients import base
 
-THREADS = 8
-TURNS = 5
+# More than the connections that SQLAlchemy pools unless told otherwise.
+THREADS = 16
+TURNS = 3
 
 
 class _PlacementOn:
@@ -19,7 +24,7 @@ class _PlacementOn:
     def setUp(self):
         super().setUp()
         url = self.useFixture(self.server()).create_database('placement')
-        application = placement.make_app(url, auth_strategy='noauth')
+        application = placement.make_app(url, auth_strategy='noauth', threads=THREADS)
         self.http = self.useFixture(http.Http({'/placement': application}, threads=THREADS))
         self.connect(self.http.url + '/placement')
 
@@ -45,6 +50,52 @@ class _PlacementOn:
             thread.join()
         self.assertEqual([True] * 4 * THREADS * TURNS, [bool(one) for one in done])
         self.assertEqual({}, self.providers.allocations(self.admin, host))
+
+    def test_all_threads_lose_a_race(self):
+        """Each claim holds a connection when it needs its second."""
+        host = self.add_host('host', vcpus=THREADS, ram_mb=512 * THREADS)
+        self.useFixture(LostRaces(THREADS))
+        done = []
+
+        def work():
+            consumer = base.consumer()
+            done.append(self.placement.claim(self.admin, consumer, base.request(host), new=True))
+
+        threads = [runtime.spawn(work) for _ in range(THREADS)]
+        for thread in threads:
+            thread.join()
+        self.assertEqual([True] * THREADS, [bool(one) for one in done])
+
+
+class LostRaces(fixtures.Fixture):
+    """Let the first write of allocations of each of so many threads lose against another.
+
+    None goes on before all are there, each with an open transaction.
+    """
+
+    def __init__(self, threads):
+        super().__init__()
+        self.missing = threads
+        self.lock, self.all_there = runtime.Lock(), runtime.Event()
+        self.thread = runtime.Local()
+
+    def _setUp(self):
+        self.write = allocation._set_allocations
+        self.useFixture(
+            fixtures.MonkeyPatch('placement.objects.allocation._set_allocations', self.lose)
+        )
+
+    def lose(self, context, allocations):
+        if getattr(self.thread, 'lost', False):
+            return self.write(context, allocations)
+        self.thread.lost = True
+        context.session.execute(sa.text('SELECT 1'))
+        with self.lock:
+            self.missing -= 1
+            if not self.missing:
+                self.all_there.set()
+        self.all_there.wait(60)
+        raise exception.ResourceProviderConcurrentUpdateDetected()
 
 
 class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
