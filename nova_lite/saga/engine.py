@@ -268,8 +268,7 @@ class _Run:
         """Try again, give the step up, go back to another, or undo it all."""
         tried = self.attempts + 1
         transient = getattr(error, 'transient', False)
-        if self._is_transient(error) or (transient and index == self.pivot):
-            # Whether the pivot took place must be known before anything is undone.
+        if self._is_transient(error) or (index == self.pivot and _is_unknown(error)):
             return self._retry(step, error)
         if not transient:
             self._count_try(step)
@@ -342,6 +341,17 @@ class _Run:
         # Before it is woken: who holds it would not take it up.
         self.engine._let_go(self.record)
         self.engine._alarm(self.saga.uuid, seconds)
+
+
+def _is_unknown(error):
+    """Whether the pivot that raised this may have taken place.
+
+    Only an error of ours that its own checks raise, before the COMMIT, says that it did
+    not. Of any other (a database that stops at COMMIT, a driver that words it as it
+    likes) the outcome is found out by doing the pivot again, which changes nothing twice.
+    """
+    ours = isinstance(error, exception.NovaLiteError)
+    return not ours or getattr(error, 'transient', False)
 
 
 def describe(error):

@@ -1,6 +1,7 @@
 """The saga engine over the real journal: failures at every step, leases, waits."""
 
 import fixtures
+import sqlalchemy
 import testtools
 
 from nova_lite import context
@@ -147,6 +148,23 @@ class EngineTest(testtools.TestCase):
                     self.assertEqual(list(reversed(STEPS[: position + 1])), undone)
                     self.assertEqual('Conflict: no', self.record().error['message'])
                     self.assertIsNone(self.record().active_for)
+
+    def test_repeats_a_pivot_whose_commit_failed_in_unknown_words(self):
+        """It may have taken place: undoing would destroy what the records name by now."""
+        shutdown = sqlalchemy.exc.OperationalError('COMMIT', {}, Exception('in progress'))
+        self.world.fail['third', 'do'] = ('after', shutdown)
+        for _attempt in range(engine.ATTEMPTS + 2):
+            self.assertEqual('parked', self.engine().run(self.uuid))
+            self.clock.advance(31)
+        self.assertEqual({'first', 'second', 'third'}, self.world.on)
+        self.world.fail.clear()
+        self.assertEqual('done', self.run_to_end())
+        self.assertNotIn('undo', [verb for _name, verb in self.world.log])
+
+    def test_undoes_a_step_before_the_pivot_that_failed_in_unknown_words(self):
+        self.world.fail['second', 'do'] = ('after', ValueError('a defect'))
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual(set(), self.world.on)
 
     def test_goes_on_after_the_pivot(self):
         self.world.fail['fourth', 'do'] = ('before', exception.Conflict(reason='no'))
