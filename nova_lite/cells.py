@@ -8,12 +8,12 @@ Source: reference/cells-and-rpc 1 and 2.
 import concurrent.futures
 import urllib.parse
 
-from oslo_db import exception as db_exception
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import engine
+from nova_lite.db import errors
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
@@ -81,7 +81,7 @@ class Cell:
         except exception.Unavailable as error:
             LOG.warning('Cell %s cannot be reached: %s', self.name, error)
             return Unreachable(error)
-        except db_exception.DBError as error:
+        except errors.ERRORS as error:
             # Its database is there and of no use: without its schema, for example.
             LOG.exception('Cell %s cannot answer', self.name)
             return Unreachable(error)

@@ -8,33 +8,29 @@ import functools
 import os
 import typing
 
-from oslo_db import api as oslo_db_api
-from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import exc_filters
-from oslo_log import log
 import sqlalchemy
 from sqlalchemy import pool
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import errors
 from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
 from nova_lite.db import notes
-from nova_lite.db import patience
+from nova_lite.db import timeouts
 
-LOG = log.getLogger(__name__)
-
+# How often a transaction is repeated that another one has rolled back, and the pauses.
 ATTEMPTS = 10
-# A deadlock comes out of it only when all attempts met one.
-UNAVAILABLE = (
-    db_exception.DBConnectionError,
-    db_exception.DBNonExistentDatabase,
-    db_exception.DBDeadlock,
-)
+FIRST_PAUSE_S = 0.01
+LONGEST_PAUSE_S = 1.0
 # A connection that rested longer is tried before it is used, and made anew in the end.
 RESTED_S = 1.0
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
+# Whoever waited for a lock would otherwise read what was there before the wait, and count
+# a use that has grown. Set on each connection, whatever a URL tells the driver to send.
+ISOLATION = 'READ COMMITTED'
 
 
 class Limits(typing.NamedTuple):
@@ -52,6 +48,9 @@ def limits(conf):
 
 class Database:
     """A database by its SQLAlchemy URL; connects on first use.
+
+    A transaction raises Unavailable, which is transient, when the server cannot run it
+    now. Its kwargs contain `may_have_committed` when the outcome of COMMIT is unknown.
 
     threads: connections kept open, which bounds concurrent transactions
     limits: None waits for as long as the server takes (migrations)
@@ -95,43 +94,60 @@ class Database:
         return self._run(False, function, args, kwargs)
 
     def _run(self, writes, function, args, kwargs):
-        began = runtime.monotonic()
-        try:
+        began, lost, conflicts = runtime.monotonic(), 0, 0
+        while True:
             try:
                 result, tell = self._transaction(writes, function, args, kwargs)
-            except _Lost:
+                break
+            except _Lost as error:
+                lost += 1
                 # One that was closed is known at once; a server that hangs is not asked twice.
-                if runtime.monotonic() - began > RESTED_S:
-                    raise
-                result, tell = self._transaction(writes, function, args, kwargs)
-        except _Lost as lost:
-            error = lost.__cause__
-            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
-        except db_exception.DBError as error:
-            if not isinstance(error, UNAVAILABLE) and not patience.ran_out(error):
-                raise
-            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
+                if lost > 1 or runtime.monotonic() - began > RESTED_S:
+                    raise _unavailable(error.__cause__) from error.__cause__
+            except _Conflict as error:
+                conflicts += 1
+                if conflicts > ATTEMPTS:
+                    raise _unavailable(error.__cause__) from error.__cause__
+                pause_s = min(FIRST_PAUSE_S * 2**conflicts, LONGEST_PAUSE_S)
+                runtime.sleep(runtime.random().uniform(0, pause_s))
         if tell is not None:
             tell()
         return result
 
-    @oslo_db_api.wrap_db_retry(
-        max_retries=ATTEMPTS,
-        retry_interval=0.01,
-        inc_retry_interval=True,
-        max_retry_interval=1,
-        jitter=True,
-        retry_on_deadlock=True,
-    )
     def _transaction(self, writes, function, args, kwargs):
         with self._open() as connection:
             connection = connection.execution_options(nova_lite_writes=writes)
-            with connection.begin():
-                try:
-                    return self._noted(connection, writes, function, args, kwargs)
-                except db_exception.DBConnectionError as error:
-                    # Before its commit: nothing of it took place.
-                    raise _Lost() from error
+            commits = False
+            try:
+                with connection.begin():
+                    result = self._noted(connection, writes, function, args, kwargs)
+                    commits = writes
+                return result
+            except errors.ERRORS as error:
+                self._translate(connection, error, commits)
+                raise
+
+    def _translate(self, connection, error, commits):
+        """Raise what a transaction's error means; return for a defect.
+
+        commits: whether COMMIT raised it, in a transaction that writes
+        """
+        if errors.is_read_only(error):
+            # Connections to a server that was demoted would stay open for RECYCLE_S.
+            self.dispose()
+        kind = errors.classify(error)
+        if commits:
+            # SQLAlchemy sends no ROLLBACK after a COMMIT that failed.
+            connection.invalidate()
+            if errors.may_have_committed(error):
+                raise _unavailable(error, may_have_committed=True) from error
+        if kind is errors.Kind.LOST:
+            # Before its commit: nothing of it took place.
+            raise _Lost() from error
+        if kind is errors.Kind.CONFLICT:
+            raise _Conflict() from error
+        if kind is errors.Kind.BUSY:
+            raise _unavailable(error) from error
 
     def _noted(self, connection, writes, function, args, kwargs):
         """Run the function; its result, and what to call once it is committed, or None."""
@@ -151,14 +167,16 @@ class Database:
             info.pop(notes.BOOK, None)
 
     def _open(self):
-        """A connection; raises Unavailable, also when all are taken for too long.
-
-        oslo.db does not know psycopg's words for it.
-        """
+        """Return a connection; raise Unavailable, also when all are taken for too long."""
         try:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
-            raise exception.Unavailable(service='The database', reason=_reason(error)) from error
+            # Whatever the server says while it is connected to, such as that it starts.
+            raise _unavailable(error) from error
+        except errors.ERRORS as error:
+            if errors.classify(error) is None:
+                raise
+            raise _unavailable(error) from error
 
     def dispose(self):
         """Close the connections; the next transaction opens new ones."""
@@ -170,19 +188,24 @@ class _Lost(Exception):
     """The connection was lost within a transaction, which may be made again."""
 
 
-def _reason(error):
-    """What an error says, without the statement and its values."""
-    return str(error).split('\n[SQL:', 1)[0]
+class _Conflict(Exception):
+    """The server rolled a transaction back for another one; it may be made again."""
+
+
+def _unavailable(error, **facts):
+    """Return an Unavailable without the statement and its values. facts: for its kwargs"""
+    reason = str(error).split('\n[SQL:', 1)[0]
+    return exception.Unavailable(service='The database', reason=reason, **facts)
 
 
 def _with_options(url, limits):
-    """The URL with what else our databases want, unless it names it.
-
-    MariaDB's isolation among it: who waited for a lock would read what was there
-    before it waited, and count a use that has grown.
-    """
+    """Return the URL with our options for its driver, unless it names them itself."""
     found = mariadb_url.completed(sqlalchemy.make_url(url), sql_mode='TRADITIONAL')
-    options = patience.options(found, limits) if limits is not None else {}
+    options = timeouts.options(found, limits) if limits is not None else {}
+    if 'options' in options and 'options' in found.query:
+        # Of PostgreSQL's server: the later one of two settings is in force.
+        both = f'{options["options"]} {found.query["options"]}'
+        found = found.update_query_dict({'options': both})
     return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
 
 
@@ -202,6 +225,8 @@ def _server_engine(url, threads, wait_s):
         pool_timeout=wait_s,
         pool_recycle=RECYCLE_S,
         pool_reset_on_return=None,
+        isolation_level=ISOLATION,
+        hide_parameters=True,
     )
     exc_filters.register_engine(engine)
     if engine.dialect.driver == 'pymysql':
@@ -248,6 +273,7 @@ def _sqlite_engine(url, threads):
         pool_size=threads,
         max_overflow=threads * 4,
         connect_args={'timeout': 30, 'check_same_thread': False},
+        hide_parameters=True,
     )
     exc_filters.register_engine(engine)
 

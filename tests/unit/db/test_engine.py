@@ -2,6 +2,7 @@
 
 import fixtures
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 import testtools
 
 from nova_lite import exception
@@ -42,3 +43,69 @@ class TestDatabase(testtools.TestCase):
             [(1,)],
             database.read(lambda connection: connection.exec_driver_sql('SELECT * FROM t').all()),
         )
+
+    def test_a_database_that_is_locked(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        url = f'sqlite:///{directory}/a.sqlite'
+        database, other = engine.Database(url), engine.Database(url)
+        self.addCleanup(database.dispose)
+        self.addCleanup(other.dispose)
+        sa.event.listen(database.engine, 'connect', _do_not_wait)
+
+        def insert(connection):
+            connection.exec_driver_sql('INSERT INTO t VALUES (1)')
+
+        other.write(lambda connection: connection.exec_driver_sql('CREATE TABLE t (n INT)'))
+        with other.engine.begin() as holder:
+            insert(holder)
+            error = self.assertRaises(exception.Unavailable, database.write, insert)
+            self.assertTrue(error.transient)
+            self.assertNotIn('may_have_committed', error.kwargs)
+        database.write(insert)
+
+    def test_a_commit_that_fails(self):
+        """Its connection is given up: the transaction is still open there."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        url = f'sqlite:///{directory}/a.sqlite'
+        database, other = engine.Database(url), engine.Database(url)
+        self.addCleanup(database.dispose)
+        self.addCleanup(other.dispose)
+        # Without a write-ahead log, readers hold up a COMMIT.
+        for each in (database, other):
+            sa.event.listen(each.engine, 'connect', _do_not_wait)
+            sa.event.listen(each.engine, 'connect', _keep_no_log)
+        database.write(lambda connection: connection.exec_driver_sql('CREATE TABLE t (n INT)'))
+
+        def insert(connection):
+            connection.exec_driver_sql('INSERT INTO t VALUES (1)')
+
+        def count(connection):
+            return connection.exec_driver_sql('SELECT count(*) FROM t').scalar()
+
+        with other.engine.connect().execution_options(nova_lite_writes=False) as reader:
+            self.assertEqual(0, count(reader))
+            error = self.assertRaises(exception.Unavailable, database.write, insert)
+            self.assertTrue(error.kwargs['may_have_committed'])
+        database.write(insert)
+        self.assertEqual(1, other.read(count))
+
+    def test_an_error_of_ours_stays_one(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        database = engine.Database(f'sqlite:///{directory}/a.sqlite')
+        self.addCleanup(database.dispose)
+        error = self.assertRaises(
+            db_exception.DBError,
+            database.read,
+            lambda connection: connection.execute(
+                sa.text('SELECT * FROM nowhere WHERE a = :a'), {'a': 's3cret'}
+            ),
+        )
+        self.assertNotIn('s3cret', str(error))
+
+
+def _do_not_wait(dbapi_connection, _record):
+    dbapi_connection.execute('PRAGMA busy_timeout=0')
+
+
+def _keep_no_log(dbapi_connection, _record):
+    dbapi_connection.execute('PRAGMA journal_mode=DELETE')

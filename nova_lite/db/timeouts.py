@@ -1,4 +1,4 @@
-"""How long a database server may take: what the drivers are told.
+"""Timeouts of the drivers for connecting to a database server and for its answers.
 
 A server that is paused, or whose machine is gone, refuses nothing: connections
 stay open and no answer comes. PyMySQL has limits for that. libpq has them for
@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 # In a URL: seconds to wait for each answer. Of PyMySQL's own name.
 ANSWER = 'read_timeout'
-QUERY_CANCELED = '57014'
 
 
 def options(url, limits):
@@ -30,15 +29,9 @@ def options(url, limits):
     return {}
 
 
-def ran_out(error):
-    """Whether PostgreSQL ended a statement because it took too long."""
-    cause = getattr(error, 'inner_exception', None)
-    return getattr(getattr(cause, 'orig', None), 'sqlstate', None) == QUERY_CANCELED
-
-
 @sa.event.listens_for(sa.Engine, 'do_connect')
 def _connect(dialect, _record, args, options):
-    """Connect as SQLAlchemy would, with our class where the URL asks for patience."""
+    """Connect as SQLAlchemy would, with our class where the URL limits the wait."""
     if dialect.driver != 'psycopg' or ANSWER not in options:
         return None
     answer_s = float(options.pop(ANSWER))
