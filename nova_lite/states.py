@@ -91,7 +91,7 @@ class MigrationType(enum.StrEnum):
     RESIZE = 'resize'
     LIVE_MIGRATION = 'live-migration'
     EVACUATION = 'evacuation'
-    # Never shown: of one that was undone and may have left a guest.
+    # Never shown: of one that is under way, or was undone and may have left a guest.
     UNSHELVE = 'unshelve'
 
 

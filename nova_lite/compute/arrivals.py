@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import replies
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -33,7 +34,8 @@ def make(site, ctxt, node, coming, *, verb, start):
 
     start: called with the guest's definition, to begin the driver's job; verb: its verb
     Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
-    Raises NoCapacity, MoveRefused.
+    Raises NoCapacity, MoveRefused, and DriverError for a guest that was made and is gone:
+    it is not made again, since the message may be older than its removal.
     """
     instance, block_devices = coming.instance, coming.block_devices
     busy = replies.running(site.driver, node, instance.uuid, (verb,))
@@ -46,9 +48,22 @@ def make(site, ctxt, node, coming, *, verb, start):
     )
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
+        _require_guest(site.driver, node, instance.uuid, verb)
         reply['block_devices'] = complete(site, ctxt, devices)
         LOG.info('Server %s has arrived on %s', instance.uuid, node)
     return reply
+
+
+def _require_guest(driver, node, guest, verb):
+    """Raise DriverError when the guest that was made is not there any more."""
+    try:
+        if driver.get_guest(node, guest).role is model.Role.RESIDENT:
+            return
+    except exception.GuestNotFound:
+        LOG.warning('Guest %s was made on %s and is gone', guest, node)
+    raise exception.DriverError(
+        verb=str(verb), guest=guest, node=node, reason='the guest was removed after it was made.'
+    )
 
 
 def claim(site, node, instance, block_devices):

@@ -2,6 +2,8 @@
 
 One that was offloaded is made anew from its image where the scheduler says; until the
 record is switched it is shelved and offloaded, and all that was begun is taken back.
+Meanwhile a hidden migration in progress names the destination, so that its audit, the
+scheduler and the checks of server groups know of the guest.
 """
 
 from nova_lite import runtime
@@ -132,7 +134,7 @@ class Unshelve(shelving.Shelving):
         return spec
 
     def admit(self):
-        """Refuse a destination that the server's group forbids by now."""
+        """Record the destination, unless the server's group forbids it by now."""
         uuid, group = self.data.get('group'), None
         if uuid is not None:
             row, members = self.world.api_db.read(move_records.group, uuid)
@@ -151,6 +153,21 @@ class Unshelve(shelving.Shelving):
             status=None,
             ended=(CONDUCTOR_EVENT, None),
             started=(EVENT, host),
+        )
+        columns = self.destination_columns(connection)
+        if migrations.find(connection, self.uuid) is not None:
+            migrations.update(connection, self.uuid, columns)
+            return
+        migrations.create(
+            connection,
+            {
+                'uuid': self.uuid,
+                'instance_uuid': self.instance_uuid,
+                'migration_type': str(states.MigrationType.UNSHELVE),
+                'status': str(states.MigrationStatus.MIGRATING),
+                'hidden': True,
+                **columns,
+            },
         )
 
     def bind(self):
@@ -206,21 +223,13 @@ class Unshelve(shelving.Shelving):
         )
 
     def undone(self, connection, row):
-        """Note where the guest may be: there is no migration yet, and none is shown."""
+        """Keep the migration only if the destination may have kept the guest."""
         left = self.columns_of_failure(SPAWN)
-        if left and row is not None and migrations.find(connection, self.uuid) is None:
-            migrations.create(
-                connection,
-                {
-                    'uuid': self.uuid,
-                    'instance_uuid': row.uuid,
-                    'migration_type': str(states.MigrationType.UNSHELVE),
-                    'status': str(states.MigrationStatus.ERROR),
-                    'hidden': True,
-                    **self.destination_columns(connection),
-                    **left,
-                },
-            )
+        if left and row is not None:
+            values = {'status': str(states.MigrationStatus.ERROR), **left}
+            migrations.update(connection, self.uuid, values)
+        else:
+            migrations.drop(connection, self.uuid)
 
     def switch(self):
         """From here on the server is the destination's."""
@@ -241,6 +250,7 @@ class Unshelve(shelving.Shelving):
         move_records.change_devices(
             connection, self.data.get(shelving.RESERVE), self.data[SPAWN].get('block_devices')
         )
+        migrations.drop(connection, self.uuid)
 
     # ---- what follows ----
 

@@ -66,7 +66,7 @@ OPTS = [
         default=60,
         min=0,
         help='Seconds a guest that no server and no move owns is left alone before it is '
-        'destroyed.',
+        'destroyed; 0 destroys it in the first audit that finds it.',
     ),
     cfg.IntOpt(
         'live_migration_completion_timeout',

@@ -9,7 +9,7 @@ once, `done` already when the effect takes no time; `poll` tells how it goes on.
 The same node, guest, verb and key give the same job, whatever became of it, so a
 call may be repeated after a lost reply or a restart. To try a failed effect
 again, give another key. Effects on one guest follow each other in the order
-asked for; `destroy` interrupts what is running. What a guest's state forbids is
+asked for; `destroy` interrupts what is running, unless it is told not to. What a guest's state forbids is
 a failed job; an unknown node raises ComputeNodeNotFound and a node whose
 hypervisor does not answer raises Unavailable.
 
@@ -110,12 +110,21 @@ class Driver(Protocol):
         """
 
     def destroy(
-        self, node: str, guest: str, *, key: str, keep_disks: bool = False, move: str | None = None
+        self,
+        node: str,
+        guest: str,
+        *,
+        key: str,
+        keep_disks: bool = False,
+        move: str | None = None,
+        seen: model.Guest | None = None,
     ) -> model.Job:
         """Stop the guest and remove it; an unknown one is removed already.
 
         What departed with a move stays: `confirm_migration` removes that. move: the
-        one this undoes at its destination.
+        one this undoes at its destination. seen: remove only what was listed; fails with
+        GuestBusy if the guest has changed since, or if anything but a live migration is
+        under way on it.
         result: {destroyed: whether there was something}.
         """
 

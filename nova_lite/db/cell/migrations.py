@@ -45,6 +45,11 @@ def update(connection, uuid, values, *, expect_status=None):
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Migration')
 
 
+def drop(connection, uuid):
+    """Remove a migration that nobody was shown."""
+    rows.delete(connection, TABLE, uuid=uuid)
+
+
 def of_instance(connection, uuid, statuses=None):
     """Migrations of a server, oldest first."""
     where = {'instance_uuid': uuid}
@@ -73,7 +78,7 @@ def drop_left(connection, uuid):
     """Forget that a destination may have kept the guest, and the record if it says no more."""
     row = find(connection, uuid)
     if row is None or row.migration_type == states.MigrationType.UNSHELVE:
-        rows.delete(connection, TABLE, uuid=uuid)
+        drop(connection, uuid)
         return
     kept = {name: value for name, value in row.data.items() if name != LEFT}
     update(connection, uuid, {'data': kept})

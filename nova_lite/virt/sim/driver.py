@@ -159,10 +159,9 @@ class SimDriver:
             args={'spec': _text(spec), 'power_on': power_on},
         )
 
-    def destroy(self, node, guest, *, key, keep_disks=False, move=None):
-        return self._start(
-            node, guest, Verb.DESTROY, key, subject=move or '', args={'keep_disks': keep_disks}
-        )
+    def destroy(self, node, guest, *, key, keep_disks=False, move=None, seen=None):
+        args = {'keep_disks': keep_disks, 'seen': seen and jobs.identity(seen)}
+        return self._start(node, guest, Verb.DESTROY, key, subject=move or '', args=args)
 
     def change_power(self, node, guest, action, *, key, spec=None):
         return self._start(

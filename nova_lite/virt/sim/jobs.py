@@ -22,6 +22,8 @@ EFFECTS = life.EFFECTS | cold.EFFECTS | live.EFFECTS
 Verb = model.Verb
 # These act on the copy that runs, so they do not wait for it.
 ON_COPY = (Verb.ABORT_LIVE_MIGRATION, Verb.FORCE_COMPLETE)
+# Of a guest that is made again, or powered, at least one of these is another.
+IDENTITY = ('role', 'power_state', 'move', 'started_at')
 # How often a running copy is worth a look: its counters move all the time.
 COPY_INTERVAL_S = 1.0
 # Ended jobs are kept for repeated calls; far longer than any saga retries.
@@ -180,6 +182,23 @@ class Jobs:
         return None
 
 
+def identity(guest):
+    """Columns by which a guest that was listed is known again."""
+    return {name: getattr(guest, name) for name in IDENTITY}
+
+
+def _require_as_seen(work, others):
+    """Refuse to destroy a guest that has changed since it was listed, or is being changed."""
+    seen, row = work.args.get('seen'), work.find()
+    if seen is None:
+        return
+    busy = [other for other in others if other['verb'] not in (Verb.DESTROY, Verb.LIVE_MIGRATE)]
+    if busy or (row is not None and {name: row[name] for name in IDENTITY} != seen):
+        raise frame.Refused(
+            'GuestBusy', f'Guest {work.guest} on {work.node} has changed since it was listed.'
+        )
+
+
 def _queue(work):
     """The timestamp at which the job begins: after what runs on the guest.
 
@@ -188,6 +207,7 @@ def _queue(work):
     others = [
         row for row in store.running_jobs(work.tx, work.node, work.guest) if row['id'] != work.id
     ]
+    _require_as_seen(work, others)
     if work.verb in ON_COPY or not others:
         return work.at
     if work.verb == Verb.DESTROY:

@@ -106,6 +106,16 @@ class ColdTest(testtools.TestCase):
         self.assertEqual({(DEST, 'resident'): 1}, self.where())
         self.assertEqual((0, 2048), (self.memory(SOURCE), self.memory(DEST)))
 
+    def test_gone_after_it_arrived(self):
+        """A repeated call does not say that the guest is there, and does not make it again."""
+        self.boot()
+        self.prepare()
+        handover = self.call('resize_instance', **self.at(SOURCE))['handover']
+        self.arrive(handover)
+        self.call('revert_resize', **self.at(DEST))
+        self.assertRaises(exception.DriverError, self.arrive, handover)
+        self.assertEqual({(SOURCE, 'departed'): 4}, self.where())
+
     def test_and_back(self):
         self.boot()
         self.move_it()
