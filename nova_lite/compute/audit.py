@@ -1,7 +1,7 @@
 """Audit: hypervisors' guests against the cell's records, host by host.
 
-A guest that no server and no move owns is destroyed after a grace; power states
-that differ are told to the cell; a server meant to be off that runs is stopped.
+A guest that no server and no move owns is destroyed after a grace, unless somebody
+works at it. `power_audit` compares power states, `move_audit` what moves have left.
 """
 
 import collections
@@ -11,14 +11,12 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
 from nova_lite.compute import jobs
 from nova_lite.compute import move_audit
+from nova_lite.compute import power_audit
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
-
-Power = states.PowerState
 
 
 class Audit:
@@ -28,53 +26,57 @@ class Audit:
         self._site = site
         self._strangers = {}
         self._moves = move_audit.MoveAudit(site)
+        self._power = power_audit.PowerAudit(site)
 
     def run(self):
         """Compare once; one call to the conductor, and further ones only where it differs."""
         hosts = self._site.up_hosts()
-        guests = {
-            (host, node): self._site.driver.list_guests(node)
-            for host in hosts
-            for node in self._site.nodes[host]
-        }
+        nodes = [(host, node) for host in hosts for node in self._site.nodes[host]]
+        # What was under way when a guest was listed may have ended when its record is read.
+        busy = self._site.jobs.keys()
+        promised = {node: self._site.claims.held(node) for _host, node in nodes}
+        guests = {(host, node): self._site.driver.list_guests(node) for host, node in nodes}
         records = collections.defaultdict(dict)
         for record in self._site.conductor.host_records(context.admin(), hosts=hosts):
             records[record['host']][record['uuid']] = record
+        busy |= self._site.jobs.keys()
         self._moves.run(guests, records)
-        busy = self._site.jobs.keys()
-        differing = collections.defaultdict(dict)
-        strangers = []
+        strangers, compared = [], []
         for (host, node), found in guests.items():
             keep = {uuid for where, uuid in busy if where == host}
-            self._site.claims.refresh(node, found, keep)
-            for guest in found:
-                if guest.uuid not in records[host] and guest.uuid not in keep:
-                    strangers.append((host, guest))
+            self._refresh_claims(
+                (host, node),
+                found,
+                keep=keep | _worked_at(records[host]),
+                promised=promised[node],
+            )
+            strangers += [
+                (host, guest)
+                for guest in found
+                if guest.uuid not in records[host] and guest.uuid not in keep
+            ]
             present = {guest.uuid: guest for guest in found if guest.role is model.Role.RESIDENT}
-            for record in records[host].values():
-                if record['node'] == node and record['uuid'] not in keep:
-                    self._compare(record, present.get(record['uuid']), differing)
-        if differing:
-            self._site.conductor.power_states(context.admin(), states=dict(differing))
+            compared += [
+                (record, present.get(record['uuid']))
+                for record in records[host].values()
+                if record['node'] == node and record['uuid'] not in keep
+            ]
+        self._power.run(compared)
         self._clear(strangers)
 
-    def _compare(self, record, guest, differing):
-        """Note a power state that differs; stop a guest that should not run."""
-        if record['task_state'] is not None or record['hidden']:
-            return
-        power_state = guest.power_state if guest else Power.NOSTATE
-        if record['vm_state'] == states.VmState.STOPPED and power_state is Power.RUNNING:
-            LOG.warning('Server %s runs though it is stopped: stopping it', record['uuid'])
-            key = record['host'], record['uuid']
-            self._site.jobs.run(key, self._stop(guest))
-        elif power_state != record['power_state']:
-            differing[record['host']][record['uuid']] = int(power_state)
+    def _refresh_claims(self, place, found, *, keep, promised):
+        """Forget promises to guests that neither are on the node nor will come.
 
-    def _stop(self, guest):
-        job = self._site.driver.change_power(
-            guest.node, guest.uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
-        )
-        yield from jobs.ended(job)
+        A move promises room long before its guest arrives.
+        """
+        host, node = place
+        absent = promised.keys() - {guest.uuid for guest in found} - keep
+        if absent:
+            keep = keep | set(self._held(host, absent))
+        self._site.claims.refresh(node, found, keep, promised)
+
+    def _held(self, host, guests):
+        return self._site.conductor.held_guests(context.admin(), host=host, guests=sorted(guests))
 
     def _clear(self, strangers):
         """Destroy guests that were strangers for the whole grace and that nobody owns."""
@@ -87,23 +89,32 @@ class Audit:
             if now - self._strangers[key] >= grace_s:
                 due[key[0]].append(guest)
         for host, guests in due.items():
-            held = self._site.conductor.held_guests(
-                context.admin(), host=host, guests=[guest.uuid for guest in guests]
-            )
+            promised = {guest.node: self._site.claims.held(guest.node) for guest in guests}
+            held = self._held(host, {guest.uuid for guest in guests})
             for guest in guests:
                 if guest.uuid not in held:
                     LOG.warning('Guest %s on %s has no owner: removing it', guest.uuid, guest.node)
-                    self._site.jobs.run((host, guest.uuid), self._remove(guest))
+                    work = self._remove(guest, promised[guest.node])
+                    self._site.jobs.run((host, guest.uuid), work)
 
-    def _remove(self, guest):
+    def _remove(self, guest, promised):
+        """Remove a guest as it was listed; work for `jobs`.
+
+        promised: by its node before it was known that nobody owns the guest
+        """
         key = f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.DEPARTED:
             job = self._site.driver.confirm_migration(guest.node, guest.uuid, guest.move, key=key)
         else:
-            job = self._site.driver.destroy(guest.node, guest.uuid, key=key)
+            job = self._site.driver.destroy(guest.node, guest.uuid, key=key, seen=guest)
         try:
             yield from jobs.ended(job)
         except exception.DriverError as error:
             LOG.warning('Guest %s stays on %s: %s', guest.uuid, guest.node, error)
             return
-        self._site.claims.release(guest.node, guest.uuid)
+        self._site.claims.release_old(guest.node, guest.uuid, promised)
+
+
+def _worked_at(records):
+    """The servers of a host that have a task; sagas change what these need there."""
+    return {uuid for uuid, record in records.items() if record['task_state'] is not None}

@@ -50,6 +50,18 @@ class Claims:
         with self._lock:
             self._of(node).pop(guest, None)
 
+    def release_old(self, node, guest, before):
+        """As `release`, but not what was promised since. before: as `held` returned it"""
+        with self._lock:
+            held = self._of(node)
+            if guest in held and held[guest] is before.get(guest):
+                del held[guest]
+
+    def held(self, node):
+        """{guest: amounts} that the node promises now, for `refresh`."""
+        with self._lock:
+            return dict(self._of(node))
+
     def settle(self, node, guest):
         """Promise a guest what it has on the node now: nothing if it is not there."""
         try:
@@ -61,15 +73,18 @@ class Claims:
             held.pop(guest, None)
             held.update(_claims_of(there))
 
-    def refresh(self, node, guests, keep):
+    def refresh(self, node, guests, keep, before):
         """Compare with the guests the driver just listed.
 
-        keep: guests that are being worked at, whose claims stay as they are
+        keep: guests whose claims stay as they are; before: what the node promised before
+            the guests were listed: a promise made since stays
         """
         with self._lock:
             found = _claims_of(guests)
-            kept = {guest: part for guest, part in self._of(node).items() if guest in keep}
-            self._nodes[node] = {**found, **kept}
+            for guest, part in self._of(node).items():
+                if guest in keep or part is not before.get(guest):
+                    found[guest] = part
+            self._nodes[node] = found
 
     def used(self, node):
         """{class: amount} that the node has promised."""

@@ -57,6 +57,8 @@ class MoveAudit:
 
     def _take_back(self, guest, newest):
         """Undo the guest's move; newest: uuid of the newest one of its server. Work."""
+        if not self._is_left(guest):
+            return
         driver, key = self._site.driver, f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.RESIDENT:
             job = driver.abort_live_migration(guest.node, guest.uuid, newest, key=key)
@@ -70,6 +72,13 @@ class MoveAudit:
             yield from jobs.ended(job)
         except exception.DriverError as error:
             LOG.warning('Guest %s stays as it is on %s: %s', guest.uuid, guest.node, error)
+
+    def _is_left(self, guest):
+        """Whether a guest is yet as it was listed; its move may have ended since."""
+        return any(
+            (now.uuid, now.role, now.move) == (guest.uuid, guest.role, guest.move)
+            for now in self._suspects(guest.node, self._site.driver.list_guests(guest.node))
+        )
 
 
 def _is_idle(record):

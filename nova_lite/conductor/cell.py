@@ -79,8 +79,8 @@ class CellConductor:
     def report_nodes(self, ctxt, nodes):
         return self._write(cell_hosts.report_nodes, ctxt, nodes)
 
-    def host_records(self, ctxt, hosts):
-        return self.db.read(cell_hosts.records, hosts)
+    def host_records(self, ctxt, hosts, instances=None):
+        return self.db.read(cell_hosts.records, hosts, instances)
 
     def held_guests(self, ctxt, host, guests):
         return self.db.read(cell_hosts.held_guests, host, guests)

@@ -5,6 +5,7 @@ record is as the host believes it to be, and may be repeated.
 """
 
 import dataclasses
+import datetime
 
 from oslo_log import log
 
@@ -21,6 +22,7 @@ LOG = log.getLogger(__name__)
 FAULT_CODE = 500
 STOP_EVENT = 'compute_stop_instance'
 DELETING = (states.TaskState.DELETING,)
+RUNNING = (states.VmState.ACTIVE, states.VmState.PAUSED)
 OFF = (states.PowerState.SHUTDOWN, states.PowerState.CRASHED)
 
 
@@ -154,39 +156,39 @@ def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
 
 
 def note_power(connection, ctxt, found):
-    """Store the power states of {host: {server uuid: power state}}.
+    """Store the power states that hosts have found. found: see ConductorAPI.power_states
 
-    Source: nova's periodic power state sync. A server with a task is left alone:
-    its power is in motion.
+    Source: nova's periodic power state sync. A server with a task is left alone: its power
+    is in motion. So is one that has changed since its host read the record.
     """
-    for host, states_of_host in found.items():
-        for row in instances.of(connection, states_of_host):
-            power_state = states.PowerState(states_of_host[row.uuid])
-            if row.host == host and row.task_state is None and power_state != row.power_state:
-                _note_power(connection, ctxt, row, power_state)
+    for report in sorted(found, key=lambda report: report['uuid']):
+        _note_power(connection, ctxt, report)
 
 
-def _note_power(connection, ctxt, row, power_state):
+def _note_power(connection, ctxt, report):
+    uuid, host, seen = report['uuid'], report['host'], report['seen']
+    power_state = states.PowerState(report['power_state'])
     changes = {'power_state': int(power_state)}
-    stopped = row.vm_state in (states.VmState.ACTIVE, states.VmState.PAUSED)
-    if stopped and power_state in OFF:
+    if seen['vm_state'] in RUNNING and power_state in OFF:
         changes['vm_state'] = states.VmState.STOPPED
+    changed = seen['updated_at']
     try:
         instances.update(
             connection,
-            row.uuid,
+            uuid,
             changes,
             expect_task=(None,),
-            expect_vm=(row.vm_state,),
-            expect_host=(row.host,),
+            expect_vm=(seen['vm_state'],),
+            expect_host=(host,),
+            expect_change=(changed and datetime.datetime.fromisoformat(changed),),
         )
     except exception.StateChanged as error:
-        LOG.debug('Power state of server %s is not stored: %s', row.uuid, error)
+        LOG.debug('Server %s was changed; not storing its power state: %s', uuid, error)
         return
     if 'vm_state' in changes:
-        LOG.warning('Server %s was found shut down on %s: it is stopped', row.uuid, row.host)
+        LOG.warning('Server %s was found shut down on host %s. Set to STOPPED', uuid, host)
         now = runtime.naive_now()
-        actions.start(connection, ctxt, row.uuid, 'stop')
+        actions.start(connection, ctxt, uuid, 'stop')
         actions.record_event(
-            connection, row.uuid, ctxt.request_id, STOP_EVENT, host=row.host, started_at=now
+            connection, uuid, ctxt.request_id, STOP_EVENT, host=host, started_at=now
         )

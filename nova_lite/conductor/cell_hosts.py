@@ -48,6 +48,18 @@ HOST_TASKS = (
     states.TaskState.IMAGE_UPLOADING,
 )
 
+# Columns of a server that its host compares with the guest.
+RECORD = (
+    'uuid',
+    'host',
+    'node',
+    'vm_state',
+    'task_state',
+    'power_state',
+    'hidden',
+    'updated_at',
+)
+
 
 def beat(connection, ctxt, hosts, version):
     """See ConductorAPI.beat."""
@@ -81,21 +93,19 @@ def report_nodes(connection, ctxt, nodes):
     return uuids
 
 
-def records(connection, hosts):
+def records(connection, hosts, uuids=None):
     """See ConductorAPI.host_records."""
     table = instances.TABLE
-    found = connection.execute(
-        sa.select(
-            table.c.uuid,
-            table.c.host,
-            table.c.node,
-            table.c.vm_state,
-            table.c.task_state,
-            table.c.power_state,
-            table.c.hidden,
-        ).where(table.c.host.in_(list(hosts)), table.c.deleted.is_(False))
+    query = sa.select(*(table.c[name] for name in RECORD)).where(
+        table.c.host.in_(list(hosts)), table.c.deleted.is_(False)
     )
-    return [dict(row._mapping) for row in found]
+    if uuids is not None:
+        query = query.where(table.c.uuid.in_(list(uuids)))
+    found = [dict(row._mapping) for row in connection.execute(query)]
+    for record in found:
+        changed = record['updated_at']
+        record['updated_at'] = changed and changed.isoformat()
+    return found
 
 
 def held_guests(connection, host, guests):

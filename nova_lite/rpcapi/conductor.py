@@ -31,11 +31,12 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def host_records(self, ctxt, hosts):
+    def host_records(self, ctxt, hosts, instances=None):
         """What the database says is on hosts, hidden copies too.
 
+        instances: [server uuid, ...] to look for; None for all
         Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
-        'hidden'}, ...].
+        'hidden', 'updated_at': when it changed last, as ISO 8601, or None}, ...].
         """
 
     @rpc.call(since='1.0')
@@ -151,9 +152,11 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def power_states(self, ctxt, states):
-        """What hypervisors say: {host: {server uuid: power state}}, of those that differ.
+        """What hypervisors say of servers whose records say otherwise.
 
-        An active server whose guest was found shut down becomes stopped.
+        states: [{'uuid', 'host', 'power_state', 'seen': {'vm_state', 'updated_at'} of the
+        record that the host compared with}, ...]. A record that has changed since stays as
+        it is. An active server whose guest was found shut down becomes stopped.
         """
 
     @rpc.call(since='1.0')

@@ -122,17 +122,28 @@ def count_on(connection, hosts):
     ).scalar()
 
 
-def update(connection, uuid, values, *, expect_task=ANY, expect_vm=ANY, expect_host=ANY):
+def update(
+    connection,
+    uuid,
+    values,
+    *,
+    expect_task=ANY,
+    expect_vm=ANY,
+    expect_host=ANY,
+    expect_change=ANY,
+):
     """Compare-and-swap: change columns if the server is as expected.
 
     expect_task, expect_vm: allowed states (None among them stands for NULL);
-    expect_host: allowed hosts. Raises StateChanged on a lost race.
+    expect_host: allowed hosts; expect_change: allowed times of its last change.
+    Raises StateChanged on a lost race.
     """
     expected = {'deleted': (False,)}
     for name, allowed in (
         ('task_state', expect_task),
         ('vm_state', expect_vm),
         ('host', expect_host),
+        ('updated_at', expect_change),
     ):
         if allowed is not ANY:
             expected[name] = tuple(allowed)

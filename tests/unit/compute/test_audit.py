@@ -7,9 +7,11 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
+from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
 
+SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 30}}]"
 MOVE = '66666666-6666-4666-8666-666666666666'
 
 
@@ -97,6 +99,72 @@ class TestAudit(testtools.TestCase):
         self.cell.compute.audit()
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
+    # ---- power, beside what users do ----
+
+    def power(self, uuid, action, task):
+        """What a user's request does, from the API to the end."""
+        ctxt = self.cell.ask(uuid, action, task)
+        getattr(self.cell.casts, f'{action}_instance')(
+            ctxt, 'host-1', instance=self.cell.instance(uuid)
+        )
+
+    def start(self, uuid):
+        self.power(uuid, 'start', 'powering-on')
+
+    def stop(self, uuid):
+        self.power(uuid, 'stop', 'powering-off')
+
+    def picture(self, uuid):
+        row = self.cell.row(uuid)
+        found = row.vm_state, row.task_state, row.power_state
+        return found, self.cell.guests()[uuid], len(self.cell.events(uuid))
+
+    def test_started_while_it_compares(self):
+        """The guest was listed before the start, the record read after it."""
+        uuid = self.cell.boot()
+        self.stop(uuid)
+        self.cell.lossy.meanwhile('host_records', lambda: self.start(uuid))
+        self.cell.compute.audit()
+        expected = (('active', None, 1), [('host-1', 'resident', 1)], 3)
+        self.assertEqual(expected, self.picture(uuid))
+
+    def test_stopped_while_it_compares(self):
+        uuid = self.cell.boot()
+        self.cell.lossy.meanwhile('host_records', lambda: self.stop(uuid))
+        self.cell.compute.audit()
+        expected = (('stopped', None, 4), [('host-1', 'resident', 4)], 2)
+        self.assertEqual(expected, self.picture(uuid))
+
+    def test_started_after_it_compared(self):
+        """What the record said is not true any more when the difference is reported."""
+        uuid = self.cell.boot()
+        self.stop(uuid)
+        self.change_power(uuid, model.PowerAction.PAUSE)
+        self.cell.db.write(instances.update, uuid, {'power_state': 1})
+        self.cell.lossy.meanwhile('power_states', lambda: self.start(uuid))
+        self.cell.compute.audit()
+        expected = (('active', None, 1), [('host-1', 'resident', 1)], 3)
+        self.assertEqual(expected, self.picture(uuid))
+
+    def test_booted_while_it_compares(self):
+        booted = []
+        self.cell.lossy.meanwhile('host_records', lambda: booted.append(self.cell.boot()))
+        self.cell.compute.audit()
+        self.assertEqual(1, self.cell.row(booted[0]).power_state)
+
+    def test_started_before_the_audit_stops_it(self):
+        """The audit's work waits behind the user's, and is not wanted any more then."""
+        uuid = self.cell.boot()
+        self.cell.db.write(instances.update, uuid, {'vm_state': 'stopped', 'power_state': 4})
+        self.cell.lossy.meanwhile(
+            'host_records',
+            lambda: self.cell.lossy.meanwhile('host_records', lambda: self.start(uuid)),
+        )
+        self.cell.compute.audit()
+        self.cell.run_dry()
+        expected = (('active', None, 1), [('host-1', 'resident', 1)], 2)
+        self.assertEqual(expected, self.picture(uuid))
+
     # ---- strangers ----
 
     def test_stranger_goes(self):
@@ -141,6 +209,45 @@ class TestAudit(testtools.TestCase):
         self.cell.db.write(migrations.update, MOVE, {'status': 'confirmed'})
         self.cell.compute.audit()
         self.assertEqual({}, self.cell.guests())
+
+    def test_stranger_that_is_worked_at_stays(self):
+        """Nobody owns it as far as the cell knows, and yet somebody makes it."""
+        self.cell.driver.reload(profile.parse(SLOW))
+        uuid = self.stranger()
+        for _audit in range(2):
+            self.cell.compute.audit()
+            self.assertIn(uuid, self.cell.guests())
+        self.clock.advance(30)
+        self.cell.compute.audit()
+        self.assertEqual({}, self.cell.guests())
+
+    def test_stranger_that_was_made_anew_stays(self):
+        """The guest that was listed is gone, another has come in its place."""
+        uuid = self.stranger()
+
+        def come_back():
+            self.cell.driver.destroy('host-2', uuid, key='undo')
+            self.clock.advance(1)
+            self.stranger(uuid=uuid)
+
+        self.cell.lossy.meanwhile('held_guests', come_back, after=True)
+        self.cell.compute.audit()
+        self.assertIn(uuid, self.cell.guests())
+
+    # ---- claims ----
+
+    def test_room_promised_to_a_move_stays_promised(self):
+        """Its guest arrives much later, after the source has let it go."""
+        uuid = self.cell.boot()
+        self.migrate(uuid, 'migrating')
+        site = self.cell.compute.site
+        wanted = {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 1}
+        site.claims.claim('host-2', uuid, wanted, site.inventory.limits('host-2'))
+        self.cell.compute.audit()
+        self.assertEqual(1, site.claims.used('host-2')['VCPU'])
+        self.cell.db.write(migrations.update, MOVE, {'status': 'error'})
+        self.cell.compute.audit()
+        self.assertEqual(0, site.claims.used('host-2')['VCPU'])
 
     def test_guest_of_a_hidden_record_stays(self):
         uuid = self.cell.boot()

@@ -53,8 +53,27 @@ class TestClaims(testtools.TestCase):
         self.spawn('there')
         self.claims.claim('node', 'building', SMALL, LIMITS)
         self.claims.claim('node', 'gone', SMALL, LIMITS)
-        self.claims.refresh('node', self.driver.list_guests('node'), {'building'})
+        before = self.claims.held('node')
+        self.claims.refresh('node', self.driver.list_guests('node'), {'building'}, before)
         self.assertEqual(2, self.claims.used('node')['VCPU'])
+
+    def test_refresh_keeps_what_was_promised_since(self):
+        self.claims.claim('node', 'arriving', SMALL, LIMITS)
+        before = self.claims.held('node')
+        guests = self.driver.list_guests('node')
+        self.claims.claim('node', 'new', SMALL, LIMITS)
+        self.claims.claim('node', 'arriving', dict(SMALL), LIMITS)
+        self.claims.refresh('node', guests, set(), before)
+        self.assertEqual({'new', 'arriving'}, set(self.claims.held('node')))
+
+    def test_only_an_old_promise_is_released(self):
+        self.claims.claim('node', 'old', SMALL, LIMITS)
+        self.claims.claim('node', 'anew', SMALL, LIMITS)
+        before = self.claims.held('node')
+        self.claims.claim('node', 'anew', dict(SMALL), LIMITS)
+        for guest in ('old', 'anew', 'nobody'):
+            self.claims.release_old('node', guest, before)
+        self.assertEqual({'anew'}, set(self.claims.held('node')))
 
     def test_release_of_the_unknown(self):
         self.claims.release('node', 'nobody')

@@ -1,0 +1,97 @@
+"""Audit of power states: what hypervisors say of guests against what the cell records.
+
+A difference counts only if the guest differs still after its record was read, and the
+cell notes it only if the record is as it was then: what users and sagas do meanwhile
+changes the record. A guest that runs though its server is stopped is powered off.
+"""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.compute import jobs
+from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
+
+Power = states.PowerState
+# What a host says that it has seen of a record.
+SEEN = ('vm_state', 'updated_at')
+
+
+class PowerAudit:
+    """The comparison for all hosts of a site."""
+
+    def __init__(self, site):
+        self._site = site
+
+    def run(self, compared):
+        """Report power states that differ and stop what should not run.
+
+        compared: [(record, its Guest on the node or None), ...], listed before the records
+            were read
+        """
+        differing = []
+        for record, guest in compared:
+            if not _differs(record, _power_of(guest)):
+                continue
+            host, uuid = record['host'], record['uuid']
+            # As it is since the record was read.
+            power_state = _power_of(self._find(record['node'], uuid))
+            if _runs_wrongly(record, power_state):
+                self._site.jobs.run((host, uuid), self._stop(host, record['node'], uuid))
+            elif _differs(record, power_state):
+                seen = {name: record[name] for name in SEEN}
+                found = {'uuid': uuid, 'host': host, 'power_state': int(power_state), 'seen': seen}
+                differing.append(found)
+        if differing:
+            self._site.conductor.power_states(context.admin(), states=differing)
+
+    def _find(self, node, uuid):
+        try:
+            guest = self._site.driver.get_guest(node, uuid)
+        except exception.GuestNotFound:
+            return None
+        return guest if guest.role is model.Role.RESIDENT else None
+
+    def _stop(self, host, node, uuid):
+        """Power off a guest if its server is stopped still; work for `jobs`.
+
+        Other work may have come before; what comes from now on waits for this.
+        """
+        try:
+            found = self._site.conductor.host_records(
+                context.admin(), hosts=[host], instances=[uuid]
+            )
+            power_state = _power_of(self._find(node, uuid))
+            if not any(_runs_wrongly(record, power_state) for record in found):
+                return
+            LOG.warning('Server %s is stopped and its guest runs on %s: stopping it', uuid, node)
+            job = self._site.driver.change_power(
+                node, uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
+            )
+            yield from jobs.ended(job)
+        except exception.NovaLiteError as error:
+            LOG.warning('Guest %s runs on %s though its server is stopped: %s', uuid, node, error)
+
+
+def _power_of(guest):
+    return guest.power_state if guest else Power.NOSTATE
+
+
+def _differs(record, power_state):
+    """Whether the guest of a server that nobody works at is not as the record says."""
+    if record['task_state'] is not None or record['hidden']:
+        return False
+    return _runs_wrongly(record, power_state) or power_state != record['power_state']
+
+
+def _runs_wrongly(record, power_state):
+    return (
+        record['task_state'] is None
+        and not record['hidden']
+        and record['vm_state'] == states.VmState.STOPPED
+        and power_state is Power.RUNNING
+    )
