@@ -13,7 +13,8 @@ the test, so it counts as failed.
 
 Tests wait for a good part of their time, so three run at once on two cores; of those
 with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
-NOVA_LITE_TEST_CLOUDS say otherwise.
+NOVA_LITE_TEST_CLOUDS say otherwise. tools/sample.py says which cases of the tables of
+faults run; the first line reads how to run the same cases again.
 """
 
 import argparse
@@ -25,6 +26,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+from tools import sample
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
 TEST = re.compile(r'^\{\d+\} (?P<name>\S.*?) (\[\S+\] )?\.\.\. (?P<result>\w+)')
@@ -156,6 +159,8 @@ def main():
     names = parser.parse_args().environment or _environments()
     os.environ.setdefault('NOVA_LITE_TEST_WORKERS', str((3 * os.cpu_count() + 1) // 2))
     os.environ.setdefault('NOVA_LITE_TEST_CLOUDS', '2')
+    os.environ.setdefault(sample.VARIABLE, str(sample.number()))
+    print('Sample of the tables of faults: %s' % sample.replay(), flush=True)
     os.makedirs(LOG_DIR, exist_ok=True)
     signal.alarm(LIMIT_S)
     results, all_failures = {}, []

@@ -13,6 +13,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tools import sample
 
 Mode = saga_faults.Mode
 
@@ -49,7 +50,7 @@ class DeletedCase(testtools.TestCase):
             found = self.run_case(kind, scenario, step, mode)
             if found:
                 wrong.append((step.name, str(mode), found))
-        self.assertEqual([], wrong)
+        self.assertEqual([], wrong, sample.replay())
 
     def run_case(self, kind, scenario, step, mode):
         server = scenario.boot(self.stage)

@@ -14,6 +14,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tools import sample
 
 Mode = saga_faults.Mode
 
@@ -71,7 +72,8 @@ class FaultsCase(testtools.TestCase):
             found = self.run_case(kind, scenario, server, step=step, mode=mode, last=last)
             table.append((step.name, str(mode), expected, found))
         self.report(name, table)
-        self.assertEqual([], [row for row in table if row[2] != row[3]])
+        wrong = [row for row in table if row[2] != row[3]]
+        self.assertEqual([], wrong, sample.replay())
 
     def run_case(self, kind, scenario, server, *, step, mode, last):
         """Provoke one fault; returns 'done', 'undone', or what was wrong afterwards."""

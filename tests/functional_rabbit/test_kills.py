@@ -12,18 +12,23 @@ from tests.crash import killing
 from tests.fixtures import mariadb
 from tests.fixtures import rabbit
 from tests.fixtures import servers
+from tools import sample
 
 # Of each daemon's cases: those of a resize, and those of what follows one.
 AT_ONCE = 6
 
 
-def sample():
-    """Batches: one of resizes and one of what follows for each role, spread over all."""
+def batches():
+    """Batches: one of resizes and one of what follows for each role, spread over all.
+
+    Each commit takes others.
+    """
     for number, role in enumerate(cases.ROLES):
         wanted = cases.every(cases.CROSS_CELL, roles=(role,))
         for begins in (cases.ACTIVE, cases.MOVED):
             found = [case for case in wanted if case.move.begins == begins]
-            yield found[number :: len(found) // AT_ONCE][:AT_ONCE]
+            stride = len(found) // AT_ONCE
+            yield found[(number + sample.number()) % stride :: stride][:AT_ONCE]
 
 
 class KillsTest(testtools.TestCase):
@@ -34,6 +39,6 @@ class KillsTest(testtools.TestCase):
         # How soon all is well again is for `tox -e crash`, beside which nothing runs.
         kills.bound_s = killing.PATIENCE_S
         lost = []
-        for batch in sample():
+        for batch in batches():
             lost += [outcome for outcome in kills.run(batch) if not outcome.survived]
-        self.assertEqual([], lost)
+        self.assertEqual([], lost, sample.replay())

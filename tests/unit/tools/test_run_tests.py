@@ -10,6 +10,7 @@ import fixtures
 import testtools
 
 from tools import run_tests
+from tools import sample
 
 
 def _report(results, *, in_ci=False):
@@ -108,9 +109,9 @@ raise SystemExit(int(first))
         with open(os.path.join(work, 'tox.py'), 'w') as file:
             file.write(self.TOX)
         runner = subprocess.run(
-            [sys.executable, run_tests.__file__, 'functional'],
+            [sys.executable, '-m', 'tools.run_tests', 'functional'],
             cwd=work,
-            env={**os.environ, 'PYTHONPATH': work, 'CI': ''},
+            env={**os.environ, 'PYTHONPATH': sample.TOP, 'CI': ''},
             stdout=subprocess.PIPE,
             text=True,
             check=False,

@@ -1,0 +1,43 @@
+"""Samples change with the commit and can be taken again."""
+
+import subprocess
+
+import fixtures
+import testtools
+
+from tests.fixtures import saga_faults
+from tools import sample
+
+
+class SampleTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        # A checkout above the temporary directory would answer for it.
+        self.useFixture(fixtures.EnvironmentVariable('GIT_CEILING_DIRECTORIES', self.directory))
+        self.addCleanup(sample.number.cache_clear)
+
+    def git(self, *args):
+        identity = ['-c', 'user.name=n', '-c', 'user.email=e@example.org']
+        subprocess.run(['git', '-C', self.directory, *identity, *args], check=True)
+
+    def test_another_commit_takes_another_one(self):
+        self.git('init', '-q')
+        found = []
+        for message in 'ab':
+            self.git('commit', '-q', '--allow-empty', '-m', message)
+            found.append(sample.of_commit(self.directory))
+        self.assertEqual(2, len(set(found)))
+        self.assertEqual(found[-1], sample.of_commit(self.directory))
+
+    def test_an_export_without_a_commit(self):
+        self.assertEqual(0, sample.of_commit(self.directory))
+
+    def test_seven_samples_are_all_cases(self):
+        cases, taken = list(range(40)), []
+        for number in range(saga_faults.SAMPLED):
+            self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
+            sample.number.cache_clear()
+            self.assertEqual(f'{sample.VARIABLE}={number}', sample.replay())
+            taken += saga_faults.sample(cases)
+        self.assertEqual(cases, sorted(taken))

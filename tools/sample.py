@@ -1,0 +1,41 @@
+"""Which cases of the long tables of faults and kills a run of the tests takes.
+
+A part of each table runs with every commit, and each commit takes another part. The
+number is in NOVA_LITE_TEST_SAMPLE, or else made from the commit that is checked out; it
+is 0 where there is none. The same number takes the same cases again.
+"""
+
+import functools
+import os
+import subprocess
+
+VARIABLE = 'NOVA_LITE_TEST_SAMPLE'
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DIGITS = 6
+
+
+@functools.cache
+def number():
+    """Return the number of this run's sample."""
+    given = os.environ.get(VARIABLE)
+    return int(given) if given else of_commit(TOP)
+
+
+def of_commit(directory):
+    """Return a number made from the commit checked out in a directory; 0 without one."""
+    try:
+        done = subprocess.run(
+            ['git', '-C', directory, 'rev-parse', '--verify', '--quiet', 'HEAD'],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        return 0
+    return int(done.stdout[:DIGITS], 16) if done.returncode == 0 else 0
+
+
+def replay():
+    """Return what takes the same cases again, to be printed."""
+    return f'{VARIABLE}={number()}'
