@@ -75,7 +75,7 @@ class RefusalTests(testtools.TestCase):
 
     def test_an_unknown_name(self):
         error = self.assertRaises(profile.ProfileError, profile.load, 'no-such')
-        self.assertIn('neither a file nor one of: default, instant', str(error))
+        self.assertIn('neither a file nor one of: default, instant, jittery', str(error))
 
 
 class ProfileTests(testtools.TestCase):
@@ -83,6 +83,10 @@ class ProfileTests(testtools.TestCase):
         for name in profile.bundled():
             behaviour = profile.load(name).behaviour('any')
             self.assertEqual(set(profile.VERBS), set(behaviour.delays))
+
+    def test_jittery_delays_every_verb_by_up_to_three_seconds(self):
+        delays = profile.load('jittery').behaviour('any').delays
+        self.assertEqual({delay.Uniform(0, 3)}, {delays[verb] for verb in profile.VERBS})
 
     def test_later_rules_prevail_and_hosts_with_the_same_rules_share(self):
         made = profile.parse("""
