@@ -24,7 +24,7 @@ class MonitoringTest(base.CloudTest):
 
     def samples(self):
         """{(metric, its labels as pairs): value} of /metrics."""
-        answer = requests.get(f'{self.url}/metrics', timeout=30)
+        answer = requests.get(f'{self.url}/metrics', timeout=90)
         self.assertEqual(200, answer.status_code)
         self.assertTrue(answer.headers['Content-Type'].startswith('text/plain'))
         return {
@@ -41,7 +41,7 @@ class MonitoringTest(base.CloudTest):
         )
 
     def test_every_daemon_is_well(self):
-        answer = requests.get(f'{self.url}/healthcheck', timeout=30)
+        answer = requests.get(f'{self.url}/healthcheck', timeout=90)
         self.assertEqual(200, answer.status_code, answer.text)
         found = {each['daemon']: each['checks'] for each in answer.json()['daemons']}
         self.assertEqual(
@@ -55,7 +55,7 @@ class MonitoringTest(base.CloudTest):
     def test_a_daemon_names_what_is_away(self):
         self.cloud.cloud.stop_daemon('conductor-cell2')
         try:
-            answer = requests.get(f'{self.url}/healthcheck', timeout=30)
+            answer = requests.get(f'{self.url}/healthcheck', timeout=90)
         finally:
             self.cloud.cloud.start_daemon('conductor-cell2', wiring.cell_conductor)
         self.assertEqual(503, answer.status_code)
@@ -106,7 +106,7 @@ class MonitoringTest(base.CloudTest):
         }
         self.assertGreater(len(asked), 10)
         # What has not happened yet has no samples, but its family is there.
-        answer = requests.get(f'{self.url}/metrics', timeout=30).text
+        answer = requests.get(f'{self.url}/metrics', timeout=90).text
         families = {family.name for family in parser.text_string_to_metric_families(answer)}
         known = {
             f'{name}{end}'

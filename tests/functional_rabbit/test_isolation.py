@@ -28,7 +28,7 @@ from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
 
-WAIT_S = 20
+WAIT_S = 90
 RECORD = {
     'project_id': 'p',
     'user_id': 'u',

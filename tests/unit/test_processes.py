@@ -43,13 +43,13 @@ class TestDaemon(testtools.TestCase):
 
     def test_stop_returns_the_exit_code(self):
         daemon = self._running(ECHO_SIGNALS)
-        daemon.wait_for_log('ready', 10)
+        daemon.wait_for_log('ready', 60)
         self.assertEqual(3, daemon.stop())
         self.assertIn('got TERM', daemon.log_text())
 
     def test_stop_of_a_deaf_process_kills_and_says_so(self):
         daemon = self._running('trap "" TERM; echo ready; while :; do sleep 0.01; done')
-        daemon.wait_for_log('ready', 10)
+        daemon.wait_for_log('ready', 60)
         self.assertRaises(processes.NotReady, daemon.stop, 0.1)
         self.assertFalse(daemon.running)
 
@@ -62,7 +62,7 @@ class TestDaemon(testtools.TestCase):
 
     def test_restart_keeps_log_and_changes_pid(self):
         daemon = self._running(ECHO_SIGNALS)
-        daemon.wait_for_log('ready', 10)
+        daemon.wait_for_log('ready', 60)
         before = daemon.pid
         daemon.restart()
         daemon.wait_for(lambda: daemon.log_text().count('ready') == 2, 10, 'ready again')
@@ -86,7 +86,7 @@ class TestDaemon(testtools.TestCase):
 
     def test_paused_process_does_nothing(self):
         daemon = self._running('echo x; exec sleep 1000')
-        daemon.wait_for_log('x', 10)
+        daemon.wait_for_log('x', 60)
         daemon.pause()
         daemon.wait_for(lambda: _state(daemon.pid) == 'T', 10, 'stopped')
         daemon.resume()
@@ -94,7 +94,7 @@ class TestDaemon(testtools.TestCase):
 
     def test_environment_is_added(self):
         daemon = self._running('echo $COLOUR; echo $PATH', env={'COLOUR': 'blue'})
-        self.assertEqual(0, daemon.wait(10))
+        self.assertEqual(0, daemon.wait(60))
         self.assertEqual(['blue', os.environ['PATH']], daemon.log_text().split())
 
     def test_gone_with_the_test_process(self):
@@ -109,7 +109,7 @@ class TestDaemon(testtools.TestCase):
             processes.Daemon([sys.executable, '-c', program], name='outer', env={'PYTHONPATH': '.'})
         )
         outer.start()
-        self.assertEqual(-signal.SIGKILL, outer.wait(30))
+        self.assertEqual(-signal.SIGKILL, outer.wait(60))
         self._wait_until_gone(int(outer.log_text()))
 
     def _wait_until_gone(self, pid):

@@ -106,20 +106,20 @@ class SignalTests(testtools.TestCase):
         if at_start == 'pass':
             self.notify.wait_for('READY=1')
         else:
-            daemon.wait_for_log('starting', 30)
+            daemon.wait_for_log('starting', 60)
         return daemon
 
     def test_sigterm_and_sigint_end_it_in_good_order(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             daemon = self._run()
             daemon.signal(number)
-            self.assertEqual(0, daemon.wait(10))
+            self.assertEqual(0, daemon.wait(60))
             self.assertIn('stopped', daemon.log_text())
 
     def test_sighup_reloads_and_goes_on(self):
         daemon = self._run()
         daemon.signal(signal.SIGHUP)
-        daemon.wait_for_log('reloaded', 10)
+        daemon.wait_for_log('reloaded', 60)
         self.assertEqual(0, daemon.stop(10))
 
     def test_sigterm_ends_a_start_that_waits(self):
@@ -136,7 +136,7 @@ class SignalTests(testtools.TestCase):
         daemon = self._run()
         daemon.signal(signal.SIGHUP)
         self.notify.wait_for('RELOADING=1')
-        daemon.wait_for_log('reloaded', 10)
+        daemon.wait_for_log('reloaded', 60)
         self.notify.wait_for('READY=1')
         self.assertEqual(0, daemon.stop(10))
         self.notify.wait_for('STOPPING=1')

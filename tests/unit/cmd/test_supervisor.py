@@ -45,7 +45,7 @@ class SupervisorTests(testtools.TestCase):
             return log.read()
 
     def wait_for(self, condition):
-        deadline = runtime.monotonic() + 30
+        deadline = runtime.monotonic() + 60
         while not condition():
             self.assertTrue(runtime.monotonic() < deadline)
             runtime.sleep(0.02)

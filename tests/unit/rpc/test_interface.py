@@ -124,7 +124,7 @@ class InterfaceTest(testtools.TestCase):
             cell_uuid=runtime.new_uuid(),
         )
         self.client.nudge(self.ctxt, 'host-2', [thing])
-        self.assertTrue(runtime.wait(self.manager.nudged, 10))
+        self.assertTrue(runtime.wait(self.manager.nudged, 60))
         ((host, things),) = self.manager.seen
         self.assertEqual('host-2', host)
         self.assertEqual([thing.as_dict()], [each.as_dict() for each in things])

@@ -146,11 +146,11 @@ class SourceTest(base.SchedulerTestCase):
 
         def wait():
             asked.set()
-            answer.wait(10)
+            answer.wait(60)
 
         self.placement.during = wait
         threads = [runtime.spawn(lambda: found.append(self.get())) for _ in range(5)]
-        asked.wait(10)
+        asked.wait(60)
         answer.set()
         for thread in threads:
             thread.join()
@@ -164,7 +164,7 @@ class SourceTest(base.SchedulerTestCase):
 
         def fail():
             asked.set()
-            answer.wait(10)
+            answer.wait(60)
             raise exception.Unavailable(service='placement', reason='gone')
 
         def get():
@@ -175,7 +175,7 @@ class SourceTest(base.SchedulerTestCase):
 
         self.placement.during = fail
         threads = [runtime.spawn(get) for _ in range(3)]
-        asked.wait(10)
+        asked.wait(60)
         answer.set()
         for thread in threads:
             thread.join()

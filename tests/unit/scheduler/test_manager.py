@@ -258,7 +258,7 @@ class SlowPlacement(client.Placement):
 
     def claim(self, ctxt, consumer, request, **options):
         self.asked.put(consumer.uuid)
-        self.go_on.wait(30)
+        self.go_on.wait(60)
         return super().claim(ctxt, consumer, request, **options)
 
 
@@ -271,7 +271,7 @@ class ConcurrencyTest(cloud.ManagerTestCase):
         found, threads = [], []
         for _ in range(3):
             threads.append(runtime.spawn(lambda: found.extend(self.chosen())))
-            self.placement.asked.get(timeout=30)
+            self.placement.asked.get(timeout=60)
         self.placement.go_on.set()
         for thread in threads:
             thread.join()

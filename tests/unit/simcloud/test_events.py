@@ -35,7 +35,7 @@ class Compute:
     def wait_for(self, count):
         """The first `count` events, as (name, server, tag)."""
         with self.arrived:
-            self.arrived.wait_for(lambda: len(self.events) >= count, timeout=30)
+            self.arrived.wait_for(lambda: len(self.events) >= count, timeout=60)
             return [(one['name'], one['server_uuid'], one['tag']) for one in self.events]
 
 
