@@ -116,7 +116,7 @@ def _heard(dispatch):
     def make(declared, implementation, labels):
         method = dispatch(declared, implementation, labels)
         if os.environ.get(TWICE):
-            method = _delivered_twice(method)
+            method = delivered_twice(method)
         if not os.environ.get(SOCKET):
             return method
 
@@ -141,8 +141,8 @@ def _server_of(arguments):
     return arguments.get('instance_uuid') or next(iter(arguments.get('instance_uuids', ())), None)
 
 
-def _delivered_twice(method):
-    """As if the broker had delivered the message to two threads at the same time."""
+def delivered_twice(method):
+    """Return a method that runs in two threads at once, as if its message came twice."""
 
     @functools.wraps(method)
     def twice(ctxt, **arguments):

@@ -1,0 +1,62 @@
+"""Every message of a cloud is delivered twice, during each kind of saga.
+
+Nothing is done twice, nothing fails, and nothing is left. Each server comes into being
+and goes without: what builds and deletes it is no saga. Kinds come from the code.
+"""
+
+from tests.fixtures import scenarios
+from tests.fixtures import twice
+from tests.functional import test_saga_faults
+
+CROSSING = [name for name in scenarios.SCENARIOS if name.startswith('cross-cell')]
+WITHIN = [name for name in scenarios.SCENARIOS if name not in CROSSING]
+RUNNING = ('ACTIVE', 'VERIFY_RESIZE')
+
+
+class TwiceCase(test_saga_faults.FaultsCase):
+    """Each scenario has a server of its own, which is deleted in the end."""
+
+    def setUp(self):
+        # The daemons are made in the cloud's setUp.
+        self.deliveries = self.useFixture(twice.DeliveredTwice())
+        super().setUp()
+
+    def run_all(self, names):
+        found = {name: self.run_twice(scenarios.SCENARIOS[name]) for name in names}
+        self.assertEqual({}, {name: wrong for name, wrong in found.items() if wrong})
+
+    def run_twice(self, scenario):
+        """Return what is wrong after a saga of a scenario; None when nothing is."""
+        server = scenario.boot(self.stage)
+        scenario.prepare(self.stage, server)
+        self.stage.wait_idle(server)
+        self.deliveries.on = True
+        scenario.ask(self.stage, server)
+        outcome = self.faults.ended(server).state
+        if outcome != 'done':
+            self.deliveries.on = False
+            return outcome
+        found = self.cloud.wait(server, scenario.done)
+        self.stage.wait_idle(server)
+        self.deliveries.on = False
+        guests = self.cloud.guests().get(server.id, [])
+        wanted = [found.compute_host] if scenario.done in RUNNING else []
+        boss = self.cloud.cloud.daemons['super-conductor'].manager
+        for _look in range(2):
+            # Two schedulers may claim two hosts; the audit gives up what no move wants.
+            boss.audit_allocations()
+        wrong = self.cloud.findings()
+        scenario.recover(self.stage)
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        return wrong or (None if guests == wanted else f'runs on {guests}, not {wanted}')
+
+
+class TwiceTest(TwiceCase):
+    def test_within_a_cell(self):
+        self.run_all(WITHIN)
+
+
+class CrossingTwiceTest(TwiceCase, test_saga_faults.CrossingCase):
+    def test_crossing(self):
+        self.run_all(CROSSING)
