@@ -30,8 +30,14 @@ class Runtime:
     def now(self):
         return datetime.datetime.now(datetime.UTC)
 
+    def database_now(self):
+        return self.now()
+
     def monotonic(self):
         return time.monotonic()
+
+    def boottime(self):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def sleep(self, seconds):
         time.sleep(seconds)
@@ -77,6 +83,19 @@ def timestamp():
 def monotonic():
     """Seconds of a clock that never goes back; only differences mean anything."""
     return _current.monotonic()
+
+
+def database_now():
+    """The clock of databases in SQLite files, in UTC without a zone: one for all processes.
+
+    A runtime whose processes have clocks that differ answers the same to all of them.
+    """
+    return _current.database_now().replace(tzinfo=None)
+
+
+def boottime():
+    """Seconds of a clock that never goes back and counts while the machine sleeps."""
+    return _current.boottime()
 
 
 def cpu_time():

@@ -13,6 +13,7 @@ OPTS = [
         'lease_s',
         default=15,
         min=1,
+        max=3600,
         help='Seconds a super-conductor owns a saga without renewing its lease.',
     ),
     cfg.FloatOpt(
@@ -25,6 +26,7 @@ OPTS = [
         'build_lease_s',
         default=60,
         min=1,
+        max=3600,
         help='Seconds after which a build that nobody finished is taken up again.',
     ),
     cfg.IntOpt(

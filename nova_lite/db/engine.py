@@ -14,6 +14,7 @@ from sqlalchemy import pool
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import clock
 from nova_lite.db import errors
 from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
@@ -280,6 +281,7 @@ def _sqlite_engine(url, threads):
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connected(dbapi_connection, _record):
         dbapi_connection.isolation_level = None
+        clock.prepare_sqlite(dbapi_connection)
         cursor = dbapi_connection.cursor()
         cursor.execute('PRAGMA journal_mode=WAL')
         cursor.execute('PRAGMA synchronous=NORMAL')

@@ -16,10 +16,14 @@ IS, IN, NULL, IN_OR_NULL, NEVER = 'is', 'in', 'null', 'in or null', 'never'
 MANY = (list, tuple, set, frozenset)
 
 
-def insert(connection, table, values):
-    """Insert one row (a dict) or many (a list of dicts)."""
+def insert(connection, table, values, **computed):
+    """Insert one row (a dict) or many (a list of dicts).
+
+    computed: SQL expressions of further columns
+    """
     if values:
-        connection.execute(_inserting(table), values)
+        statement = _inserting(table).values(**computed) if computed else _inserting(table)
+        connection.execute(statement, values)
 
 
 def insert_returning_id(connection, table, values):
@@ -27,10 +31,14 @@ def insert_returning_id(connection, table, values):
     return connection.execute(_inserting(table), values).inserted_primary_key[0]
 
 
-def insert_new(connection, table, values, error):
-    """Insert one row and return its first key; raises `error` when a unique key is taken."""
+def insert_new(connection, table, values, error, **computed):
+    """Insert one row and return its first key; raises `error` when a unique key is taken.
+
+    computed: SQL expressions of further columns
+    """
     try:
-        return connection.execute(_inserting(table), values).inserted_primary_key[0]
+        statement = _inserting(table).values(**computed) if computed else _inserting(table)
+        return connection.execute(statement, values).inserted_primary_key[0]
     except db_exception.DBDuplicateEntry:
         raise error from None
 
@@ -58,9 +66,14 @@ def every(connection, table, *conditions, order_by=None, **where):
     return connection.execute(query, _parameters(where)).all()
 
 
-def change(connection, table, values, **where):
-    """Set `values` in the rows whose columns equal `where`; how many there were."""
+def change(connection, table, values, *, computed=None, **where):
+    """Set `values` in the rows whose columns equal `where`; how many there were.
+
+    computed: {column: SQL expression} of further columns
+    """
     statement = _updating(table, _shape(where), (), tuple(values))
+    if computed:
+        statement = statement.values(**computed)
     parameters = {**_parameters(where), **_values(values)}
     return connection.execute(statement, parameters).rowcount
 

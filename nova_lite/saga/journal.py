@@ -10,6 +10,9 @@ import typing
 FORWARD, UNDO = 'forward', 'undo'
 RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
 ENDED = (DONE, UNDONE)
+# A wait or a lease that ends later was written before the clock was set back.
+LONGEST_WAIT_S = 900
+LONGEST_LEASE_S = 3600
 
 
 class LostLease(Exception):
@@ -40,7 +43,10 @@ class Journal(typing.Protocol):
         """Remember where the saga stands now, before its next step."""
 
     def park(self, record, note, *, position, wake_in_s, attempts, data):
-        """Give the lease back and look at the saga again after `wake_in_s`."""
+        """Give the lease back and look at the saga again after `wake_in_s`.
+
+        At the latest after LONGEST_WAIT_S.
+        """
 
     def finish(self, record, *, state, note=None, position=0, data=None):
         """The saga has ended as `state`; note, position, data: as `advance`, of its last step."""

@@ -6,7 +6,9 @@ from testtools import matchers
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import clock
 from nova_lite.db import engine
+from nova_lite.db import types
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
@@ -141,6 +143,34 @@ class Common:
             self.open(LIMITS, **query).read(self.isolation), matchers.Contains('READ COMMITTED')
         )
 
+    def test_the_clock_of_the_server(self):
+        """Of the present, in UTC, to the microsecond; also where others have waited."""
+        instants = sa.table('instants', sa.column('id'), sa.column('at', types.Time()))
+        metadata = sa.MetaData()
+        sa.Table('instants', metadata, sa.Column('id', sa.Integer), sa.Column('at', types.Time()))
+        metadata.create_all(self.database.engine)
+        self.addCleanup(metadata.drop_all, self.database.engine)
+
+        def write(connection):
+            found = connection.execute(
+                sa.select(clock.now(), clock.after(2.5), clock.after(-86400))
+            ).one()
+            self.run_sql(self.other, self.short_sleep)
+            connection.execute(instants.insert().values(id=1, at=clock.after(60)))
+            left = connection.scalar(sa.select(instants.c.at))
+            self.assertTrue(
+                connection.scalar(sa.select(clock.after(59) < instants.c.at).select_from(instants))
+            )
+            return *found, left
+
+        now, later, before, left = self.database.write(write)
+        self.assertEqual(
+            (2.5, -86400), ((later - now).total_seconds(), (before - now).total_seconds())
+        )
+        self.assertThat((left - now).total_seconds(), matchers.GreaterThan(60.0))
+        off_s = abs((runtime.naive_now() - now).total_seconds())
+        self.assertThat(off_s, matchers.LessThan(60))
+
     def isolation(self, connection):
         found = connection.exec_driver_sql(self.isolation_sql).scalar()
         return found.upper().replace('-', ' ')
@@ -148,6 +178,7 @@ class Common:
 
 class TestMariaDB(Common, Case):
     server_class = mariadb.MariaDB
+    short_sleep = 'DO SLEEP(0.05)'
     brief_wait = 'SET SESSION innodb_lock_wait_timeout = 1'
     process_sql = 'SELECT CONNECTION_ID()'
     isolation_sql = 'SELECT @@SESSION.tx_isolation'
@@ -184,6 +215,7 @@ class TestMariaDB(Common, Case):
 
 class TestPostgreSQL(Common, Case):
     server_class = postgresql.PostgreSQL
+    short_sleep = 'SELECT pg_sleep(0.05)'
     brief_wait = "SET LOCAL lock_timeout = '200ms'"
     process_sql = 'SELECT pg_backend_pid()'
     isolation_sql = 'SHOW transaction_isolation'

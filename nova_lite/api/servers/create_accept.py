@@ -66,10 +66,10 @@ def _store(connection, req, plan, *, devices, image):
                 ],
                 'tags': plan.tags,
                 'arguments': arguments,
-                'lease_until': now + datetime.timedelta(seconds=req.conf.conductor.build_lease_s),
             }
             for index, uuid in enumerate(uuids)
         ],
+        lease_s=req.conf.conductor.build_lease_s,
     )
     request_specs.create(
         connection, [_spec(req, plan, uuid, count=count, image=image) for uuid in uuids]

@@ -5,21 +5,32 @@ and a row whose lease ran out is taken up by the sweep. A row that was withdrawn
 none to readers; it stays until what a builder may have left is cleared away.
 """
 
-import datetime
-
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite import runtime
+from nova_lite.db import clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.saga import journal
 
 TABLE = models.BuildRequest.__table__
 
 
-def create(connection, values):
-    """Add build requests (a list of dicts of columns)."""
-    rows.insert(connection, TABLE, values)
+def create(connection, values, lease_s=None):
+    """Add build requests (a list of dicts of columns).
+
+    lease_s: seconds after which the sweep takes them up; None: `values` say it
+    """
+    computed = {} if lease_s is None else {'lease_until': clock.after(lease_s)}
+    rows.insert(connection, TABLE, values, **computed)
+
+
+def _is_due():
+    """Its lease has ended, or was written before the clock was set back."""
+    return sa.or_(
+        TABLE.c.lease_until < clock.now(),
+        TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+    )
 
 
 def get(connection, uuid):
@@ -76,11 +87,10 @@ def withdraw(connection, uuid, lease_s):
     ).first()
     if row is None:
         return None
-    lease_until = runtime.naive_now() + datetime.timedelta(seconds=lease_s)
     connection.execute(
         TABLE.update()
         .where(TABLE.c.id == row.id)
-        .values(withdrawn=True, epoch=row.epoch + 1, lease_until=lease_until)
+        .values(withdrawn=True, epoch=row.epoch + 1, lease_until=clock.after(lease_s))
     )
     return rows.find(connection, TABLE, id=row.id)
 
@@ -97,11 +107,10 @@ def take_over(connection, lease_s, limit=20):
 
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
-    now = runtime.naive_now()
     due = (
         connection.execute(
             sa.select(TABLE.c.reservation_id)
-            .where(TABLE.c.lease_until < now, TABLE.c.withdrawn.is_(False))
+            .where(_is_due(), TABLE.c.withdrawn.is_(False))
             .order_by(TABLE.c.id)
             .limit(limit)
         )
@@ -115,7 +124,7 @@ def take_over(connection, lease_s, limit=20):
                 sa.select(TABLE.c.id)
                 .where(
                     TABLE.c.reservation_id == reservation_id,
-                    TABLE.c.lease_until < now,
+                    _is_due(),
                     TABLE.c.withdrawn.is_(False),
                 )
                 .with_for_update()
@@ -126,7 +135,7 @@ def take_over(connection, lease_s, limit=20):
         connection.execute(
             TABLE.update()
             .where(TABLE.c.id.in_(mine))
-            .values(epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s))
+            .values(epoch=TABLE.c.epoch + 1, lease_until=clock.after(lease_s))
         )
         found = rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
         if found:
@@ -136,10 +145,9 @@ def take_over(connection, lease_s, limit=20):
 
 def take_over_withdrawn(connection, lease_s, limit=20):
     """Own the oldest withdrawn requests whose lease ran out; their rows, epochs raised."""
-    now = runtime.naive_now()
     due = connection.execute(
         sa.select(TABLE.c.id)
-        .where(TABLE.c.lease_until < now, TABLE.c.withdrawn.is_(True))
+        .where(_is_due(), TABLE.c.withdrawn.is_(True))
         .order_by(TABLE.c.id)
         .limit(limit)
         .with_for_update()
@@ -148,7 +156,7 @@ def take_over_withdrawn(connection, lease_s, limit=20):
     connection.execute(
         TABLE.update()
         .where(TABLE.c.id.in_(mine))
-        .values(epoch=TABLE.c.epoch + 1, lease_until=now + datetime.timedelta(seconds=lease_s))
+        .values(epoch=TABLE.c.epoch + 1, lease_until=clock.after(lease_s))
     )
     return rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
 
@@ -162,5 +170,5 @@ def expire(connection, epoch_of):
         connection.execute(
             TABLE.update()
             .where(TABLE.c.instance_uuid == uuid, TABLE.c.epoch == epoch)
-            .values(lease_until=runtime.naive_now())
+            .values(lease_until=clock.now())
         )

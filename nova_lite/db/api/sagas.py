@@ -1,12 +1,12 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
-import datetime
 import functools
 
 import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.saga import journal
@@ -24,7 +24,6 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
     conflict = exception.Conflict(reason='another operation moves the server already')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
         raise conflict
-    now = runtime.naive_now()
     values = ctxt.to_wire()
     values.pop('auth_token')
     rows.insert_new(
@@ -40,9 +39,9 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
             'arguments': arguments,
             'state': journal.RUNNING,
             'direction': journal.FORWARD,
-            'wake_at': now + datetime.timedelta(seconds=wake_in_s),
         },
         conflict,
+        wake_at=clock.after(wake_in_s),
     )
     _event(connection, uuid, 'api', 0, journal.Note('accepted'))
 
@@ -73,11 +72,12 @@ def standing(connection):
 
 def lag_s(connection):
     """Seconds since the one most overdue should have been taken up; 0 when none is."""
-    now = runtime.naive_now()
-    due = sa.select(TABLE.c.wake_at, TABLE.c.lease_until).where(_free(now), TABLE.c.wake_at <= now)
-    # One that is held is not late before its lease has ended.
-    since = [max(filter(None, times)) for times in connection.execute(due)]
-    return (now - min(since)).total_seconds() if since else 0.0
+    due = sa.select(clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(*_due_now())
+    found = connection.execute(due).all()
+    # One that is held is not late before its lease has ended. One that lies far ahead was
+    # written before the clock was set back.
+    late = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
+    return max([0.0, *late])
 
 
 def find_active(connection, instance_uuid):
@@ -90,7 +90,7 @@ def wake(connection, uuid):
     done = connection.execute(
         TABLE.update()
         .where(TABLE.c.uuid == uuid, TABLE.c.state == journal.PARKED)
-        .values(wake_at=runtime.naive_now())
+        .values(wake_at=clock.now())
     )
     return bool(done.rowcount)
 
@@ -176,14 +176,14 @@ class Journal:
             'data': data,
             'owner': None,
             'lease_until': None,
-            'wake_at': _later(wake_in_s),
         }
         if note.what == 'waits':
             # Polls of a long wait would fill the table: the first one is recorded.
             values['waits_on'] = note.step
             if record.waits_on == note.step:
                 note = journal.Note(None)
-        self.database.write(_change, record, values, note)
+        wake_in_s = min(wake_in_s, journal.LONGEST_WAIT_S)
+        self.database.write(_change, record, values, note, wake_in_s=wake_in_s)
 
     def finish(self, record, *, state, note=None, position=0, data=None):
         values = {}
@@ -199,19 +199,31 @@ class Journal:
         self.database.write(_change, record, values, note, journal.Note(state))
 
     def due(self, limit):
-        return self.database.read(_due, limit)
+        return self.database.read(_find_due, limit)
 
 
-def _later(seconds):
-    return runtime.naive_now() + datetime.timedelta(seconds=seconds)
-
-
-def _free(now):
-    """No one holds it."""
+def _free():
+    """No one holds it. A lease that ends later than any is one of a clock that was set."""
     return sa.and_(
         TABLE.c.state.in_((journal.RUNNING, journal.PARKED)),
-        sa.or_(TABLE.c.lease_until.is_(None), TABLE.c.lease_until < now),
+        sa.or_(
+            TABLE.c.lease_until.is_(None),
+            TABLE.c.lease_until < clock.now(),
+            TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+        ),
     )
+
+
+def _due():
+    """It is to be looked at, as is one that is to be looked at later than any may be."""
+    return sa.or_(
+        TABLE.c.wake_at <= clock.now(), TABLE.c.wake_at > clock.after(journal.LONGEST_WAIT_S)
+    )
+
+
+@functools.cache
+def _due_now():
+    return _free(), _due()
 
 
 @functools.cache
@@ -221,15 +233,15 @@ def _acquiring():
         .where(
             TABLE.c.uuid == sa.bindparam('of'),
             TABLE.c.epoch == sa.bindparam('before'),
-            _free(sa.bindparam('now')),
+            _free(),
             # The nudge for a new saga comes before the time at which the sweep would look.
-            sa.or_(TABLE.c.wake_at <= sa.bindparam('now'), TABLE.c.epoch == 0),
+            sa.or_(_due(), TABLE.c.epoch == 0),
         )
         .values(
             state=journal.RUNNING,
             epoch=sa.bindparam('newest'),
             owner=sa.bindparam('holder'),
-            lease_until=sa.bindparam('until'),
+            lease_until=clock.after(sa.bindparam('lease_s', type_=sa.Float)),
         )
     )
 
@@ -238,16 +250,14 @@ def _acquire(connection, uuid, owner, lease_s):
     before = rows.find(connection, TABLE, uuid=uuid)
     if before is None:
         return None
-    now = runtime.naive_now()
     done = connection.execute(
         _acquiring(),
         {
             'of': uuid,
             'before': before.epoch,
-            'now': now,
             'newest': before.epoch + 1,
             'holder': owner,
-            'until': now + datetime.timedelta(seconds=lease_s),
+            'lease_s': lease_s,
         },
     )
     if not done.rowcount:
@@ -259,7 +269,6 @@ def _acquire(connection, uuid, owner, lease_s):
 
 
 def _renew(connection, held, owner, lease_s):
-    until = _later(lease_s)
     for uuid, epoch in held.items():
         connection.execute(
             TABLE.update()
@@ -269,28 +278,21 @@ def _renew(connection, held, owner, lease_s):
                 TABLE.c.owner == owner,
                 TABLE.c.state == journal.RUNNING,
             )
-            .values(lease_until=until)
+            .values(lease_until=clock.after(lease_s))
         )
 
 
-def _change(connection, record, values, *notes):
+def _change(connection, record, values, *notes, wake_in_s=None):
     held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': journal.RUNNING}
-    if not rows.change(connection, TABLE, values, **held):
+    computed = {} if wake_in_s is None else {'wake_at': clock.after(wake_in_s)}
+    if not rows.change(connection, TABLE, values, computed=computed, **held):
         raise journal.LostLease(record.uuid)
     for note in notes:
         if note is not None and note.what is not None:
             _event(connection, record.uuid, record.owner, record.epoch, note)
 
 
-def _due(connection, limit):
-    now = runtime.naive_now()
-    return (
-        connection.execute(
-            sa.select(TABLE.c.uuid)
-            .where(_free(now), TABLE.c.wake_at <= now)
-            .order_by(TABLE.c.wake_at)
-            .limit(limit)
-        )
-        .scalars()
-        .all()
-    )
+def _find_due(connection, limit):
+    return connection.scalars(
+        sa.select(TABLE.c.uuid).where(*_due_now()).order_by(TABLE.c.wake_at).limit(limit)
+    ).all()

@@ -1,0 +1,69 @@
+"""The database's clock, which is one for all processes that compare instants in it.
+
+Leases, wake-ups and heartbeats are written and compared with these expressions, to the
+microsecond and in UTC. A process whose own clock is wrong or is set does not matter.
+SQLite has no server: there it is the clock of `runtime.database_now`.
+"""
+
+import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.ext import compiler
+from sqlalchemy.sql import functions
+
+from nova_lite import runtime
+from nova_lite.db import types
+
+_SQLITE = 'nova_lite_after'
+
+
+class _After(functions.FunctionElement):
+    """See `after`."""
+
+    name = 'nova_lite_after'
+    type = types.Time()
+    inherit_cache = True
+
+
+def after(seconds):
+    """Return the expression of the instant in `seconds` (a number or a bindparam)."""
+    if not isinstance(seconds, sa.BindParameter):
+        seconds = sa.bindparam(None, float(seconds), type_=sa.Float, unique=True)
+    return _After(seconds)
+
+
+def now():
+    """Return the expression of the present instant."""
+    return after(0)
+
+
+@compiler.compiles(_After, 'sqlite')
+def _sqlite(element, compiled, **options):
+    # As a subquery it is computed once in a statement, not once for each row.
+    return f'(SELECT {_SQLITE}({compiled.process(element.clauses, **options)}))'
+
+
+@compiler.compiles(_After, 'mysql', 'mariadb')
+def _mariadb(element, compiled, **options):
+    return f'(UTC_TIMESTAMP(6) + INTERVAL {compiled.process(element.clauses, **options)} SECOND)'
+
+
+@compiler.compiles(_After, 'postgresql')
+def _postgresql(element, compiled, **options):
+    # Not CURRENT_TIMESTAMP: that is the beginning of the transaction, before its waits.
+    seconds = compiled.process(element.clauses, **options)
+    return (
+        "(timezone('UTC', statement_timestamp())"
+        f' + make_interval(secs => CAST({seconds} AS double precision)))'
+    )
+
+
+def prepare_sqlite(dbapi_connection):
+    """Give a connection to SQLite the function that `after` calls."""
+    dbapi_connection.create_function(_SQLITE, 1, _text_after)
+
+
+def _text_after(seconds):
+    """Return the instant in `seconds` as SQLAlchemy stores it."""
+    at = runtime.database_now() + datetime.timedelta(seconds=seconds)
+    return at.strftime('%Y-%m-%d %H:%M:%S.%f')

@@ -1,0 +1,169 @@
+"""Leases and wake-ups: compared by the clock of the database, whatever a process's says."""
+
+import datetime
+
+import testtools
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
+from tests.fixtures import clock
+from tests.fixtures import database
+
+REQUEST = {
+    'project_id': 'alpha',
+    'reservation_id': 'r-1',
+    'request_id': 'req-1',
+    'instance': {},
+    'block_devices': [],
+    'tags': [],
+    'arguments': {},
+}
+HOUR = 3600
+
+
+class SkewedRuntime(clock.ManualRuntime):
+    """A process whose own clock is ahead of the database's by `skew_s`."""
+
+    skew_s = 0
+
+    def now(self):
+        return self.current + datetime.timedelta(seconds=self.skew_s)
+
+    def database_now(self):
+        return self.current
+
+
+class Base(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = SkewedRuntime()
+        installed = runtime.install(self.clock)
+        installed.__enter__()
+        self.addCleanup(installed.__exit__, None, None, None)
+        self.db = self.useFixture(database.ApiDatabase())
+
+
+class TestSagas(Base):
+    def setUp(self):
+        super().setUp()
+        self.journal = sagas.Journal(self.db.database)
+        self.uuid = runtime.new_uuid()
+        self.db.write(
+            sagas.create,
+            context.admin(),
+            uuid=self.uuid,
+            kind='resize',
+            instance_uuid=runtime.new_uuid(),
+            arguments={},
+            wake_in_s=5,
+        )
+
+    def acquire(self, owner='a', lease_s=15):
+        return self.journal.acquire(self.uuid, owner, lease_s)
+
+    def park(self, record, wake_in_s):
+        self.journal.park(
+            record,
+            journal.Note('waits', 'step'),
+            position=0,
+            wake_in_s=wake_in_s,
+            attempts=0,
+            data={},
+        )
+
+    def test_due_after_its_wait(self):
+        self.assertEqual([], self.journal.due(9))
+        self.clock.advance(5)
+        self.assertEqual([self.uuid], self.journal.due(9))
+        self.assertEqual(0.0, self.db.read(sagas.lag_s))
+        self.clock.advance(1.5)
+        self.assertEqual(1.5, self.db.read(sagas.lag_s))
+
+    def test_a_process_that_is_ahead_steals_nothing(self):
+        self.acquire()
+        self.clock.skew_s = HOUR
+        self.clock.advance(6)
+        self.assertEqual([], self.journal.due(9))
+        self.assertIsNone(self.acquire('b'))
+        self.clock.advance(15)
+        self.assertEqual([self.uuid], self.journal.due(9))
+        self.assertEqual('b', self.acquire('b').owner)
+
+    def test_a_process_that_is_set_back_goes_on(self):
+        record = self.acquire()
+        self.park(record, 2)
+        self.clock.skew_s = -HOUR
+        self.clock.advance(2)
+        self.assertEqual([self.uuid], self.journal.due(9))
+        self.assertIsNotNone(self.acquire())
+
+    def test_a_renewed_lease(self):
+        record = self.acquire()
+        self.clock.skew_s = -HOUR
+        self.clock.advance(10)
+        self.journal.renew({self.uuid: record.epoch}, 'a', 15)
+        self.clock.advance(10)
+        self.assertIsNone(self.acquire('b'))
+        self.clock.advance(6)
+        self.assertIsNotNone(self.acquire('b'))
+
+    def test_a_database_that_is_set_back(self):
+        """What should wait or be held for longer than anything may is due."""
+        self.park(self.acquire(), 30)
+        self.clock.advance(-HOUR)
+        self.assertEqual([self.uuid], self.journal.due(9))
+        self.assertEqual(0.0, self.db.read(sagas.lag_s))
+        self.assertIsNotNone(self.acquire())
+        self.clock.advance(-HOUR)
+        self.assertIsNotNone(self.acquire('b'))
+
+    def test_a_wait_has_a_bound(self):
+        self.park(self.acquire(), 10 * HOUR)
+        self.clock.advance(journal.LONGEST_WAIT_S - 1)
+        self.assertEqual([], self.journal.due(9))
+        self.clock.advance(1)
+        self.assertEqual([self.uuid], self.journal.due(9))
+
+    def test_a_wake_up(self):
+        self.park(self.acquire(), 30)
+        self.clock.skew_s = HOUR
+        self.assertTrue(self.db.write(sagas.wake, self.uuid))
+        self.assertEqual([self.uuid], self.journal.due(9))
+
+
+class TestBuildRequests(Base):
+    def create(self, lease_s):
+        values = [{**REQUEST, 'instance_uuid': runtime.new_uuid()} for _ in range(2)]
+        self.db.write(build_requests.create, values, lease_s)
+        return {each['instance_uuid'] for each in values}
+
+    def taken(self, lease_s=60):
+        found = self.db.write(build_requests.take_over, lease_s)
+        return {row.instance_uuid for rows in found.values() for row in rows}
+
+    def test_taken_over_after_the_lease(self):
+        uuids = self.create(60)
+        self.clock.skew_s = HOUR
+        self.clock.advance(60)
+        self.assertEqual(set(), self.taken())
+        self.clock.skew_s = -HOUR
+        self.clock.advance(1)
+        self.assertEqual(uuids, self.taken())
+        self.assertEqual(set(), self.taken())
+
+    def test_a_database_that_is_set_back(self):
+        uuids = self.create(60)
+        self.clock.advance(-HOUR)
+        self.assertEqual(uuids, self.taken())
+
+    def test_withdrawn_ones(self):
+        uuid, _other = sorted(self.create(60))
+        self.db.write(build_requests.withdraw, uuid, 30)
+        self.clock.skew_s = HOUR
+        self.assertEqual([], self.db.write(build_requests.take_over_withdrawn, 30))
+        self.clock.advance(31)
+        found = self.db.write(build_requests.take_over_withdrawn, 30)
+        self.assertEqual([uuid], [row.instance_uuid for row in found])
