@@ -5,12 +5,14 @@ A kill between the two is harmless: the saga's first step makes that transaction
 more. Source: design 4.
 """
 
+import collections.abc
 import dataclasses
 
 from oslo_db import exception as db_exception
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -30,6 +32,9 @@ class Intent:
     order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
     patience_s: how long it waits for another saga of the server to end
+    size: see `sagas.create`
+    admit: called with the connection in the transaction that records the saga; raises
+        OverQuota, and may hold the quota lock of `project_id`, the server's; None
     """
 
     kind: str
@@ -38,6 +43,9 @@ class Intent:
     order: dict
     arguments: dict = dataclasses.field(default_factory=dict)
     patience_s: float = END_TIMEOUT_S
+    size: dict | None = None
+    admit: collections.abc.Callable | None = None
+    project_id: str | None = None
 
 
 def order(guard, action, **options):
@@ -69,7 +77,7 @@ def begin(api_db, cell, ctxt, intent):
     """Record the saga and make its first transaction.
 
     Raises Conflict when another saga moves the server, StateChanged when its states do
-    not allow it, InstanceNotFound. Then nothing is left of the intent.
+    not allow it, InstanceNotFound, OverQuota. Then nothing is left of the intent.
     """
     _record(api_db, cell, ctxt, intent)
     try:
@@ -87,7 +95,7 @@ def _record(api_db, cell, ctxt, intent):
     pause_s = LOOK_S
     while True:
         try:
-            api_db.write(_create, ctxt, intent, cell.uuid)
+            quota_locks.write(api_db, intent.project_id, _create, ctxt, intent, cell.uuid)
             return
         except (db_exception.DBDuplicateEntry, exception.Conflict) as error:
             conflict = error
@@ -115,4 +123,7 @@ def _create(connection, ctxt, intent, cell_uuid):
         instance_uuid=intent.instance_uuid,
         arguments={**intent.arguments, 'order': intent.order, 'cell': cell_uuid},
         wake_in_s=WAKE_IN_S,
+        size=intent.size,
     )
+    if intent.admit is not None:
+        intent.admit(connection)

@@ -6,6 +6,7 @@ the default class's, [quota]. -1 is no limit. What is used is counted, never kep
 
 from nova_lite import exception
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 
 RESOURCES = (
@@ -21,6 +22,8 @@ RESOURCES = (
     'server_group_members',
 )
 COUNTED = ('instances', 'cores', 'ram')
+# The columns of those that follow from a server's size.
+SIZES = {'cores': 'vcpus', 'ram': 'memory_mb'}
 
 
 def defaults(connection, conf):
@@ -47,17 +50,10 @@ def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
 
     Counts in the caller's transaction, so that what it inserts is covered.
     """
-    project_id, user_id = ctxt.project_id, ctxt.user_id
-    scopes = [(limits(connection, conf, project_id), None)]
-    own = _known(quotas.of_project(connection, project_id, user_id))
-    if own:
-        scopes.append(({**scopes[0][0], **own}, user_id))
     size = {'instances': 1, 'cores': vcpus, 'ram': memory_mb}
     allowed = wanted
-    for limit, scope_user in scopes:
-        used = dict(
-            zip(COUNTED, instance_mappings.usage(connection, project_id, scope_user), strict=True)
-        )
+    for limit, user_id in _scopes(connection, conf, ctxt.project_id, ctxt.user_id):
+        used = _used(connection, ctxt.project_id, user_id)
         fits = min(_room(limit[name], used[name], size[name], wanted) for name in COUNTED)
         allowed = min(allowed, fits)
         if allowed < least:
@@ -65,29 +61,57 @@ def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
     return allowed
 
 
-def admit_growth(connection, conf, owner, *, vcpus, memory_mb):
-    """Raise OverQuota when a server may not grow by so much; shrinking is always allowed.
+def size_of(flavor):
+    """{'vcpus', 'memory_mb'} of a flavor, as servers keep theirs."""
+    return {name: flavor[name] for name in SIZES.values()}
 
-    owner: has project_id and user_id, of the server and not of who asks
+
+def admit_move(connection, conf, server, size):
+    """As `admit_growth`, in the transaction that records the saga which changes the size.
+
+    It waits for others that add to what the project uses, and has them wait.
     """
-    size = {'cores': max(0, vcpus), 'ram': max(0, memory_mb)}
-    if not any(size.values()):
+    scopes = _scopes(connection, conf, server.project_id, server.user_id)
+    if any(limit[name] >= 0 for limit, _user in scopes for name in SIZES):
+        quota_locks.hold(connection, server.project_id)
+    admit_growth(connection, conf, server, size)
+
+
+def admit_growth(connection, conf, server, size):
+    """Raise OverQuota when a server may not count for `size` ({'vcpus', 'memory_mb'}).
+
+    Growing alone is refused: a project above its limits may shrink its servers. The
+    limits are those of the server's owner, not of who asks.
+    """
+    mapping = instance_mappings.get(connection, server.uuid)
+    counted = instance_mappings.counted(connection, server.uuid)
+    if counted is None:
         return
-    limit = limits(connection, conf, owner.project_id)
-    scopes = [(limit, None)]
-    own = _known(quotas.of_project(connection, owner.project_id, owner.user_id))
-    if own:
-        scopes.append(({**limit, **own}, owner.user_id))
-    for limit, scope_user in scopes:
-        used = dict(
-            zip(
-                COUNTED,
-                instance_mappings.usage(connection, owner.project_id, scope_user),
-                strict=True,
-            )
-        )
-        if any(_room(limit[name], used[name], grown, 1) < 1 for name, grown in size.items()):
-            raise _over(limit, used, {'instances': 0, **size}, 1)
+    grown = {
+        resource: max(0, size[name] - getattr(mapping, name)) for resource, name in SIZES.items()
+    }
+    if not any(grown.values()):
+        return
+    for limit, user_id in _scopes(connection, conf, server.project_id, server.user_id):
+        used = _used(connection, server.project_id, user_id)
+        # Without what a saga of this server adds, be it recorded already or not.
+        for resource, name in SIZES.items():
+            used[resource] -= counted[name] - getattr(mapping, name)
+        if any(_room(limit[name], used[name], more, 1) < 1 for name, more in grown.items()):
+            raise _over(limit, used, {'instances': 0, **grown}, 1)
+
+
+def _scopes(connection, conf, project_id, user_id):
+    """[({resource: limit}, user id or None)]: the project's, and the user's own in it."""
+    limit = limits(connection, conf, project_id)
+    own = _known(quotas.of_project(connection, project_id, user_id))
+    return [(limit, None), ({**limit, **own}, user_id)] if own else [(limit, None)]
+
+
+def _used(connection, project_id, user_id):
+    """{resource: what counts} of a project, or of one user in it."""
+    found = instance_mappings.usage(connection, project_id, user_id)
+    return dict(zip(COUNTED, found, strict=True))
 
 
 def _room(limit, used, size, wanted):

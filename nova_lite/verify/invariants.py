@@ -215,8 +215,10 @@ def quota(picture):
                 yield Finding('I11', f'server {row.uuid}', 'stays, and no quota counts it')
             continue
         present[row.project_id, 'servers'] += 1
-        present[row.project_id, 'vcpus'] += row.vcpus
-        present[row.project_id, 'MiB'] += row.memory_mb
+        # A saga changes one after the other; until it ends, the greater size counts.
+        size = mapping if row.uuid in moving else row
+        present[row.project_id, 'vcpus'] += size.vcpus
+        present[row.project_id, 'MiB'] += size.memory_mb
     for key in counted.keys() | present.keys():
         if counted[key] != present[key]:
             yield Finding(

@@ -1,5 +1,7 @@
 """Resize and cold migrate in a whole cloud: what the user sees and what is left."""
 
+import functools
+
 from tests.functional import moves_base
 
 EVENTS = [
@@ -176,6 +178,30 @@ class ChecksTest(moves_base.MovesTest):
         flavor = self.stage.flavor('hundred-cores', vcpus=100)
         answer = self.stage.resize(server, flavor.name, status=403)
         self.assertIn('Quota exceeded for cores', answer.text)
+
+    def test_quota_of_resizes_at_once(self):
+        servers = [self.boot() for _ in range(3)]
+        self.stage.flavor('four-cores', vcpus=4)
+        flavor = self.cloud.flavor_id('four-cores')
+        path = f'/os-quota-sets/{self.cloud.admin.current_project_id}'
+        limit = self.stage.used_cores() + 3
+        self.addCleanup(self.cloud.api, 'DELETE', path)
+        self.cloud.api('PUT', path, json={'quota_set': {'cores': limit}})
+
+        def resize(server):
+            return self.stage.send(server, 'resize', {'flavorRef': flavor})
+
+        codes = self.stage.together(*(functools.partial(resize, each) for each in servers))
+        self.assertEqual([202, 403, 403], sorted(codes))
+        self.assertEqual(limit, self.stage.used_cores())
+        self.assertEqual([], self.cloud.findings())
+        server = servers[codes.index(202)]
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.stage.wait_idle(server)
+        self.stage.act(server, 'revertResize')
+        self.cloud.wait(server, 'ACTIVE')
+        self.stage.wait_idle(server)
+        self.assertEqual(limit - 3, self.stage.used_cores())
 
     def test_migrate(self):
         server = self.boot()

@@ -9,8 +9,16 @@ from tests.unit.api.servers import test_create
 from tests.unit.api.servers import test_create_devices
 from tests.unit.api.servers import test_create_limits
 from tests.unit.api.servers import test_list
+from tests.unit.api.servers import test_resize_quota
 
-MODULES = (test_actions, test_create, test_create_devices, test_create_limits, test_list)
+MODULES = (
+    test_actions,
+    test_create,
+    test_create_devices,
+    test_create_limits,
+    test_list,
+    test_resize_quota,
+)
 # Makes a SQLite file unreachable.
 ONLY_SQLITE = ('TestDownCell',)
 _running = {}

@@ -7,14 +7,18 @@ import concurrent.futures
 
 import testtools
 
+from nova_lite import context
 from nova_lite import runtime
 from nova_lite.api import keypairs as keypairs_api
+from nova_lite.api import quota
 from nova_lite.api import server_groups as server_groups_api
 from nova_lite.db.api import quota_locks
+from nova_lite.db.api import sagas
 from tests.fixtures import compute_api
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.functional_rabbit import test_api_databases
+from tests.unit.api.servers import test_resize_quota
 
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGmzrZGzYjYzPXUYRZQFVUQHKNZqRxIbEs0pU1EhvLFU x'
 THREADS = 8
@@ -91,6 +95,54 @@ class Races(test_api_databases.OnServer):
             for number in range(THREADS)
         ]
         self.assertEqual([200] * THREADS, [call.result(WAIT_S).status_code for call in calls])
+
+
+class ResizeRaces(test_api_databases.OnServer):
+    """Resizes at once, where the quota has room for one; mixed into a case per server."""
+
+    def setUp(self):
+        super().setUp()
+        self.pool = runtime.executor(THREADS)
+        self.addCleanup(self.pool.shutdown)
+        self.api.api_db.write(quota_locks.create, 'alpha')
+
+    def test_one_within_another(self):
+        """The second has looked at the quota before the first is committed."""
+        self.limit(cores=8)
+        first, second = (self.api.row(uuid) for uuid in self.servers[:2])
+        size = {'vcpus': 4, 'memory_mb': 1024}
+        answers = []
+
+        def slow(connection):
+            uuid = runtime.new_uuid()
+            values = {'uuid': uuid, 'kind': 'resize', 'instance_uuid': first.uuid, 'size': size}
+            sagas.create(connection, context.admin(), arguments={}, **values)
+            quota.admit_move(connection, self.api.conf, first, size)
+            answers.append(self.pool.submit(self.resize, second.uuid, code=403))
+            concurrent.futures.wait(answers, timeout=AHEAD_S)
+
+        self.api.api_db.write(slow)
+        answers[0].result(WAIT_S)
+        self.assertEqual(8, self.used()[1])
+
+    def test_all_at_once(self):
+        self.limit(cores=8)
+        body = {'resize': {'flavorRef': '43'}}
+        calls = [
+            self.pool.submit(self.api.call, 'POST', f'/servers/{uuid}/action', body)
+            for uuid in self.servers
+        ]
+        codes = sorted(call.result(WAIT_S).status_code for call in calls)
+        self.assertEqual([202] + [403] * (len(self.servers) - 1), codes)
+        self.assertEqual(8, self.used()[1])
+
+
+class ResizeRacesOnMariaDB(ResizeRaces, test_resize_quota.Case):
+    server_class = mariadb.MariaDB
+
+
+class ResizeRacesOnPostgreSQL(ResizeRaces, test_resize_quota.Case):
+    server_class = postgresql.PostgreSQL
 
 
 class RacesOnMariaDB(Races, testtools.TestCase):

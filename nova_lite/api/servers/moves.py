@@ -3,11 +3,14 @@
 What follows is the saga's of that kind (conductor.kinds).
 """
 
+import functools
+
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
+from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.rpcapi import moves as computes
@@ -27,10 +30,12 @@ def begin(req, server, *, kind, guard, action, **options):
         device: columns of a new block device
         message: noted with the action
         patience_s: how long to wait for another saga of the server to end
+        size: {'vcpus', 'memory_mb'} that the server will have, if the move changes that
         hostless: True for a server that may be on no host
     Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
     a move of this kind needs, and InstanceInvalidState or InstanceSealed on a lost race:
     InstanceMoved for a server on another host than the one that the request looked at.
+    Raises OverQuota when the owner's quota has no room for `size`.
     """
     if options.get('hostless'):
         acting.require_cell(server)
@@ -44,6 +49,7 @@ def begin(req, server, *, kind, guard, action, **options):
         arguments=options.get('arguments') or {},
         order=intents.order(guard, action, host=server.row.host, **options),
         patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
+        **_counting(req, server, options.get('size')),
     )
     try:
         intents.begin(req.app.api_db, server.cell, req.ctxt, intent)
@@ -55,6 +61,15 @@ def begin(req, server, *, kind, guard, action, **options):
         raise exception.InstanceSealed(instance_id=server.uuid) from None
     nudge(req, intent.uuid)
     return intent.uuid
+
+
+def _counting(req, server, size):
+    """The fields of an intent after which the server counts for `size` in quotas."""
+    if size is None:
+        return {}
+    row = server.row
+    admit = functools.partial(quota.admit_move, conf=req.conf, server=row, size=size)
+    return {'size': size, 'admit': admit, 'project_id': row.project_id}
 
 
 def _require_new_computes(req, cell, kind):

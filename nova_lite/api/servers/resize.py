@@ -63,13 +63,9 @@ def resize(req, server):
     flavor = create_flavor.flavor_of(req, asked['flavorRef'])
     spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
     _check_flavor(row, flavor, spec)
-    req.app.api_db.read(
-        quota.admit_growth,
-        req.conf,
-        row,
-        vcpus=flavor.vcpus - row.vcpus,
-        memory_mb=flavor.memory_mb - row.memory_mb,
-    )
+    size = quota.size_of(create_flavor.as_dict(flavor))
+    # Decided when the saga is recorded; here for the order of the checks.
+    req.app.api_db.read(quota.admit_growth, req.conf, row, size)
     create_flavor.check(
         req,
         python_types.SimpleNamespace(flavor=flavor, boots_from_volume=bool(spec.get('is_bfv'))),
@@ -82,6 +78,7 @@ def resize(req, server):
         guard=states.RESIZE,
         action='resize',
         changes=changes,
+        size=size,
         arguments={
             'flavor': create_flavor.as_dict(flavor),
             'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],

@@ -66,13 +66,6 @@ def revert(req, server):
     migration, row = finished(server), server.row
     if row.old_flavor is None:
         raise NotResized()
-    req.app.api_db.read(
-        quota.admit_growth,
-        req.conf,
-        row,
-        vcpus=row.old_flavor['vcpus'] - row.vcpus,
-        memory_mb=row.old_flavor['memory_mb'] - row.memory_mb,
-    )
     _begin(
         req,
         server,
@@ -80,6 +73,7 @@ def revert(req, server):
         kind='revert-resize',
         guard=states.REVERT_RESIZE,
         status=Status.REVERTING,
+        size=quota.size_of(row.old_flavor),
     )
 
 
@@ -114,7 +108,7 @@ def confirm_for_deletion(req, server, *, delete):
     return True
 
 
-def _begin(req, server, migration, *, kind, guard, status, arguments=None):
+def _begin(req, server, migration, *, kind, guard, status, **options):
     moves.begin(
         req,
         server,
@@ -122,10 +116,11 @@ def _begin(req, server, migration, *, kind, guard, status, arguments=None):
         uuid=runtime.new_uuid(),
         guard=guard,
         action='revertResize' if status is Status.REVERTING else 'confirmResize',
-        arguments={**(arguments or {}), 'migration_uuid': migration.uuid},
+        arguments={**options.pop('arguments', {}), 'migration_uuid': migration.uuid},
         claims={
             'uuid': migration.uuid,
             'from': [str(Status.FINISHED)],
             'to': str(status),
         },
+        **options,
     )

@@ -1,4 +1,9 @@
-"""Instance mappings: the cell of each server, and what it counts for in quotas."""
+"""Instance mappings: the cell of each server, and what it counts for in quotas.
+
+A move to another size counts for the greater of both until it ends. The new size is in
+its saga, so that nothing has to be given back, whatever becomes of the move: usage is
+counted in one statement, and the mapping changes before the saga ends.
+"""
 
 import sqlalchemy as sa
 
@@ -7,6 +12,16 @@ from nova_lite.db import rows
 from nova_lite.db.api import models
 
 TABLE = models.InstanceMapping.__table__
+SAGAS = models.Saga.__table__
+_WITH_SAGAS = TABLE.outerjoin(SAGAS, SAGAS.c.active_for == TABLE.c.instance_uuid)
+
+
+def _greater(name):
+    """Column of a mapping, or of the saga that moves the server where that is greater."""
+    return sa.case((SAGAS.c[name] > TABLE.c[name], SAGAS.c[name]), else_=TABLE.c[name])
+
+
+VCPUS, MEMORY_MB = _greater('vcpus'), _greater('memory_mb')
 
 
 def create(connection, values):
@@ -81,6 +96,17 @@ def set_size(connection, uuid, vcpus, memory_mb):
     )
 
 
+def counted(connection, uuid):
+    """{'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
+    query = (
+        sa.select(VCPUS.label('vcpus'), MEMORY_MB.label('memory_mb'))
+        .select_from(_WITH_SAGAS)
+        .where(TABLE.c.instance_uuid == uuid, TABLE.c.queued_for_delete.is_(False))
+    )
+    found = connection.execute(query).first()
+    return None if found is None else dict(found._mapping)
+
+
 def destroy(connection, uuid):
     """Forget a server."""
     rows.delete(connection, TABLE, instance_uuid=uuid)
@@ -88,11 +114,15 @@ def destroy(connection, uuid):
 
 def usage(connection, project_id, user_id=None):
     """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
-    query = sa.select(
-        sa.func.count(),
-        sa.func.coalesce(sa.func.sum(TABLE.c.vcpus), 0),
-        sa.func.coalesce(sa.func.sum(TABLE.c.memory_mb), 0),
-    ).where(TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
+    query = (
+        sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(VCPUS), 0),
+            sa.func.coalesce(sa.func.sum(MEMORY_MB), 0),
+        )
+        .select_from(_WITH_SAGAS)
+        .where(TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
+    )
     if user_id is not None:
         query = query.where(TABLE.c.user_id == user_id)
     count, vcpus, memory_mb = connection.execute(query).one()

@@ -186,6 +186,8 @@ class Saga(types.Timestamps, Base):
     step: name of the last that ended; waits_on: of the last that had to wait
     data: what finished steps left for later ones, by step name
     wake_at: a parked saga is looked at again then
+    vcpus, memory_mb: size (MiB) that quotas count for the server while it runs, where that
+        is more than its mapping says
     epoch, owner, lease_until: who may run it
     """
 
@@ -195,6 +197,8 @@ class Saga(types.Timestamps, Base):
     kind: Mapped[str] = column(sa.String(64))
     instance_uuid: Mapped[str] = column(Uuid, index=True)
     active_for: Mapped[str | None] = column(Uuid, unique=True)
+    vcpus: Mapped[int | None] = column(sa.Integer)
+    memory_mb: Mapped[int | None] = column(sa.Integer)
     project_id: Mapped[str | None] = column(Str)
     context: Mapped[dict] = column(types.Json)
     arguments: Mapped[dict] = column(types.Json)

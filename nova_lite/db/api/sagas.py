@@ -16,10 +16,12 @@ EVENTS = models.SagaEvent.__table__
 _NEWEST = sa.select(TABLE.c.epoch).where(TABLE.c.uuid == sa.bindparam('uuid'))
 
 
-def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=0):
+def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=0, size=None):
     """Record the intent to run a saga; raises Conflict if the server is in another one.
 
     wake_in_s: when the sweep may take it up if the nudge is lost
+    size: {'vcpus', 'memory_mb'} that quotas count for the server until the saga ends, if
+        that is more than its mapping says; None for a saga that changes no size
     """
     conflict = exception.Conflict(reason='another operation moves the server already')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
@@ -34,6 +36,7 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
             'kind': kind,
             'instance_uuid': instance_uuid,
             'active_for': instance_uuid,
+            **(size or {}),
             'project_id': ctxt.project_id,
             'context': values,
             'arguments': arguments,

@@ -145,6 +145,8 @@ sa.Table(
     sa.Column('kind', sa.String(64), nullable=False),
     sa.Column('instance_uuid', sa.String(36), nullable=False, index=True),
     sa.Column('active_for', sa.String(36), unique=True),
+    sa.Column('vcpus', sa.Integer()),
+    sa.Column('memory_mb', sa.Integer()),
     sa.Column('project_id', sa.String(255)),
     sa.Column('context', types.Json(), nullable=False),
     sa.Column('arguments', types.Json(), nullable=False),
