@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.conductor import bury
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import host_mappings
@@ -114,6 +115,11 @@ class Build:
                 cell.name,
             )
             return
+        try:
+            self._check_other_cells(cell, chosen)
+        except (exception.GroupPolicyViolated, exception.Unavailable) as error:
+            self._start_over(cell, chosen, error)
+            return
         compute = self.world.compute(cell)
         for uuid, choice in chosen.items():
             if uuid not in created:
@@ -125,6 +131,24 @@ class Build:
                 self._lost(uuid, cell, error)
                 continue
             self._cast(compute, created[uuid], choice)
+
+    def _check_other_cells(self, cell, chosen):
+        uuid, choice = next(iter(chosen.items()))
+        group_policies.check_other_cells(
+            self.world,
+            self.requests[uuid].arguments.get('options', {}).get('group'),
+            cell=cell,
+            host=choice[0].service_host,
+            own=set(self.requests),
+        )
+
+    def _start_over(self, cell, chosen, reason):
+        """Take the servers back from a cell; the next sweep asks the scheduler again."""
+        LOG.warning('Build of %s is scheduled again: %s', list(chosen), reason)
+        for uuid, choice in chosen.items():
+            if cell.db.write(attempts.take_back, uuid, self.requests[uuid].epoch):
+                self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+        self.world.api_db.write(build_requests.expire, self._epochs(chosen))
 
     def _create_records(self, connection, chosen):
         """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.

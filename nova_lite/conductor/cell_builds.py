@@ -4,12 +4,12 @@ Source: reference/create-server 5.
 """
 
 from oslo_log import log
-import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_actions
+from nova_lite.conductor import group_policies
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
@@ -40,8 +40,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
         return True
-    if group:
-        check_group(connection, row, host, group)
+    group_policies.check(connection, uuid, host, group)
     instances.update(
         connection,
         uuid,
@@ -228,37 +227,4 @@ def _require_building(row, host):
             what='Instance',
             key=row.uuid,
             detail=f'found {row.vm_state} on host {row.host}',
-        )
-
-
-def check_group(connection, row, host, group):
-    """Refuse a host that the group's policy forbids by now; the earlier build wins.
-
-    The members' rows are locked, so of two that start at once one sees the other.
-    GAP(reference/create-server 2.3): members in other cells are not seen.
-    """
-    table = instances.TABLE
-    members = connection.execute(
-        sa.select(table.c.uuid, table.c.host, table.c.task_state)
-        .where(
-            table.c.uuid.in_(group.get('members', ())),
-            table.c.deleted.is_(False),
-            table.c.host.is_not(None),
-        )
-        .order_by(table.c.id)
-        .with_for_update()
-    )
-    started = [
-        member.host
-        for member in members
-        if member.uuid != row.uuid and member.task_state != states.TaskState.SCHEDULING
-    ]
-    if group['policy'] == 'anti-affinity':
-        allowed = int((group.get('rules') or {}).get('max_server_per_host', 1))
-        violated = started.count(host) >= allowed
-    else:
-        violated = group['policy'] == 'affinity' and any(other != host for other in started)
-    if violated:
-        raise exception.GroupPolicyViolated(
-            policy=group['policy'], group=group.get('uuid'), host=host
         )

@@ -11,8 +11,8 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import bindings
-from nova_lite.conductor import cell_builds
 from nova_lite.conductor import crossing
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -111,12 +111,10 @@ class CrossCellResize(resize.Resize):
     # ---- records in both cells ----
 
     def record_crossing(self):
-        """Tell in the source cell where the server goes, unless its group forbids it."""
+        """Record in the source cell where the server goes."""
         if not self.world.network.bindings.are_supported(self.ctxt):
             raise NetworkTooOld(extension=bindings.EXTENSION)
-        group, chosen = self._group(), self.destination
-        if group:
-            self.there.read(cell_builds.check_group, self.row(), chosen.service_host, group)
+        chosen = self.destination
         nodes = self.there.read(
             compute_nodes.every, host=chosen.service_host, hypervisor_hostname=chosen.nodename
         )
@@ -165,7 +163,10 @@ class CrossCellResize(resize.Resize):
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     def copy(self):
-        """The destination cell knows the server, hidden and on no host."""
+        """Record the server in the destination cell, hidden and on no host.
+
+        From here on that cell knows of the move; the server's group may forbid it by now.
+        """
         copy = self.here.copy(self.instance_uuid)
         copy.instance.update(
             hidden=True,
@@ -175,7 +176,12 @@ class CrossCellResize(resize.Resize):
         )
         for migration in copy.migrations:
             migration['hidden'] = True
-        self.there.write(copies.create, copy)
+        self.there.write(self._copy, copy, self.group())
+
+    def _copy(self, connection, copy, group):
+        copies.create(connection, copy)
+        host = self.destination.service_host
+        group_policies.check(connection, self.instance_uuid, host, group)
 
     def drop_copy(self):
         self.there.purge(self.instance_uuid)

@@ -2,7 +2,6 @@
 
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
-from nova_lite.db.api import server_groups
 from nova_lite.db.cell import children
 from nova_lite.objects import flavor as flavor_objects
 
@@ -33,9 +32,3 @@ def save_flavor(connection, uuid, flavor):
     if request_specs.stored(connection, [uuid]):
         request_specs.change(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
     instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])
-
-
-def group(connection, uuid):
-    """(row, [member, ...]) of a server group."""
-    row = server_groups.get(connection, uuid)
-    return row, server_groups.members(connection, [row.id]).get(row.id, [])

@@ -12,7 +12,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import placement as placement_client
-from nova_lite.conductor import cell_builds
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -152,18 +152,13 @@ class Relocation(move.Move):
 
     def record(self):
         """Tell where the server goes, unless its group forbids it by now."""
-        uuid = self.data.get('group')
-        group = None
-        if uuid is not None:
-            row, members = self.world.api_db.read(move_records.group, uuid)
-            group = {'uuid': uuid, 'policy': row.policy, 'rules': row.rules, 'members': members}
+        group = group_policies.find(self.world.api_db, self.data.get('group'))
         self.write(self._record, group)
         self.data['recorded'] = True
 
     def _record(self, connection, group):
         chosen, row = self.destination, instances.get(connection, self.instance_uuid)
-        if group:
-            cell_builds.check_group(connection, row, chosen.service_host, group)
+        group_policies.check(connection, row.uuid, chosen.service_host, group)
         instances.update(connection, row.uuid, {}, expect_task=self.tasks)
         columns = self.destination_columns(connection)
         migrations.update(connection, self.uuid, {**columns, **self.columns_when_recorded})

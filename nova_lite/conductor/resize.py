@@ -10,6 +10,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -143,20 +144,15 @@ class Resize(move.Move):
 
     def record(self):
         """Tell where the server goes, unless its group forbids it by now."""
-        group = self._group()
-        self.write(self._record, group)
+        self.write(self._record, self.group())
 
-    def _group(self):
-        uuid = self.data.get('group')
-        if uuid is None:
-            return None
-        row, members = self.world.api_db.read(move_records.group, uuid)
-        return {'uuid': uuid, 'policy': row.policy, 'rules': row.rules, 'members': members}
+    def group(self):
+        """The server's group, as group_policies.check takes it."""
+        return group_policies.find(self.world.api_db, self.data.get('group'))
 
     def _record(self, connection, group):
         chosen, row = self.destination, instances.get(connection, self.instance_uuid)
-        if group:
-            cell_builds.check_group(connection, row, chosen.service_host, group)
+        group_policies.check(connection, row.uuid, chosen.service_host, group)
         instances.update(
             connection,
             row.uuid,

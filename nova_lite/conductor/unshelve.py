@@ -10,6 +10,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -135,17 +136,20 @@ class Unshelve(shelving.Shelving):
 
     def admit(self):
         """Record the destination, unless the server's group forbids it by now."""
-        uuid, group = self.data.get('group'), None
-        if uuid is not None:
-            row, members = self.world.api_db.read(move_records.group, uuid)
-            group = {'uuid': uuid, 'policy': row.policy, 'rules': row.rules, 'members': members}
+        group = group_policies.find(self.world.api_db, self.data.get('group'))
         self.write(self._admit, group)
+        group_policies.check_other_cells(
+            self.world,
+            group,
+            cell=self.cell,
+            host=self.destination.service_host,
+            own={self.instance_uuid},
+        )
 
     def _admit(self, connection, group):
         host = self.destination.service_host
         row = instances.get(connection, self.instance_uuid)
-        if group:
-            cell_builds.check_group(connection, row, host, group)
+        group_policies.check(connection, row.uuid, host, group)
         self._progress(
             connection,
             {},

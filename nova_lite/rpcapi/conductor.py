@@ -66,7 +66,7 @@ class ConductorAPI(rpc.Interface):
     def build_started(self, ctxt, host, instance_uuid, node, group):
         """The host takes the build: building/scheduling becomes building/spawning.
 
-        group: {'policy', 'rules', 'members': [server uuid, ...]} or None
+        group: {'uuid', 'policy', 'rules'} or None
         Returns True, or False when the server is gone or being deleted. Raises
         StateChanged when the build is not this host's (any more), and
         GroupPolicyViolated when a member of the group got there first.

@@ -11,7 +11,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
-from nova_lite.db.cell import host_usage
+from nova_lite.db.cell import group_places
 from nova_lite.scheduler import request
 
 LOG = log.getLogger(__name__)
@@ -60,25 +60,26 @@ def _read_members(connection, group_uuid):
 
 
 def locate(cells, states, uuids):
-    """{server uuid: {host, ...}}: two hosts for one that is about to move.
+    """{server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
 
     A server that was placed a moment ago counts, though no record tells of it yet.
     """
     if not uuids:
         return {}
+    # Read first: once a record names its host, a server is no longer pending.
+    pending = states.pending(uuids)
     found = collections.defaultdict(set)
     mappings = cells.api_db.read(instance_mappings.of, uuids)
     wanted = {row.cell_id for row in mappings if row.cell_id is not None}
     for cell, hosts in cells.scatter(
-        host_usage.hosts_of, list(uuids), cells=[cells.by_id(one) for one in wanted]
+        group_places.of_servers, list(uuids), cells=[cells.by_id(one) for one in wanted]
     ).items():
         if not isinstance(hosts, dict):
-            LOG.warning('Cell %s does not say where its servers are', cell.name)
+            LOG.warning('Cannot read from cell %s where its servers are: %s', cell.name, hosts)
             continue
-        for uuid, host in hosts.items():
-            if host is not None:
-                found[uuid].add(host)
-    for uuid, placed in states.pending(uuids).items():
+        for uuid, places in hosts.items():
+            found[uuid] |= places
+    for uuid, placed in pending.items():
         if placed.moving or not found[uuid]:
             found[uuid].add(placed.host)
     return {uuid: hosts for uuid, hosts in found.items() if hosts}

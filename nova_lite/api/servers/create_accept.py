@@ -49,8 +49,8 @@ def _store(connection, req, plan, *, devices, image):
         'memory_mb': flavor.memory_mb,
     }
     instance_mappings.create(connection, [{'instance_uuid': uuid, **mapping} for uuid in uuids])
-    members = _join_group(connection, req, plan, uuids)
-    arguments = _arguments(plan, image, members)
+    _join_group(connection, req, plan, uuids)
+    arguments = _arguments(plan, image)
     build_requests.create(
         connection,
         [
@@ -96,10 +96,10 @@ def _count(connection, req, plan):
 
 
 def _join_group(connection, req, plan, uuids):
-    """Make the servers members; returns all members' uuids. Raises OverQuota."""
+    """Make the servers members of their group. Raises OverQuota."""
     group = plan.server_group
     if group is None:
-        return []
+        return
     try:
         server_groups.add_members(connection, group, uuids)
     except exception.ServerGroupNotFound as error:
@@ -107,10 +107,9 @@ def _join_group(connection, req, plan, uuids):
     limits = quota.limits(connection, req.conf, req.ctxt.project_id, req.ctxt.user_id)
     members = server_groups.members(connection, [group.id]).get(group.id, [])
     quota.require(limits[MEMBERS], len(members), MEMBERS)
-    return members
 
 
-def _arguments(plan, image, members):
+def _arguments(plan, image):
     options = {'injected_files': plan.files, 'retry': plan.retries}
     group = plan.server_group
     if group is not None:
@@ -118,7 +117,6 @@ def _arguments(plan, image, members):
             'uuid': group.uuid,
             'policy': group.policy,
             'rules': group.rules,
-            'members': members,
         }
     return {
         'requested_networks': plan.networks,
@@ -140,6 +138,7 @@ def _record(req, plan, uuid, *, index, count, now):
         'display_name': name,
         'vm_state': str(states.VmState.BUILDING),
         'task_state': str(states.TaskState.SCHEDULING),
+        'group_uuid': plan.server_group.uuid if plan.server_group else None,
         'availability_zone': plan.zone,
         'launch_index': index,
         'created_at': (now + datetime.timedelta(microseconds=index)).isoformat(),

@@ -25,6 +25,7 @@ class Instance(types.Timestamps, Base):
 
     hidden: a copy that another cell's record stands for
     sealed: another cell's record is about to stand for it: its user changes nothing here
+    group_uuid: the server group it was created in, which may be gone
     host: service host; node: hypervisor node; both NULL when it is nowhere
     build: while it is being built, what the build needs, so that a lost message
         can be sent again: see rpcapi ComputeAPI.build_instance; else NULL
@@ -33,6 +34,7 @@ class Instance(types.Timestamps, Base):
     __tablename__ = 'instances'
     __table_args__ = (
         sa.Index('instances_project_idx', 'project_id', 'deleted', 'created_at'),
+        sa.Index('instances_group_idx', 'group_uuid'),
         sa.Index('instances_host_idx', 'host', 'node', 'deleted'),
         sa.Index('instances_list_idx', 'deleted', 'created_at', 'id'),
         sa.Index('instances_task_idx', 'task_state', 'updated_at'),
@@ -45,6 +47,7 @@ class Instance(types.Timestamps, Base):
     display_name: Mapped[str] = column(Str)
     display_description: Mapped[str | None] = column(Str)
     hostname: Mapped[str | None] = column(Str)
+    group_uuid: Mapped[str | None] = column(Uuid)
     host: Mapped[str | None] = column(Str)
     node: Mapped[str | None] = column(Str)
     vm_state: Mapped[str] = column(State)

@@ -5,7 +5,6 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.compute import jobs
-from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
@@ -145,14 +144,11 @@ class TestBuild(testtools.TestCase):
         self.assertEqual(0, left['claims']['host-1']['VCPU'])
 
     def test_group_goes_elsewhere(self):
-        group = {'policy': 'anti-affinity', 'rules': {}, 'members': []}
-        first_ctxt, first = self.cell.accept(options={'group': group})
-        second_ctxt, second = self.cell.accept(['host-1', 'host-2'], options={'group': group})
-        group['members'] = [first, second]
+        group = {'uuid': 'group', 'policy': 'anti-affinity', 'rules': {}}
+        member = {'options': {'group': group}, 'group_uuid': 'group'}
+        first_ctxt, first = self.cell.accept(**member)
+        second_ctxt, second = self.cell.accept(['host-1', 'host-2'], **member)
         for ctxt, uuid in ((first_ctxt, first), (second_ctxt, second)):
-            row = self.cell.row(uuid)
-            build = {**row.build, 'options': {'group': group}}
-            self.cell.db.write(_set_build, uuid, build)
             self.cell.send(ctxt, uuid)
         self.assertEqual(('active', None, 'host-1'), self.cell.state(first))
         self.assertEqual(('active', None, 'host-2'), self.cell.state(second))
@@ -174,10 +170,6 @@ class TestBuild(testtools.TestCase):
         self.assertEqual(
             [self.cell.provider('host-2')], list(self.cell.placement.allocations[uuid])
         )
-
-
-def _set_build(connection, uuid, build):
-    instances.update(connection, uuid, {'build': build})
 
 
 def failing_spawn(*, when, reschedule, host='*'):

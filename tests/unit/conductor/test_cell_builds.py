@@ -3,8 +3,11 @@
 import testscenarios
 
 from nova_lite import exception
+from nova_lite.db.cell import migrations
 from tests.unit.conductor import base
 
+GROUP = '99999999-9999-4999-8999-999999999999'
+MOVE = '88888888-8888-4888-8888-888888888888'
 EVENT = 'compute__do_build_and_run_instance'
 FAILURE = {'error': 'it broke', 'details': 'a traceback'}
 
@@ -71,34 +74,75 @@ class TestGroup(testscenarios.WithScenarios, Base):
         ('soft, other host', {'policy': 'soft-affinity', 'host': 'host-2', 'ok': True}),
     ]
 
-    def group(self, *members, **rules):
-        return {'uuid': 'group', 'policy': self.policy, 'rules': rules, 'members': list(members)}
+    def group(self, **rules):
+        return {'uuid': GROUP, 'policy': self.policy, 'rules': rules}
+
+    def member(self, host, **columns):
+        return self.server([host], group_uuid=GROUP, **columns)
+
+    def goes(self, allowed, ctxt, uuid, *, group=None):
+        """The second member begins on its host, or is refused there."""
+        group = group or self.group()
+        if allowed:
+            self.assertTrue(self.start(ctxt, uuid, host=self.host, group=group))
+            return
+        self.assertRaises(
+            exception.GroupPolicyViolated, self.start, ctxt, uuid, host=self.host, group=group
+        )
+        self.assertEqual('scheduling', self.cell.state(uuid)[1])
 
     def test_second_member(self):
-        first_ctxt, first = self.server(['host-1'])
-        ctxt, uuid = self.server([self.host])
-        group = self.group(first, uuid)
-        self.assertTrue(self.start(first_ctxt, first, group=group))
-        if self.ok:
-            self.assertTrue(self.start(ctxt, uuid, host=self.host, group=group))
-        else:
-            self.assertRaises(
-                exception.GroupPolicyViolated, self.start, ctxt, uuid, host=self.host, group=group
-            )
-            self.assertEqual('scheduling', self.cell.state(uuid)[1])
+        """It may have been accepted before or after the first."""
+        ctxt, uuid = self.member(self.host)
+        first_ctxt, first = self.member('host-1')
+        self.assertTrue(self.start(first_ctxt, first, group=self.group()))
+        self.goes(self.ok, ctxt, uuid)
 
     def test_two_per_host_allowed(self):
-        first_ctxt, first = self.server(['host-1'])
-        ctxt, uuid = self.server(['host-1'])
-        group = self.group(first, uuid, max_server_per_host=2)
+        first_ctxt, first = self.member('host-1')
+        ctxt, uuid = self.member('host-1')
+        group = self.group(max_server_per_host=2)
         self.start(first_ctxt, first, group=group)
         self.assertTrue(self.start(ctxt, uuid, group=group))
 
     def test_deleted_members_do_not_count(self):
-        _ctxt, first = self.server(['host-1'], task_state=None, deleted=True)
-        ctxt, uuid = self.server([self.host])
-        group = self.group(first, uuid)
-        self.assertTrue(self.start(ctxt, uuid, host=self.host, group=group))
+        self.member('host-1', task_state=None, deleted=True)
+        self.goes(True, *self.member(self.host))
+
+    def test_a_hidden_record_counts(self):
+        """Of a member that another cell has, and that may be reverted."""
+        self.member('host-1', vm_state='active', task_state=None, hidden=True)
+        self.goes(self.ok, *self.member(self.host))
+
+    def test_destinations_of_open_moves_count(self):
+        _ctxt, moving = self.member('host-3', vm_state='active', task_state='migrating')
+        ctxt, uuid = self.member(self.host)
+        move = {
+            'uuid': MOVE,
+            'instance_uuid': moving,
+            'migration_type': 'live-migration',
+            'status': 'accepted',
+            'source_compute': 'host-3',
+            'dest_compute': 'host-1',
+        }
+        self.cell.db.write(migrations.create, move)
+        # Of affinity there is no telling where the other ends up.
+        self.goes(self.ok and self.policy != 'affinity', ctxt, uuid)
+
+    def test_moves_that_are_over_do_not_count(self):
+        _ctxt, moved = self.member('host-3', vm_state='active', task_state=None)
+        self.cell.db.write(
+            migrations.create,
+            {
+                'uuid': MOVE,
+                'instance_uuid': moved,
+                'migration_type': 'live-migration',
+                'status': 'error',
+                'source_compute': 'host-3',
+                'dest_compute': 'host-1',
+            },
+        )
+        self.goes(self.policy != 'affinity', *self.member(self.host))
 
 
 class TestFinish(Base):

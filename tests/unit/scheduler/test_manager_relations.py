@@ -176,6 +176,18 @@ class GroupTest(cloud.ManagerTestCase):
         group = self.add_group('anti-affinity', members)
         self.assertEqual(['b'], self.chosen_in(group))
 
+    def test_both_ends_of_an_open_move_count(self):
+        """Also when its record has named the destination for long."""
+        moving = self.add_server('a')
+        self.add_migration(moving, 'a', 'b', status='running')
+        self.assertEqual(['c'], self.chosen_in(self.add_group('anti-affinity', [moving])))
+
+    def test_the_source_of_an_unconfirmed_move_counts(self):
+        """The user may still revert."""
+        moved = self.add_server('b', vm_state='resized')
+        self.add_migration(moved, 'a', 'b', status='finished')
+        self.assertEqual(['c'], self.chosen_in(self.add_group('anti-affinity', [moved])))
+
     def test_a_member_that_was_placed_a_moment_ago_counts(self):
         group = self.add_group('anti-affinity')
         found = set()

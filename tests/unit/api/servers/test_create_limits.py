@@ -61,8 +61,9 @@ class TestGroups(create_base.Case):
     def test_member(self):
         (request,) = self.create(hints={'group': self.group.uuid})
         self.assertEqual(self.group.uuid, self.spec(request).group_uuid)
-        group = request.arguments['options']['group']
-        self.assertEqual([request.instance_uuid], group['members'])
+        self.assertEqual(self.group.uuid, request.instance['group_uuid'])
+        wanted = {'uuid': self.group.uuid, 'policy': 'affinity', 'rules': {}}
+        self.assertEqual(wanted, request.arguments['options']['group'])
         found = self.ok('GET', f'/servers/{request.instance_uuid}', version='2.71').json
         self.assertEqual([self.group.uuid], found['server']['server_groups'])
 

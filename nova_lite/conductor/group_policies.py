@@ -1,0 +1,85 @@
+"""Hard policies of server groups, checked in the transaction that gives a member its host.
+
+The scheduler's answer is old by then: other members may have begun to build or to move.
+Source: decision 0011, reference/create-server 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import group_places
+
+
+def find(api_db, uuid):
+    """{'uuid', 'policy', 'rules'} of a server group; None without one, and for a deleted one."""
+    if uuid is None:
+        return None
+    try:
+        row = api_db.read(server_groups.get, uuid)
+    except exception.ServerGroupNotFound:
+        return None
+    return {'uuid': row.uuid, 'policy': row.policy, 'rules': row.rules}
+
+
+def check(connection, uuid, host, group):
+    """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
+
+    connection: of a transaction in the host's cell, which also records that the server
+        goes to `host`: until it ends nobody decides about another member
+    group: as `find`, or None
+    """
+    if group is None:
+        return
+    require(group, host, group_places.hold_group(connection, group['uuid']), {uuid})
+
+
+def require(group, host, places, own):
+    """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
+
+    places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there
+    """
+    others = [hosts for uuid, hosts in places.items() if uuid not in own]
+    if group['policy'] == 'anti-affinity':
+        allowed = int((group.get('rules') or {}).get('max_server_per_host', 1))
+        violated = sum(host in hosts for hosts in others) >= allowed
+    else:
+        violated = group['policy'] == 'affinity' and any(hosts != {host} for hosts in others)
+    if violated:
+        raise exception.GroupPolicyViolated(policy=group['policy'], group=group['uuid'], host=host)
+
+
+def check_other_cells(world, group, *, cell, host, own):
+    """Raise GroupPolicyViolated when members of an affinity group are in other cells.
+
+    To be called once the cell has on record that `own` go to `host`: of two members that
+    are given hosts in two cells at once, at least one then sees the other.
+    own: uuids of members. Raises Unavailable when a cell that may have others is away.
+    """
+    if group is None or group['policy'] != 'affinity':
+        return
+    cells = world.api_db.read(_cells_of_others, group['uuid'], own)
+    asked = [
+        other
+        for other in world.cells.every(cell0=False)
+        if other != cell and (other.id in cells or None in cells)
+    ]
+    found = world.cells.scatter(
+        group_places.of_group, group['uuid'], building=True, cells=asked
+    ).items()
+    for other, places in found:
+        if not isinstance(places, dict):
+            raise exception.Unavailable(
+                service=f'Cell {other.name}', reason='it may have members of a server group'
+            )
+        require(group, host, places, own)
+
+
+def _cells_of_others(connection, group_uuid, own):
+    """Ids of the cells of a group's other members; None stands for those in no cell yet."""
+    try:
+        row = server_groups.get(connection, group_uuid)
+    except exception.ServerGroupNotFound:
+        return set()
+    members = server_groups.members(connection, [row.id]).get(row.id, ())
+    others = [uuid for uuid in members if uuid not in own]
+    return {mapping.cell_id for mapping in instance_mappings.of(connection, others)}

@@ -1,0 +1,81 @@
+"""Where the members of server groups are in a cell, and where open moves may take them.
+
+A host belongs to one cell, and whoever gives a server a host writes so in that cell: to
+the server's record, or to a migration whose destination it is. Source: decision 0011.
+"""
+
+import collections
+
+import sqlalchemy as sa
+
+from nova_lite import states
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import models
+
+INSTANCES = models.Instance.__table__
+MIGRATIONS = models.Migration.__table__
+
+
+def of_servers(connection, uuids):
+    """{server uuid: {host, ...}}: the host of each server, and both ends of its open moves.
+
+    A server that is on no host and that no move takes anywhere is left out.
+    """
+    condition = INSTANCES.c.uuid.in_(list(uuids))
+    return _places(connection, _members(connection, condition), building=True)
+
+
+def of_group(connection, group_uuid, *, building=False):
+    """As `of_servers`, of all members of a group, hidden records as well.
+
+    building: whether a host counts that has not begun to build the server
+    """
+    return _places(connection, _members(connection, _in(group_uuid)), building=building)
+
+
+def hold_group(connection, group_uuid):
+    """As `of_group`; the members' records stay locked until the transaction ends.
+
+    Who decides about a member locks the member's own record too. So of two that decide at
+    once one waits, and then sees what the other has written.
+    """
+    members = _members(connection, _in(group_uuid), lock=True)
+    return _places(connection, members, building=False)
+
+
+def _in(group_uuid):
+    return INSTANCES.c.group_uuid == group_uuid
+
+
+def _members(connection, condition, *, lock=False):
+    columns = (INSTANCES.c.uuid, INSTANCES.c.host, INSTANCES.c.vm_state, INSTANCES.c.task_state)
+    query = (
+        sa.select(*columns)
+        .where(condition, INSTANCES.c.deleted.is_(False))
+        .order_by(INSTANCES.c.id)
+    )
+    return connection.execute(query.with_for_update() if lock else query).all()
+
+
+def _places(connection, members, *, building):
+    found = collections.defaultdict(set)
+    for member in members:
+        if member.host is not None and (building or not _is_awaited(member)):
+            found[member.uuid].add(member.host)
+    query = sa.select(
+        MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute
+    ).where(
+        MIGRATIONS.c.instance_uuid.in_([member.uuid for member in members]),
+        MIGRATIONS.c.status.not_in(migrations.OVER),
+    )
+    for uuid, *ends in connection.execute(query):
+        found[uuid].update(host for host in ends if host is not None)
+    return {uuid: hosts for uuid, hosts in found.items() if hosts}
+
+
+def _is_awaited(member):
+    """Whether a host was chosen for a build and has not begun it: it is checked there."""
+    return (
+        member.vm_state == states.VmState.BUILDING
+        and member.task_state == states.TaskState.SCHEDULING
+    )

@@ -1,0 +1,113 @@
+"""Members of server groups that are built and moved at the same time stay apart."""
+
+import contextlib
+
+from nova_lite import runtime
+from nova_lite.db.cell import instances
+from tests.fixtures import crossing
+from tests.fixtures import live_moving
+from tests.functional import moves_base
+
+REFUSES_ONCE = """
+extends: instant
+failures: [{verb: spawn, first: 1, reschedule: true, message: no room, match: {server: early}}]
+"""
+HOSTS = ('cell1-host1', 'cell1-host2', 'cell1-host3')
+OTHER = 'cell2-host1'
+
+
+class GroupsMovingTest(moves_base.MovesTest):
+    settings = {'cells': 2, 'hosts': 3}
+
+    def setUp(self):
+        super().setUp()
+        self.moving = live_moving.LiveMoving(self.cloud)
+        self.crossing = crossing.Crossing(self.cloud)
+        self.addCleanup(self.cloud.behave, 'extends: instant\n')
+        self.open = contextlib.ExitStack()
+        self.addCleanup(self.open.close)
+        self.only(*HOSTS)
+        body = {'server_group': {'name': 'apart', 'policy': 'anti-affinity'}}
+        self.group = self.api('POST', '/os-server-groups', body)['server_group']['id']
+        self.addCleanup(self.api, 'DELETE', f'/os-server-groups/{self.group}', status=204)
+
+    def only(self, *hosts):
+        """Let servers go to these hosts only, from now on."""
+        self.open.close()
+        for cell in ('cell1', 'cell2'):
+            for number in (1, 2, 3):
+                if f'{cell}-host{number}' not in hosts:
+                    self.open.enter_context(self.stage.disabled(f'{cell}-host{number}'))
+
+    def member(self, name, host=None, **options):
+        """A new member of the group, on `host` if one is named."""
+        if host is not None:
+            self.only(host)
+        return self.boot(name, scheduler_hints={'group': self.group}, **options)
+
+    def build_of(self, server):
+        """What the cell's record says of the build of a server."""
+        cell = next(each for each in self.stage.world.cells.every() if each.name == 'cell1')
+        return cell.db.read(instances.find, server.id)
+
+    def stays(self, server):
+        """Wait until what the server was asked to do was refused; it is where it was."""
+        self.crossing.idle(server)
+        self.assertEqual(server.compute_host, self.cloud.wait(server).compute_host)
+
+    def test_rescheduled_after_a_later_member_was_placed(self):
+        """The alternate was chosen before the other member was accepted."""
+        rescheduler = self.cloud.cloud.daemons['conductor-cell1'].manager._rescheduler
+        failed, go_on = runtime.Event(), runtime.Event()
+        self.addCleanup(go_on.set)
+        leave = rescheduler.leave
+
+        def wait(*args):
+            failed.set()
+            go_on.wait(60)
+            leave(*args)
+
+        self.patch(rescheduler, 'leave', wait)
+        self.cloud.behave(REFUSES_ONCE)
+        early = self.member('early', wait=False)
+        self.assertTrue(failed.wait(60))
+        alternate = self.build_of(early).build['alternates'][0]['service_host']
+        late = self.member('late', alternate)
+        go_on.set()
+        early = self.cloud.wait(early)
+        self.assertEqual(alternate, late.compute_host)
+        self.assertNotEqual(alternate, early.compute_host)
+
+    def test_both_move_to_one_host(self):
+        """The first is still being copied when the second asks for the same host."""
+        first, second = (self.member(host, host) for host in HOSTS[:2])
+        self.only(*HOSTS)
+        self.cloud.behave(live_moving.ENDLESS)
+        self.moving.go(first, HOSTS[2])
+        migration = self.moving.watched(first, 'running')
+        self.stage.act(second, 'migrate', {'host': HOSTS[2]})
+        self.stays(second)
+        self.moving.go(second, HOSTS[2])
+        self.stays(second)
+        late = self.member('late', HOSTS[2], status='ERROR')
+        self.assertIn('No valid host', late.fault['message'])
+        self.moving.force_complete(first, migration)
+        self.moving.ended(first)
+        self.assertEqual(HOSTS[2], self.cloud.wait(first).compute_host)
+
+    def test_between_cells(self):
+        """Where a member may be reverted to no other goes, nor where one is about to arrive."""
+        first, second = (self.member(host, host) for host in HOSTS[:2])
+        self.only(*HOSTS, OTHER)
+        self.stage.act(first, 'migrate', {'host': OTHER})
+        self.cloud.wait(first, 'VERIFY_RESIZE')
+        self.crossing.idle(first)
+        for host in (HOSTS[0], OTHER):
+            self.stage.act(second, 'migrate', {'host': host})
+            self.stays(second)
+        self.stage.act(first, 'revertResize')
+        self.assertEqual(HOSTS[0], self.cloud.wait(first).compute_host)
+        self.crossing.idle(first)
+        self.stage.act(second, 'migrate', {'host': OTHER})
+        self.assertEqual(OTHER, self.cloud.wait(second, 'VERIFY_RESIZE').compute_host)
+        self.crossing.idle(second)
