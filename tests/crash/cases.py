@@ -28,6 +28,8 @@ ACCEPT, UNDO = 'accept', 'undo'
 PHASES, ABORT = 'live phases', 'live abort'
 # What changes the devices of a server that stays where it is.
 DEVICES = 'devices'
+# What is no saga: builds, deletions, power actions, and the acceptance of servers.
+ACTIONS = 'actions'
 IN_A_CELL = (SAME_CELL, PHASES, ABORT, DEVICES)
 QUEUED, PREPARING, COPYING = 'queued', 'preparing', 'running'
 POST_COPY, POST_MIGRATION = 'post-copy', 'post-migration'
@@ -170,6 +172,24 @@ TABLES = {
 TABLES[ACCEPT] = {
     name: move._replace(roles=(API,), points=hooks.ACCEPTING)
     for name, move in TABLES[CROSS_CELL].items()
+}
+
+
+BUILDING = (
+    'build_servers',
+    'select_destinations',
+    'build_instance',
+    'build_started',
+    'build_finished',
+)
+DELETING = ('delete_instance', 'delete_started', 'instance_deleted')
+STOPPING = ('stop_instance', 'action_started', 'action_finished')
+NOWHERE = (None, None)
+TABLES[ACTIONS] = {
+    'build': Move('build', 'ACTIVE', 'ERROR', NOWHERE, roles=(CALLED,), points=BUILDING),
+    'delete': Move('delete', None, 'ERROR', ACTIVE, roles=(CALLED,), points=DELETING),
+    'stop': Move('stop', 'SHUTOFF', 'ACTIVE', ACTIVE, roles=(CALLED,), points=STOPPING),
+    'create': Move('create', 'ACTIVE', 'ERROR', NOWHERE, roles=(API,), points=(hooks.STORE,)),
 }
 
 

@@ -15,6 +15,7 @@ from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import saga as saga_module
+from nova_lite.api.servers import create_accept
 from nova_lite.conductor import super as super_module
 from nova_lite.rpc import interface
 
@@ -24,6 +25,8 @@ BEFORE, AFTER = WHENS = ('before', 'after')
 STEP, UNDO, METHOD, ACCEPT = 'step', 'undo', 'method', 'accept'
 # What the API does before it answers that a move is accepted.
 RECORD, BEGIN = ACCEPTING = ('record the saga', 'accept the move')
+# And before it answers that servers are accepted.
+STORE = 'store the servers'
 GO, FAIL = 'go', 'fail'
 
 
@@ -39,6 +42,7 @@ def install():
         super_module.SuperConductor.make_saga = _telling(super_module.SuperConductor.make_saga)
         intents._record = _accepting(intents._record, RECORD)
         intents.begin = _accepting(intents.begin, BEGIN)
+        create_accept.accept = _storing(create_accept.accept)
     if os.environ.get(SOCKET) or os.environ.get(TWICE):
         interface._dispatch = _heard(interface._dispatch)
 
@@ -106,6 +110,20 @@ def _accepting(act, name):
     return told
 
 
+def _storing(accept):
+    """create_accept.accept, which tells of what it does."""
+
+    @functools.wraps(accept)
+    def told(req, plan, *args):
+        where = {'at': ACCEPT, 'uuid': plan.uuids[0], 'kind': 'create', 'step': STORE}
+        ask(**where, when=BEFORE)
+        result = accept(req, plan, *args)
+        ask(**where, when=AFTER)
+        return result
+
+    return told
+
+
 # ---- methods called over the bus ----
 
 
@@ -138,7 +156,9 @@ def _heard(dispatch):
 def _server_of(arguments):
     if 'instance' in arguments:
         return arguments['instance'].uuid
-    return arguments.get('instance_uuid') or next(iter(arguments.get('instance_uuids', ())), None)
+    if 'instance_uuid' in arguments:
+        return arguments['instance_uuid']
+    return next(iter(arguments.get('instance_uuids') or arguments.get('uuids') or ()), None)
 
 
 def delivered_twice(method):

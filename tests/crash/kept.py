@@ -47,6 +47,10 @@ undo
 devices
     Volumes and ports are attached, detached and swapped. Afterwards the record, the
     hypervisor and the volume and network services agree on what the server has.
+actions
+    Builds, deletions and power actions, which are no sagas: who is called over the bus dies
+    before or after it did what it was asked. The API dies before or after it stored the
+    servers that it was asked for. Each ends as asked, or was never accepted.
 live phases
     A daemon dies while live migrations wait for their turn, prepare, copy, have switched
     to post-copy and clean up. Copies go on until somebody ends them, so what was under

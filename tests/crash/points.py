@@ -61,7 +61,11 @@ class Points(fixtures.Fixture):
 
     def stop_at(self, uuid, *, answer=hooks.GO, hold_s=None, **point):
         """Whoever is at this point of a server next waits there; a Stop."""
-        stop = Stop({'uuid': uuid, **point}, answer=answer, hold_s=hold_s)
+        return self.stop(answer=answer, hold_s=hold_s, uuid=uuid, **point)
+
+    def stop(self, *, answer=hooks.GO, hold_s=None, **point):
+        """As `stop_at`, for whichever server comes there first unless `uuid` is given."""
+        stop = Stop(point, answer=answer, hold_s=hold_s)
         with self._lock:
             self._stops.append(stop)
         return stop

@@ -13,6 +13,7 @@ import itertools
 import sys
 
 from nova_lite import runtime
+from tests.crash import actions
 from tests.crash import cases
 from tests.crash import cloud as cloud_module
 from tests.crash import gear
@@ -25,6 +26,7 @@ from tests.fixtures import postgresql
 DATABASES = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 AT_ONCE = 8
 KILLING = {
+    cases.ACTIONS: actions.ActionKilling,
     cases.DEVICES: gear.DeviceKilling,
     cases.PHASES: phases.PhaseKilling,
     cases.ABORT: phases.PhaseKilling,

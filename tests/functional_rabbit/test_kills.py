@@ -6,6 +6,7 @@ are spread over all their steps.
 
 import testtools
 
+from tests.crash import actions
 from tests.crash import cases
 from tests.crash import cloud as cloud_module
 from tests.crash import killing
@@ -31,6 +32,14 @@ def batches():
             yield found[(number + sample.number()) % stride :: stride][:AT_ONCE]
 
 
+def batches_of_actions():
+    """A batch of builds, deletions and power actions, and one of acceptances."""
+    for role in (cases.CALLED, cases.API):
+        found = cases.every(cases.ACTIONS, roles=(role,))
+        stride = max(1, len(found) // AT_ONCE) | 1
+        yield found[sample.number() % stride :: stride][:AT_ONCE]
+
+
 class KillsTest(testtools.TestCase):
     def test_moves_between_cells(self):
         servers.require(rabbit.Rabbit, mariadb.MariaDB)
@@ -41,4 +50,8 @@ class KillsTest(testtools.TestCase):
         lost = []
         for batch in batches():
             lost += [outcome for outcome in kills.run(batch) if not outcome.survived]
+        # In the same cloud: to start one takes longer than these.
+        acts = actions.ActionKilling(cloud)
+        for batch in batches_of_actions():
+            lost += [outcome for outcome in acts.run(batch) if not outcome.survived]
         self.assertEqual([], lost, sample.replay())

@@ -17,7 +17,8 @@ SAME = {'cross-cell-migrate'}
 
 class CasesTest(testtools.TestCase):
     def test_every_saga_is_in_a_table(self):
-        self.assertEqual(set(kinds.KINDS) - SAME, {case.move.kind for case in cases.every()})
+        found = {case.move.kind for case in cases.every() if case.table != cases.ACTIONS}
+        self.assertEqual(set(kinds.KINDS) - SAME, found)
 
     def test_each_daemon_dies_at_each_step(self):
         found = cases.every(cases.CROSS_CELL, names=['revert'])
