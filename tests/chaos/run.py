@@ -1,0 +1,108 @@
+"""One run of the chaos test: start everything, wait, stop everything, account for it."""
+
+import os
+
+from nova_lite import runtime
+from nova_lite.cmd import state_dir
+from nova_lite.db import engine
+from tests.chaos import accounting
+from tests.chaos import clients
+from tests.chaos import ledger as ledger_module
+from tests.chaos import nemesis
+from tests.chaos import watchers
+from tests.fixtures import process_cloud
+
+CLIENTS, CELLS, HOSTS = 6, 2, 3
+# A client that waits for an answer and a nemesis that waits for recovery end by then.
+END_S = 300
+# What is lost is missed soon; the quota is real, so that racing creations meet it.
+OPTIONS = {
+    'conductor': {'lease_s': 8, 'sweep_interval_s': 1},
+    'quota': {'instances': 40, 'cores': 30, 'ram': -1},
+}
+
+
+def cloud(database, profile='default'):
+    """Return the cloud to be run against, not set up yet. database: a fixture of a server"""
+    return process_cloud.ProcessCloud(
+        database, cells=CELLS, hosts=HOSTS, profile=profile, options=OPTIONS
+    )
+
+
+class Run:
+    """cloud: one that is set up; path: of the file for requests and faults"""
+
+    def __init__(self, cloud, *, seed, path):
+        self.cloud = cloud
+        self.ledger = ledger_module.Ledger(path)
+        self._stop, self._stop_harm = runtime.Event(), runtime.Event()
+        self.nemesis = nemesis.Nemesis(cloud, self.ledger, seed=seed, stop=self._stop_harm)
+        hosts = [
+            host
+            for cell in cloud.cloud.places.cell_names
+            for host in cloud.cloud.places.hosts(cell)
+        ]
+        self._clients = [
+            clients.Client(cloud, self.ledger, number, seed=seed, stop=self._stop, hosts=hosts)
+            for number in range(CLIENTS)
+        ]
+        self.lister = watchers.Lister(cloud, self.ledger, self._stop)
+        self.census = watchers.Census(cloud, self.ledger, self._stop)
+
+    def run(self, seconds):
+        """Race for so long, and account for everything; returns the violations."""
+        actors = [*self._clients, self.lister, self.census]
+        threads = [runtime.spawn(actor.run, name='chaos') for actor in actors]
+        harm = runtime.spawn(self.nemesis.run, name='nemesis')
+        runtime.sleep(seconds)
+        # What is broken is mended before the clients stop.
+        self._stop_harm.set()
+        self._join(harm, 'the nemesis')
+        self._stop.set()
+        for thread in threads:
+            self._join(thread, 'a client or watcher')
+        self._account()
+        self.ledger.close()
+        return self.ledger.violations
+
+    def _join(self, thread, who):
+        thread.join(END_S)
+        if thread.is_alive():
+            self.ledger.violation('defect of the test', f'{who} did not end in {END_S} s')
+
+    def _account(self):
+        conf = state_dir.control_conf(self.cloud.state_dir)
+        api_db = engine.Database(conf.api_database.connection)
+        try:
+            account = accounting.Accounting(self.cloud, self.ledger, api_db)
+            account.check()
+            account.delete_all()
+        finally:
+            api_db.dispose()
+
+    def summary(self):
+        """Return lines that say what was done and found."""
+        counts = self.ledger.counts
+        lines = [
+            '%5d  %-18s %s' % (sum(codes.values()), what, _codes(codes))
+            for what, codes in sorted(counts.items())
+        ]
+        lines += [f'fault: {name}' for name in self.nemesis.done]
+        requests = sum(sum(codes.values()) for codes in counts.values())
+        lines.append(
+            f'{requests} requests, {len(self.ledger.known())} servers, '
+            f'{self.lister.rounds} complete lists, {self.census.rounds} looks at the guests'
+        )
+        lines += self.ledger.remarks
+        lines += [str(violation) for violation in self.ledger.violations]
+        lines.append(f'{len(self.ledger.violations)} violations')
+        return lines
+
+
+def _codes(codes):
+    return ', '.join(f'{code}: {count}' for code, count in sorted(codes.items(), key=str))
+
+
+def log_directory(cloud):
+    """Return where the daemons' logs are."""
+    return os.path.join(cloud.state_dir, 'log')
