@@ -18,6 +18,7 @@ extensions = [
     'oslo_policy.sphinxpolicygen',
     'notifications',
     'reno.sphinxext',
+    'invariants',
     'metrics_table',
     'tables',
 ]

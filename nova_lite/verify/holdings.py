@@ -7,8 +7,7 @@ from nova_lite.scheduler import query
 
 NOWHERE = (states.VmState.SHELVED_OFFLOADED, states.VmState.DELETED)
 # A record may or may not have a guest while one of these runs, or after a failure.
-UNSETTLED = (states.VmState.BUILDING, states.VmState.ERROR, states.VmState.RESCUED)
-
+UNSETTLED = (states.VmState.BUILDING, states.VmState.ERROR)
 
 # A migration of these statuses waits for its user; the source is kept for a revert.
 KEPT = (
@@ -53,7 +52,7 @@ def expected(picture):
         if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
-        elif is_evacuated(migration):
+        elif is_evacuated(migration) and migration.source_compute in down(picture):
             # Its flavor may have been another when it left: something must be held.
             held = picture.allocations.get(row.uuid, {}).get(provider)
             found = held or amounts(row.uuid, provider, row, row.flavor)
@@ -84,6 +83,11 @@ def is_evacuated(migration):
     )
 
 
+def down(picture):
+    """Hosts that cannot clear what an evacuation left on them: their services are not up."""
+    return {host for cell in picture.cells for host in cell.down}
+
+
 def resources(row, flavor, picture, held):
     """{resource class: amount} that a server takes with a flavor (plain values).
 
@@ -98,11 +102,13 @@ def resources(row, flavor, picture, held):
 
 def guests_expected(picture):
     """{(server uuid, node)} where a guest may be."""
+    absent = down(picture)
     placed = {(row.uuid, row.node) for _cell, row in picture.instances() if row.host}
     for migration in migrations(picture):
         if migration.status not in states.MIGRATION_OVER:
             placed.add((migration.instance_uuid, migration.dest_node))
-        if migration.status not in states.MIGRATION_OVER or is_evacuated(migration):
+        left = is_evacuated(migration) and migration.source_compute in absent
+        if migration.status not in states.MIGRATION_OVER or left:
             placed.add((migration.instance_uuid, migration.source_node))
     return placed
 

@@ -6,6 +6,14 @@ from nova_lite import states
 from nova_lite.verify import rules
 
 Status = states.MigrationStatus
+# Of migrations that are about to take their server to their destination.
+COMING = (
+    Status.PREPARING,
+    Status.RUNNING,
+    Status.PRE_MIGRATING,
+    Status.MIGRATING,
+    Status.POST_MIGRATING,
+)
 # Of migrations that have taken their server to their destination.
 ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETED, Status.DONE)
 
@@ -13,15 +21,24 @@ ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETE
 def violations(picture):
     """(server uuid, what is wrong) of servers that stand where they must not."""
     hosts = {
-        row.uuid: row.host
-        for _cell, row in picture.instances()
-        if not row.hidden and row.host and row.vm_state not in ('error', 'building')
+        row.uuid: row.host for _cell, row in picture.instances() if not row.hidden and row.host
     }
     by_force = _moved_by_force(picture)
     hosts = {uuid: host for uuid, host in hosts.items() if by_force.get(uuid) != host}
     yield from _zones(picture, hosts)
     yield from _isolation(picture, hosts)
-    yield from _groups(picture, hosts)
+    yield from _groups(picture, hosts, _arriving(picture))
+
+
+def _arriving(picture):
+    """{server: host} of servers that a move under way is about to take there."""
+    busy = picture.busy()
+    return {
+        each.instance_uuid: each.dest_compute
+        for cell in picture.cells
+        for each in cell.migrations
+        if each.instance_uuid in busy and each.status in COMING and not each.forced
+    }
 
 
 def _forced(spec):
@@ -81,7 +98,7 @@ def _place(picture, host):
     )
 
 
-def _groups(picture, hosts):
+def _groups(picture, hosts, arriving):
     """Hard policies of server groups hold among the members that were not forced."""
     for group, members in picture.groups.values():
         free = [
@@ -90,6 +107,9 @@ def _groups(picture, hosts):
         used = collections.Counter(hosts[uuid] for uuid in free)
         if group.policy == 'affinity' and len(used) > 1:
             yield free[0], f'group {group.uuid} wants affinity and is on {sorted(used)}'
+        taken = collections.Counter(
+            host for uuid in free for host in {hosts[uuid], arriving.get(uuid, hosts[uuid])}
+        )
         most = int(group.rules.get('max_server_per_host', 1))
-        if group.policy == 'anti-affinity' and used and max(used.values()) > most:
-            yield free[0], f'group {group.uuid} wants anti-affinity and has {dict(used)}'
+        if group.policy == 'anti-affinity' and used and max(taken.values()) > most:
+            yield free[0], f'group {group.uuid} wants anti-affinity and has {dict(taken)}'

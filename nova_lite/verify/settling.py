@@ -1,27 +1,82 @@
-"""Read pictures of a cloud until nothing is found, or what is found stays."""
+"""Read pictures of a cloud until nothing is found, or until what is found stays.
+
+A cloud at work is never seen all at once: what belongs together is read at different
+times. So a finding counts when each picture of a time long enough shows it.
+"""
+
+import collections
+import enum
 
 from nova_lite import context
 from nova_lite import runtime
+from nova_lite.verify import bounds as bounds_module
 from nova_lite.verify import invariants
 
-# Seconds between two looks: the first, and the longest.
-FIRST_PAUSE_S, LOOK_S = 0.05, 0.5
+# Seconds between two pictures: the first pause, and the longest.
+FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
+# Found once is found: the guests are read in a way that excludes a guest that moves.
+AT_ONCE = frozenset(('I3',))
 
 
-def look(reader, *, settle_s=10.0, bound_s=300.0, tell=lambda text: None):
-    """What breaks an invariant in the cloud that `reader` shows.
+class Result(enum.StrEnum):
+    """What a look at a cloud ends with."""
 
-    Looks again until nothing is found or `settle_s` seconds are over; then only
-    findings of every picture count. tell: called with what is looked at
+    CONSISTENT = 'consistent'
+    INCONSISTENT = 'inconsistent'
+    UNSETTLED = 'unsettled'
+
+
+class Verdict(collections.namedtuple('Verdict', 'findings unsettled')):
+    """Two lists of Finding.
+
+    findings: what breaks an invariant
+    unsettled: what only some pictures showed, the last one among them
     """
+
+    @property
+    def result(self):
+        """The Result: unsettled only where nothing is certain."""
+        if self.findings:
+            return Result.INCONSISTENT
+        return Result.UNSETTLED if self.unsettled else Result.CONSISTENT
+
+
+def look(reader, *, settle_s=10.0, bounds=None, say=lambda text: None, check=invariants.check):
+    """Return the Verdict on the cloud that `reader` reads.
+
+    Reads again until a picture shows nothing or `settle_s` seconds are over. A finding
+    is the same in two pictures when invariant and thing are the same: details change.
+    bounds: Bounds; say: called with what is being read; check: yields a picture's findings
+    """
+    bounds = bounds or bounds_module.Bounds()
     deadline = runtime.monotonic() + settle_s
-    pause_s, lasting = FIRST_PAUSE_S, None
+    pause_s, lasting, certain = FIRST_PAUSE_S, None, {}
     while True:
-        found = set(invariants.check(reader.read(context.admin()), bound_s))
-        lasting = found if lasting is None else lasting & found
-        left = deadline - runtime.monotonic()
-        if not found or left <= 0:
-            return sorted(lasting if found else ())
-        tell(f'looking again for {left:.0f} s: {len(lasting)} findings may be work in progress')
-        runtime.sleep(pause_s)
-        pause_s = min(LOOK_S, pause_s * 2)
+        found = _by_thing(check(reader.read(context.admin()), bounds))
+        certain.update((thing, each) for thing, each in found.items() if thing[0] in AT_ONCE)
+        lasting = found.keys() if lasting is None else lasting & found.keys()
+        remaining_s = deadline - runtime.monotonic()
+        if not found or remaining_s <= 0:
+            return _verdict(found, lasting, certain)
+        say(f'again for {remaining_s:.0f} s: {len(found)} findings may be work in progress')
+        runtime.sleep(min(pause_s, remaining_s))
+        pause_s = min(PAUSE_S, pause_s * 2)
+
+
+def _by_thing(found):
+    """{(invariant, what): [Finding, ...]}"""
+    grouped = collections.defaultdict(list)
+    for finding in sorted(set(found)):
+        grouped[finding.invariant, finding.what].append(finding)
+    return dict(grouped)
+
+
+def _verdict(found, lasting, certain):
+    """found: the last picture's; lasting: keys of what every picture showed."""
+    settled = {**certain, **{thing: found[thing] for thing in lasting if thing in found}}
+    return Verdict(
+        sorted(each for several in settled.values() for each in several),
+        sorted(
+            each for thing, several in found.items() if thing not in settled for each in several
+        ),
+    )

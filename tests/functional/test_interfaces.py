@@ -129,7 +129,8 @@ class InterfacesTest(base.CloudTest):
                 f'extends: instant\nfailures: [{{verb: attach_interface, when: {when}, first: 2}}]\n'
             )
             for wanted in ({'net_id': network}, {'port_id': given}):
-                self.hands.plug(self.server, status=500, **wanted)
+                with self.cloud.server_errors.announced(500):
+                    self.hands.plug(self.server, status=500, **wanted)
                 self.assertEqual([], self.hands.interfaces(self.server))
                 self.assertEqual([], self.hands.ports_of_guest(self.server))
                 self.assertEqual('', self.find_port(given).device_id)

@@ -131,7 +131,7 @@ class LiveRaceTest(testtools.TestCase):
 
     def is_cleared(self):
         self.moving.manager.audit()
-        return not self.cloud.findings()
+        return self.cloud.is_consistent()
 
     def test_evacuated_twice_at_once(self):
         server = self.cloud.boot()

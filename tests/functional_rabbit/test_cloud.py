@@ -81,7 +81,7 @@ class CloudCase(testtools.TestCase):
         return [_Ended(s.status, s.compute_host or s.hypervisor_hostname) for s in found]
 
     def _nothing_left(self):
-        self.assertEqual([], verify.find(self.cloud.state_dir))
+        self.assertEqual(([], []), verify.find(self.cloud.state_dir))
         self.cloud.wait_for(
             lambda: not self.cloud.orphan_queues(), 'every queue to have a consumer', RESTART_S
         )

@@ -35,6 +35,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
+    wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
 
     def __init__(self, settings):
@@ -46,6 +47,7 @@ class EmbeddedCloud:
         self._neighbours = neighbours.Neighbours(self.places)
         self._fronts = []
         self.api_app = None
+        self.wrap_api = lambda application: application
         self._events = None
 
     @property
@@ -136,7 +138,7 @@ class EmbeddedCloud:
         settings = self.places.settings
         application = wiring.api(self.confs['control'])
         self.api_app = application.app
-        routes = {'/compute': application, '/placement': self._neighbours.placement}
+        routes = {'/compute': self.wrap_api(application), '/placement': self._neighbours.placement}
         routes |= dict.fromkeys(SIMULATED, self._neighbours.simcloud)
         running = server.InProcess(
             front.Front(routes, keep=SIMULATED),

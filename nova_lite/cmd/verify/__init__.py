@@ -1,20 +1,35 @@
 """nova-lite verify: read everything and print what breaks the invariants.
 
-The invariants are in the package `nova_lite.verify`. A cloud at work is never seen all at once, so a finding
-counts only when it is still there in a later picture. A cloud that is stopped can
-be looked at too; nothing changes in it, so one picture is enough.
+Findings of a cloud at work count only when they stay. A cloud that is stopped can be
+verified too; nothing changes in it, so one picture is enough. The exit code is 0 for a
+consistent cloud, 1 when an invariant is broken, and 2 when neither is certain because
+each picture showed something else.
 """
 
 import contextlib
 import json
-import math
 import sys
 
 from nova_lite.cmd import progress
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.verify import stopped
-from nova_lite.verify import picture
+from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
+
+EXIT_CODES = {
+    settling.Result.CONSISTENT: 0,
+    settling.Result.INCONSISTENT: 1,
+    settling.Result.UNSETTLED: 2,
+}
+ENDINGS = {
+    settling.Result.CONSISTENT: 'Nothing breaks an invariant.',
+    settling.Result.INCONSISTENT: '{findings} findings, {unsettled} unsettled',
+    settling.Result.UNSETTLED: (
+        'The cloud did not settle: {unsettled} findings may be work in progress. '
+        'Verify again when there is less work, or with a longer --settle.'
+    ),
+}
 
 
 def add_parser(commands):
@@ -22,51 +37,62 @@ def add_parser(commands):
     parser = commands.add_parser(
         'verify', help='check that a cloud is consistent', description=__doc__
     )
+    defaults = bounds_module.Bounds()
     state_dir.add_option(parser)
+    for option, default, text in (
+        ('--settle', 10.0, 'time for which a finding must stay to count; 0 reads one picture'),
+        ('--bound', defaults.work, 'age at which a task state, saga, build or event is stuck'),
+        ('--audit-bound', defaults.audit, 'age up to which an audit may yet repair a difference'),
+    ):
+        parser.add_argument(
+            option,
+            type=float,
+            default=default,
+            metavar='SECONDS',
+            help=f'{text} (default: %(default)s)',
+        )
     parser.add_argument(
-        '--settle',
-        type=float,
-        default=10.0,
-        metavar='SECONDS',
-        help='how long a finding must stay to count (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--bound',
-        type=float,
-        default=300.0,
-        metavar='SECONDS',
-        help='age at which a task state or a saga is stuck (default: %(default)s)',
+        '--quota-limits',
+        action='store_true',
+        help='also report projects that use more than their limits',
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
 
-def find(directory, *, settle_s=10.0, bound_s=300.0, tell=lambda text: None):
-    """What breaks an invariant in the cloud of `directory`, as a list of Finding.
+def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
+    """Return the settling.Verdict on the cloud of `directory`.
 
-    tell: called with what is looked at
+    bounds: verify.bounds.Bounds; say: called with what is being read
     """
     with stopped.reachable(directory) as (conf, running):
-        with contextlib.closing(picture.Reader(conf, directory, tell=tell)) as reader:
+        with contextlib.closing(reader_module.Reader(conf, directory, say=say)) as reader:
             if running:
-                return settling.look(reader, settle_s=settle_s, bound_s=bound_s, tell=tell)
-            # Work that stands still with the whole cloud is not stuck.
-            return settling.look(reader, settle_s=0, bound_s=math.inf)
+                return settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
+            return settling.look(reader, settle_s=0, bounds=bounds_module.STOPPED)
 
 
 def open_reader(directory):
     """A Reader of the running cloud of `directory`, to be closed."""
-    return picture.Reader(state_dir.control_conf(directory), directory)
+    return reader_module.Reader(state_dir.control_conf(directory), directory)
 
 
 def run(args):
-    """Print the findings; 0 when there is none, 1 otherwise."""
+    """Print the verdict and return the exit code."""
+    bounds = bounds_module.Bounds(work=args.bound, audit=args.audit_bound, limits=args.quota_limits)
     with progress.Steps('Looking', stream=sys.stderr, passing=True) as steps:
-        found = find(args.state_dir, settle_s=args.settle, bound_s=args.bound, tell=steps.begin)
-    if args.json:
-        print(json.dumps([finding._asdict() for finding in found], indent=2))
-    else:
-        for finding in found:
-            print(f'{finding.invariant}  {finding.what}  {finding.detail}')
-        print(f'{len(found)} findings' if found else 'Nothing breaks an invariant.')
-    return 1 if found else 0
+        verdict = find(args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin)
+    print(_as_json(verdict) if args.json else _as_text(verdict))
+    return EXIT_CODES[verdict.result]
+
+
+def _as_json(verdict):
+    parts = {name: [each._asdict() for each in found] for name, found in verdict._asdict().items()}
+    return json.dumps({'result': verdict.result, **parts}, indent=2)
+
+
+def _as_text(verdict):
+    lines = ['  '.join(finding) for finding in verdict.findings]
+    lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
+    counts = {name: len(found) for name, found in verdict._asdict().items()}
+    return '\n'.join([*lines, ENDINGS[verdict.result].format(**counts)])

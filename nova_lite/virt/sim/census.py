@@ -7,6 +7,7 @@ has come but which nobody has looked at yet have not taken place.
 import collections
 import contextlib
 import dataclasses
+import json
 import pathlib
 import sqlite3
 
@@ -16,13 +17,15 @@ from nova_lite.virt import model
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """What a file says of a guest on a node."""
+    """What a file says of a guest on a node. jobs: how many of its jobs have not ended"""
 
     uuid: str
     node: str
     role: model.Role
     power_state: states.PowerState
     move: str | None
+    jobs: int = 0
+    spec: model.GuestSpec | None = None
 
     @property
     def running(self):
@@ -41,11 +44,22 @@ def guests(path):
     uri = f'{path.resolve().as_uri()}?mode=ro'
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
         rows = connection.execute(
-            'SELECT uuid, node, role, power_state, move FROM guests ORDER BY uuid, node'
+            'SELECT uuid, node, role, power_state, move, spec,'
+            " (SELECT COUNT(*) FROM jobs WHERE state = 'running'"
+            '  AND jobs.node = guests.node AND jobs.guest = guests.uuid)'
+            ' FROM guests ORDER BY uuid, node'
         )
         return [
-            Row(uuid, node, model.Role(role), states.PowerState(power), move)
-            for uuid, node, role, power, move in rows
+            Row(
+                uuid,
+                node,
+                model.Role(role),
+                states.PowerState(power),
+                move,
+                jobs=jobs,
+                spec=model.GuestSpec.from_dict(json.loads(spec)),
+            )
+            for uuid, node, role, power, move, spec, jobs in rows
         ]
 
 

@@ -21,7 +21,7 @@ class ExpectedTest(testtools.TestCase):
             flavor={**base.FLAVOR, 'extra_specs': extra_specs},
         )
         node = types.SimpleNamespace(host='h', hypervisor_hostname='h', uuid=NODE)
-        cell = types.SimpleNamespace(nodes=[node], migrations=[])
+        cell = types.SimpleNamespace(nodes=[node], migrations=[], down=frozenset())
         picture = types.SimpleNamespace(
             cells=[cell],
             instances=lambda: [(cell, row)],

@@ -1,15 +1,11 @@
-"""What records of servers may say of themselves (I9)."""
+"""What records of servers may say of themselves (I9), and quota's count (I11)."""
 
-import datetime
 import types
 
 import testtools
 
-from nova_lite import runtime
 from nova_lite.verify import invariants
-
-NOW = runtime.naive_now()
-LONG_AGO = NOW - datetime.timedelta(hours=1)
+from tests.unit.verify import base
 
 
 class TransitionsTest(testtools.TestCase):
@@ -38,44 +34,39 @@ class TransitionsTest(testtools.TestCase):
         self.assertEqual([], self.details(host=None, hidden=True))
 
 
-class QuotaTest(testtools.TestCase):
+class QuotaTest(base.VerifyTest):
     """What quota counts is what there is (I11)."""
 
-    def findings(self, *, queued, sagas=(), **columns):
-        values = {
-            'uuid': 'a server',
-            'project_id': 'p',
-            'task_state': None,
-            'deleted_at': None,
-            'updated_at': LONG_AGO,
-            'vcpus': 1,
-            'memory_mb': 64,
-        }
-        row = types.SimpleNamespace(**{**values, **columns})
-        mapping = types.SimpleNamespace(
-            queued_for_delete=queued, project_id='p', vcpus=1, memory_mb=64
-        )
-        picture = types.SimpleNamespace(
-            mappings={row.uuid: mapping},
-            now=NOW,
-            build_requests={},
-            sagas=[types.SimpleNamespace(instance_uuid=saga, active_for=saga) for saga in sagas],
-            visible=lambda: {row.uuid: [('cell', row)]},
-        )
-        return [finding.what for finding in invariants.quota(picture)]
+    def have(self, *, queued, sagas=(), **columns):
+        self.set(**columns)
+        self.picture.sagas = list(sagas)
+        self.picture.mappings[base.SERVER].queued_for_delete = queued
+        return [each for each in self.found() if each.startswith('I11')]
 
     def test_what_stays_counts(self):
-        self.assertEqual([], self.findings(queued=False))
-        self.assertEqual(['server a server'], self.findings(queued=True))
+        self.assertEqual([], self.have(queued=False))
+        self.assertEqual(
+            ['I11 server a server: stays, and no quota counts it'], self.have(queued=True)
+        )
 
     def test_what_goes_does_not_count(self):
-        self.assertEqual([], self.findings(queued=True, task_state='deleting'))
-        self.assertEqual([], self.findings(queued=True, deleted_at=1))
-        self.assertEqual([], self.findings(queued=True, sagas=['a server']))
+        self.assertEqual([], self.have(queued=True, sagas=[base.saga()]))
+        self.assertEqual([], self.have(queued=True, deleted_at=1))
+        self.assertEqual([], self.have(queued=True, task_state='deleting', deleted_at=None))
 
     def test_what_an_audit_is_about_to_mend(self):
-        self.assertEqual([], self.findings(queued=True, updated_at=NOW))
+        self.assertEqual([], self.have(queued=True, updated_at=base.NOW))
 
     def test_sizes(self):
-        found = self.findings(queued=False, memory_mb=128)
-        self.assertEqual(['project p'], found)
+        self.assertEqual(
+            ['I11 project a project: ram: quota counts 64, there are 128'],
+            self.have(queued=False, memory_mb=128),
+        )
+
+
+class DocumentationTest(testtools.TestCase):
+    """The documentation lists the checks by their docstrings."""
+
+    def test_each_check_says_which_invariant_it_is_of(self):
+        for check in invariants.every():
+            self.assertRegex(check.__doc__, r'^I\d+(, I\d+)*: \S', check.__qualname__)

@@ -17,7 +17,7 @@ class PlacingTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.aggregates, self.specs, self.rows, self.groups = [], {}, [], {}
-        self.isolated, self.migrations = True, []
+        self.isolated, self.migrations, self.busy = True, [], set()
 
     def add_aggregate(self, metadata, *hosts):
         self.aggregates.append((types.SimpleNamespace(metadata=metadata), set(hosts)))
@@ -55,6 +55,7 @@ class PlacingTest(testtools.TestCase):
             groups=self.groups,
             cells=[types.SimpleNamespace(migrations=self.migrations)],
             isolated_aggregates=self.isolated,
+            busy=lambda: self.busy,
         )
         return collections.OrderedDict(placing.violations(picture))
 
@@ -155,3 +156,25 @@ class PlacingTest(testtools.TestCase):
         self.assertEqual(1, len(self.found()))
         self.move('two', 'a')
         self.assertEqual({}, self.found())
+
+    def test_a_group_of_which_one_is_about_to_arrive(self):
+        """Two members must not move to one host at a time either."""
+        group = types.SimpleNamespace(uuid='group', policy='anti-affinity', rules={})
+        self.groups, self.busy = {'group': (group, {'one', 'two'})}, {'one', 'two'}
+        self.plant('one', 'a')
+        self.plant('two', 'b')
+        self.move('one', 'c', forced=False, status='running')
+        self.assertEqual({}, self.found())
+        self.move('two', 'c', forced=False, status='migrating')
+        (found,) = self.found().values()
+        self.assertIn("'c': 2", found)
+        self.busy = {'one'}
+        self.assertEqual({}, self.found())
+
+    def test_a_group_of_which_one_failed(self):
+        group = types.SimpleNamespace(uuid='group', policy='anti-affinity', rules={})
+        self.groups = {'group': (group, {'one', 'two'})}
+        self.plant('one', 'a')
+        self.plant('two', 'a')
+        self.rows[1][1].vm_state = 'error'
+        self.assertEqual(1, len(self.found()))

@@ -1,0 +1,23 @@
+"""Bounds: how old something may be before it counts as stuck."""
+
+import dataclasses
+import math
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """Ages in seconds.
+
+    work: of a task state, a saga, a build or an event that has not ended
+    audit: of a difference that a periodic audit repairs, by the default intervals
+    limits: whether a use above a quota's limit is a finding: it is none where a limit
+        was lowered below what was used
+    """
+
+    work: float = 300.0
+    audit: float = 180.0
+    limits: bool = False
+
+
+# Work that stands still together with its cloud is not stuck.
+STOPPED = Bounds(work=math.inf, audit=math.inf)

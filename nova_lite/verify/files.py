@@ -1,0 +1,61 @@
+"""What the state directory of a cloud says: guests of simulated hosts, and logs."""
+
+import collections
+import glob
+import os
+import re
+
+from nova_lite.virt.sim import census
+
+# The logger of placement's answers.
+PLACEMENT = 'placement.requestlog'
+# 503 says that something the API needs does not answer: no fault of the API.
+SERVER_ERROR = re.compile(r'status: 5(?!03)\d\d')
+
+
+def guests(directory):
+    """Census rows of all hosts. A guest that moves while they are read counts once.
+
+    A file is read at one time, several are not. A guest that runs in two files runs
+    twice only if it still runs in the former when that is read again.
+    """
+    paths = sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite')))
+    files = [census.guests(path) for path in paths]
+    doubles = _in_several(files)
+    if doubles:
+        again = [{(row.uuid, row.node): row for row in census.guests(path)} for path in paths]
+        files = [
+            [row for row in rows if row.uuid not in doubles or _stays(row, later)]
+            for rows, later in zip(files, again, strict=True)
+        ]
+    return [row for rows in files for row in rows]
+
+
+def _in_several(files):
+    """uuids of guests that run according to more than one of the files."""
+    counts = collections.Counter()
+    for rows in files:
+        counts.update({row.uuid for row in rows if row.running})
+    return {uuid for uuid, count in counts.items() if count > 1}
+
+
+def _stays(row, later):
+    """Whether a row that says that its guest runs is still true. later: {key: row}"""
+    found = later.get((row.uuid, row.node))
+    return not row.running or (found is not None and found.running)
+
+
+def server_errors(directory):
+    """Lines of the logs that report an answer 5xx of the compute API, 503 apart.
+
+    Placement is another project's program: it answers 500 while its database is away.
+    """
+    found = []
+    for path in glob.glob(os.path.join(directory, 'log', '*.log')):
+        with open(path, errors='replace') as lines:
+            found.extend(
+                line.strip()[-200:]
+                for line in lines
+                if SERVER_ERROR.search(line) and PLACEMENT not in line
+            )
+    return found

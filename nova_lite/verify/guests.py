@@ -1,0 +1,120 @@
+"""Guests against records: how many run, where they are, and what they are made of."""
+
+import collections
+
+from nova_lite import states
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
+from nova_lite.virt import model
+
+Finding = findings.Finding
+_V, _P = states.VmState, states.PowerState
+# The power of the guest of a server at rest. SHELVED: until it is taken off its host.
+POWER = {
+    _V.ACTIVE: (_P.RUNNING,),
+    _V.RESCUED: (_P.RUNNING,),
+    _V.PAUSED: (_P.PAUSED,),
+    _V.SUSPENDED: (_P.SUSPENDED,),
+    _V.STOPPED: (_P.SHUTDOWN,),
+    _V.SHELVED: (_P.SHUTDOWN,),
+    _V.SOFT_DELETED: (_P.SHUTDOWN,),
+    _V.RESIZED: (_P.RUNNING, _P.SHUTDOWN),
+}
+
+
+def one_guest(picture):
+    """I3: at most one running guest per server, over all hosts."""
+    running = collections.defaultdict(list)
+    for guest in picture.guests:
+        if guest.running:
+            running[guest.uuid].append(guest.node)
+    for uuid, nodes in running.items():
+        if len(nodes) > 1:
+            yield Finding('I3', f'server {uuid}', f'runs on {sorted(nodes)}')
+
+
+def owned(picture):
+    """I5: no guest without a record that places it on its node, and no record without guest."""
+    placed = holdings.guests_expected(picture)
+    there = {
+        (guest.uuid, guest.node) for guest in picture.guests if guest.role is model.Role.RESIDENT
+    }
+    for guest in picture.guests:
+        if (guest.uuid, guest.node) not in placed:
+            yield Finding('I5', f'guest {guest.uuid}', f'is on {guest.node} without a record')
+    for uuid, node in holdings.guests_required(picture) - there:
+        yield Finding('I5', f'server {uuid}', f'has no guest on {node}')
+
+
+def _at_rest(picture):
+    """(cell picture, row, guest) of servers at rest that have a resident guest."""
+    there = {
+        (guest.uuid, guest.node): guest
+        for guest in picture.guests
+        if guest.role is model.Role.RESIDENT
+    }
+    for cell, row in picture.resting():
+        guest = there.get((row.uuid, row.node))
+        if guest is not None:
+            yield cell, row, guest
+
+
+def idle(picture):
+    """I6: no job of a guest goes on when nothing is being done to its server."""
+    for _cell, row, guest in _at_rest(picture):
+        if guest.jobs:
+            yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
+
+
+def power(picture):
+    """I9: guests are on or off as their servers are, on hosts whose services are up."""
+    for cell, row, guest in _at_rest(picture):
+        if row.host in cell.down:
+            continue
+        what, allowed = f'power of server {row.uuid}', POWER.get(row.vm_state)
+        if allowed is not None and guest.power_state not in allowed:
+            yield Finding('I9', what, f'is {guest.power_state.name}, the server is {row.vm_state}')
+        elif row.power_state != guest.power_state and row.vm_state != _V.ERROR:
+            recorded = states.PowerState(row.power_state).name
+            yield Finding('I9', what, f'is {guest.power_state.name}, on record is {recorded}')
+
+
+def made_as_recorded(picture):
+    """I5: guests have the size of their flavors, and the volumes and ports on record.
+
+    The guest of a server that failed may lack some, and has none that are not its own.
+    """
+    devices = _devices(picture)
+    for _cell, row, guest in _at_rest(picture):
+        yield from _made_of(row, guest.spec, devices[row.uuid])
+
+
+def _devices(picture):
+    """{server uuid: {DeviceKind: ids}} as the records say."""
+    found = {}
+    for cell in picture.cells:
+        devices = cell.devices()
+        for row in cell.instances:
+            if not row.hidden:
+                found[row.uuid] = {
+                    model.DeviceKind.INTERFACE: {vif['id'] for vif in row.network_info},
+                    model.DeviceKind.VOLUME: {
+                        device.volume_id for device in devices[row.uuid] if device.volume_id
+                    },
+                }
+    return found
+
+
+def _made_of(row, spec, recorded):
+    what = f'guest {row.uuid}'
+    failed = row.vm_state in (_V.ERROR, _V.BUILDING)
+    size = (spec.vcpus, spec.memory_mb)
+    wanted = (row.flavor['vcpus'], row.flavor['memory_mb'])
+    if size != wanted and not failed:
+        yield Finding('I5', f'size of {what}', f'is {size}, the flavor says {wanted}')
+    for kind, ids in recorded.items():
+        has = {device.id for device in spec.devices if device.kind == kind}
+        if has - ids:
+            yield Finding('I5', f'{kind}s of {what}', f'{sorted(has - ids)} are not on record')
+        elif ids - has and not failed:
+            yield Finding('I5', f'{kind}s of {what}', f'lack {sorted(ids - has)}')

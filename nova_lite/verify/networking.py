@@ -1,0 +1,81 @@
+"""Ports of servers: to which hosts they are bound, and what the record says of them."""
+
+import collections
+
+from nova_lite import states
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
+
+Finding = findings.Finding
+ACTIVE = 'ACTIVE'
+# A server that failed has kept its ports, or some of them, or none.
+FAILED = (states.VmState.ERROR, states.VmState.BUILDING)
+
+
+def bindings(picture):
+    """I5: ports are bound to no host where the server neither is nor may go back to."""
+    hosts = {row.uuid: {row.host} for _cell, row in picture.instances() if not row.hidden}
+    busy = holdings.under_way(picture)
+    for migration in holdings.migrations(picture):
+        if migration.status in holdings.KEPT and migration.instance_uuid in hosts:
+            hosts[migration.instance_uuid] |= {migration.source_compute, migration.dest_compute}
+    for port in picture.ports:
+        uuid = port['device_id']
+        if uuid not in hosts or uuid in busy:
+            continue
+        for host, _status in picture.bindings.get(port['id'], ()):
+            if host and host not in hosts[uuid]:
+                yield Finding('I5', f'port {port["id"]}', f'of server {uuid} is bound to {host}')
+
+
+def active_bindings(picture):
+    """I5: each port of a server has one active binding, to the server's host."""
+    for row, ports in _at_rest(picture):
+        for port_id in ports:
+            bound = picture.bindings.get(port_id, ())
+            active = [host for host, status in bound if status == ACTIVE]
+            if active != [row.host] and row.vm_state not in FAILED:
+                yield Finding(
+                    'I5',
+                    f'binding of port {port_id}',
+                    f'is active on {active}, server {row.uuid} is on {row.host}',
+                )
+
+
+def recorded(picture):
+    """I5: the network information of a server is what the network service says."""
+    for row, ports in _at_rest(picture):
+        vifs = {vif['id']: vif for vif in row.network_info}
+        what = f'ports of server {row.uuid}'
+        if vifs.keys() - ports.keys():
+            yield Finding('I5', what, f'do not exist: {sorted(vifs.keys() - ports.keys())}')
+        elif ports.keys() - vifs.keys() and row.vm_state not in FAILED:
+            yield Finding('I5', what, f'are not on record: {sorted(ports.keys() - vifs.keys())}')
+        for port_id in vifs.keys() & ports.keys():
+            there, here = _of_port(ports[port_id]), _of_vif(vifs[port_id])
+            if there != here:
+                yield Finding('I5', f'port {port_id}', f'has {there}, on record is {here}')
+
+
+def _at_rest(picture):
+    """(row, {port id: port}) of servers at rest."""
+    ports = collections.defaultdict(dict)
+    for port in picture.ports:
+        ports[port['device_id']][port['id']] = port
+    for _cell, row in picture.resting():
+        yield row, ports[row.uuid]
+
+
+def _of_port(port):
+    return port['mac_address'], sorted(each['ip_address'] for each in port['fixed_ips'])
+
+
+def _of_vif(vif):
+    subnets = (vif.get('network') or {}).get('subnets') or ()
+    addresses = [
+        each['address']
+        for subnet in subnets
+        for each in subnet['ips']
+        if each.get('type', 'fixed') == 'fixed'
+    ]
+    return vif['address'], sorted(addresses)

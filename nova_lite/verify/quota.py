@@ -1,0 +1,61 @@
+"""What quota counts, what there is, and what is allowed (I11)."""
+
+import collections
+
+from nova_lite import states
+from nova_lite.verify import findings
+
+Finding = findings.Finding
+COUNTED = ('instances', 'cores', 'ram')
+
+
+def counted(picture, bounds):
+    """I11: what quota counts is what there is."""
+    busy = picture.busy()
+    used, present = usage(picture), collections.Counter()
+    for records in picture.visible().values():
+        _cell, row = records[0]
+        mapping = picture.mappings.get(row.uuid)
+        if mapping is None or mapping.queued_for_delete:
+            stays = row.deleted_at is None and row.task_state != states.TaskState.DELETING
+            since = (picture.now - (row.updated_at or row.created_at)).total_seconds()
+            if mapping is not None and stays and row.uuid not in busy and since > bounds.audit:
+                yield Finding('I11', f'server {row.uuid}', 'stays, and no quota counts it')
+            continue
+        # A saga changes one after the other; until it ends, the greater size counts.
+        size = mapping if row.uuid in busy else row
+        for name, amount in zip(COUNTED, (1, size.vcpus, size.memory_mb), strict=True):
+            present[row.project_id, name] += amount
+    for key in used.keys() | present.keys():
+        if used[key] != present[key]:
+            yield Finding(
+                'I11',
+                f'project {key[0]}: {key[1]}',
+                f'quota counts {used[key]}, there are {present[key]}',
+            )
+
+
+def usage(picture):
+    """{(project, resource): amount} that quota counts of servers that are in a cell."""
+    found = collections.Counter()
+    for uuid, mapping in picture.mappings.items():
+        if not mapping.queued_for_delete and uuid not in picture.build_requests:
+            for name, amount in zip(COUNTED, (1, mapping.vcpus, mapping.memory_mb), strict=True):
+                found[mapping.project_id, name] += amount
+    return found
+
+
+def exceeded(picture):
+    """I11: no project uses more than its limits.
+
+    Only where it was asked for: to lower a limit below what is used is no error.
+    """
+    used = usage(picture)
+    for project, limits in picture.limits.items():
+        for name in COUNTED:
+            if 0 <= limits[name] < used[project, name]:
+                yield Finding(
+                    'I11',
+                    f'project {project}: limit of {name}',
+                    f'is {limits[name]}, and {used[project, name]} are used',
+                )

@@ -1,0 +1,191 @@
+"""Read pictures of a cloud from its databases, placement, neighbours and guests' files."""
+
+import collections
+
+import sqlalchemy as sa
+
+from nova_lite import cells as cells_module
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import quota
+from nova_lite.clients import image
+from nova_lite.clients import placement
+from nova_lite.clients import session
+from nova_lite.db import engine
+from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import models as cell_models
+from nova_lite.db.cell import services
+from nova_lite.verify import files
+from nova_lite.verify import picture
+
+
+class Reader:
+    """Reads pictures of the cloud in a state directory.
+
+    say: called with what is being read
+    """
+
+    def __init__(self, conf, directory, *, say=lambda text: None):
+        self.conf, self.directory, self._say = conf, directory, say
+        self.api_db = engine.Database(conf.api_database.connection)
+        self.cells = cells_module.Cells(conf, self.api_db)
+        self.placement = placement.Placement(conf)
+        self.image = image.Image(conf)
+        self.network = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
+        self.volume = session.Neighbour(
+            conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
+        )
+        self._providers = {}
+
+    def close(self):
+        """Give up the connections."""
+        self.cells.close()
+        self.api_db.dispose()
+
+    def read(self, ctxt):
+        """Return one picture.
+
+        Guests first and allocations last: what is made later than what it belongs
+        to must not look like an orphan.
+        """
+        self._say('guests')
+        guests = files.guests(self.directory)
+        self._say('databases')
+        api = self.api_db.read(_api_rows, self.conf)
+        cells = [self._cell(cell) for cell in self.cells.every()]
+        self._say('images, ports, volumes and allocations')
+        ports = self.network.get(ctxt, '/ports')['ports']
+        return picture.Picture(
+            now=runtime.naive_now(),
+            cells=cells,
+            guests=guests,
+            ports=ports,
+            bindings=self._bindings(ctxt, ports),
+            attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
+            volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
+            **self._placement(ctxt),
+            snapshots=self.image.list(ctxt, image_type='snapshot'),
+            server_errors=files.server_errors(self.directory),
+            isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
+            **api,
+        )
+
+    def _cell(self, cell):
+        found = cell.db.read(_cell_rows, self.conf.service_down_time)
+        return picture.CellPicture(name=cell.name, id=cell.id, **found)
+
+    # ---- neighbours ----
+
+    def _pages(self, ctxt, path, key):
+        """A list of the volume service in full; it is given out in pages."""
+        found, params = [], {'all_tenants': 1}
+        while True:
+            body = self.volume.get(ctxt, path, params=params)
+            found.extend(body[key])
+            if not body[key] or f'{key}_links' not in body:
+                return found
+            params['marker'] = body[key][-1]['id']
+
+    def _bindings(self, ctxt, ports):
+        found = {}
+        for port in ports:
+            if port['device_owner'].startswith('compute:'):
+                response = self.network.call(
+                    ctxt, 'GET', f'/ports/{port["id"]}/bindings', errors={404: None}
+                )
+                if response.status_code == 200:
+                    found[port['id']] = [
+                        (each['host'], each['status']) for each in response.json()['bindings']
+                    ]
+        return found
+
+    def _placement(self, ctxt):
+        """Allocations and providers. A provider is read again when its generation moves."""
+        held, providers = collections.defaultdict(dict), {}
+        client = self.placement.providers
+        for provider in client.list(ctxt):
+            known = self._providers.get(provider.uuid)
+            try:
+                if known is None or known[0] != provider.generation:
+                    known = provider.generation, self._provider(ctxt, provider)
+                found = client.allocations(ctxt, provider.uuid)
+            except exception.ResourceProviderNotFound:
+                continue  # deleted since it was listed
+            providers[provider.uuid] = known
+            for consumer, resources in found.items():
+                held[consumer][provider.uuid] = resources
+        self._providers = providers
+        return {
+            'allocations': dict(held),
+            'providers': {uuid: found for uuid, (_generation, found) in providers.items()},
+        }
+
+    def _provider(self, ctxt, provider):
+        client = self.placement.providers
+        return picture.Provider(
+            provider.name,
+            client.inventories(ctxt, provider.uuid)[0],
+            frozenset(client.traits(ctxt, provider.uuid)[0]),
+            frozenset(client.aggregates(ctxt, provider.uuid)[0]),
+        )
+
+
+# ---- databases ----
+
+
+def _rows(connection, table, *conditions):
+    return connection.execute(sa.select(table).where(*conditions)).all()
+
+
+def _api_rows(connection, conf):
+    m = api_models
+    members = collections.defaultdict(set)
+    for row in _rows(connection, m.InstanceGroupMember.__table__):
+        members[row.group_id].add(row.instance_uuid)
+    hosts = collections.defaultdict(set)
+    for row in _rows(connection, m.AggregateHost.__table__):
+        hosts[row.aggregate_id].add(row.host)
+    mappings = _rows(connection, m.InstanceMapping.__table__)
+    return {
+        'mappings': {r.instance_uuid: r for r in mappings},
+        'build_requests': {r.instance_uuid: r for r in _rows(connection, m.BuildRequest.__table__)},
+        'specs': {r.instance_uuid: r.spec for r in _rows(connection, m.RequestSpec.__table__)},
+        'sagas': _rows(connection, m.Saga.__table__),
+        'groups': {
+            r.uuid: (r, members[r.id]) for r in _rows(connection, m.InstanceGroup.__table__)
+        },
+        'aggregates': [(r, hosts[r.id]) for r in _rows(connection, m.Aggregate.__table__)],
+        'host_mappings': _rows(connection, m.HostMapping.__table__),
+        'limits': {
+            project: quota.limits(connection, conf, project)
+            for project in {row.project_id for row in mappings}
+        },
+    }
+
+
+def _cell_rows(connection, down_time_s):
+    m = cell_models
+    instances, found = m.Instance.__table__, _rows(connection, m.Service.__table__)
+    return {
+        'instances': _rows(connection, instances, instances.c.deleted.is_(False)),
+        'migrations': _rows(connection, m.Migration.__table__),
+        'block_devices': _rows(connection, m.BlockDevice.__table__),
+        'nodes': _rows(connection, m.ComputeNode.__table__),
+        'services': found,
+        'open_events': _open_events(connection),
+        'down': frozenset(
+            service.host
+            for service in found
+            if service.binary == services.COMPUTE and not services.is_up(service, down_time_s)
+        ),
+    }
+
+
+def _open_events(connection):
+    events = cell_models.InstanceActionEvent.__table__
+    actions = cell_models.InstanceAction.__table__
+    return connection.execute(
+        sa.select(events, actions.c.action, actions.c.instance_uuid)
+        .join(actions, actions.c.id == events.c.action_id)
+        .where(events.c.finish_time.is_(None))
+    ).all()

@@ -1,0 +1,156 @@
+"""Volumes of servers, their attachments, and images made of servers.
+
+What cannot be seen: a volume that was made for a boot and stays after its server is
+deleted. Users may want it; the record that would say so is deleted with the server.
+"""
+
+import collections
+import datetime
+
+from nova_lite import states
+from nova_lite.clients import volume as volume_client
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
+
+Finding = findings.Finding
+_V = states.VmState
+# Statuses of a volume that somebody is about to change.
+PASSING = ('reserved', 'attaching', 'detaching')
+# Servers in these states keep the volumes that were reserved for them.
+RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)
+UPLOADING = ('queued', 'saving', 'importing', 'uploading')
+SHELVED_IMAGE = 'shelved_image_id'
+
+
+def _owner(attachment):
+    return attachment.get('instance') or attachment.get('instance_uuid')
+
+
+def attachments(picture):
+    """I5: each attachment of a server is named by a block device."""
+    named = {
+        device.attachment_id
+        for cell in picture.cells
+        for device in cell.block_devices
+        if device.attachment_id
+    }
+    rows = {row.uuid: row for _cell, row in picture.instances()}
+    busy = holdings.under_way(picture)
+    for attachment in picture.attachments:
+        uuid = _owner(attachment)
+        if uuid in busy or uuid not in rows or rows[uuid].task_state:
+            continue
+        if attachment['id'] not in named:
+            yield Finding(
+                'I5', f'attachment {attachment["id"]}', f'is not used by its server {uuid}'
+            )
+
+
+def connections(picture):
+    """I5: the host of a server is connected to the volumes that are on record."""
+    known = {attachment['id']: attachment.get('status') for attachment in picture.attachments}
+    devices = {cell.id: cell.devices() for cell in picture.cells}
+    for cell, row in picture.resting():
+        if row.vm_state in holdings.UNSETTLED:
+            continue
+        for device in devices[cell.id][row.uuid]:
+            if not device.volume_id:
+                continue
+            status = known.get(device.attachment_id, 'missing')
+            if status != 'attached':
+                yield Finding(
+                    'I5', f'volume {device.volume_id}', f'of server {row.uuid} is {status}'
+                )
+
+
+def passing(picture):
+    """I5: no volume stays reserved, attaching or detaching when nothing is done with it."""
+    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
+    busy, owners = picture.busy(), collections.defaultdict(set)
+    for cell in picture.cells:
+        for device in cell.block_devices:
+            owners[device.volume_id].add(device.instance_uuid)
+    for attachment in picture.attachments:
+        owners[attachment['volume_id']].add(_owner(attachment))
+    for volume in picture.volumes:
+        if volume['status'] not in PASSING:
+            continue
+        explained = any(
+            uuid in busy
+            or uuid in picture.build_requests
+            or (uuid in rows and (rows[uuid].task_state or rows[uuid].vm_state in RESERVING))
+            for uuid in owners[volume['id']]
+        )
+        if not explained:
+            yield Finding(
+                'I5',
+                f'volume {volume["id"]}',
+                f'is {volume["status"]} and nothing is done with it',
+            )
+
+
+def made_twice(picture):
+    """I5: one volume, not two, was made for a block device of a server."""
+    settled = {
+        row.uuid
+        for _cell, row in picture.instances()
+        if not row.task_state and row.vm_state not in RESERVING
+    }
+    devices = {
+        device.uuid: device
+        for cell in picture.cells
+        for device in cell.block_devices
+        if device.instance_uuid in settled
+    }
+    for volume in picture.volumes:
+        device = devices.get((volume.get('metadata') or {}).get(volume_client.DEVICE))
+        orphan = device is not None and device.source_type != 'volume' and device.volume_id
+        if orphan and device.volume_id != volume['id'] and volume['status'] == 'available':
+            yield Finding(
+                'I5',
+                f'volume {volume["id"]}',
+                f'was made for server {device.instance_uuid}, which has {device.volume_id}',
+            )
+
+
+def temporary_images(picture):
+    """I5: no image stays of a move that has ended, or of a server that is shelved no more."""
+    moves = {migration.uuid for migration in holdings.migrations(picture)}
+    under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
+    for image, uuid, row in _idle_images(picture, lambda image: image['id'] in under_way):
+        name = image['name'] or ''
+        if image['id'] in moves:
+            yield Finding('I5', f'image {image["id"]}', f'({name}) is left over from a move')
+        shelved = row is not None and name == f'{row.display_name}-shelved'
+        if shelved and row.system_metadata.get(SHELVED_IMAGE) != image['id']:
+            yield Finding(
+                'I5', f'image {image["id"]}', f'({name}) is not what server {uuid} was shelved in'
+            )
+
+
+def uploads(picture, bounds):
+    """I5: no image of a server stays queued or being saved."""
+    for image, uuid, _row in _idle_images(picture):
+        old = _age_s(picture, image['created_at']) >= bounds.work
+        if image['status'] in UPLOADING and old:
+            yield Finding(
+                'I5',
+                f'upload of image {image["id"]}',
+                f'({image["name"]}) of server {uuid} is {image["status"]}',
+            )
+
+
+def _idle_images(picture, is_needed=lambda image: False):
+    """(image, server uuid, row or None) of images of servers that nothing is done to."""
+    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
+    busy = picture.busy()
+    for image in picture.snapshots:
+        uuid = image['properties'].get('instance_uuid')
+        row = rows.get(uuid)
+        if not is_needed(image) and uuid not in busy and not (row is not None and row.task_state):
+            yield image, uuid, row
+
+
+def _age_s(picture, text):
+    moment = datetime.datetime.fromisoformat(text.rstrip('Z')).replace(tzinfo=None)
+    return (picture.now - moment).total_seconds()

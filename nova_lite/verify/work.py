@@ -1,0 +1,80 @@
+"""Work in progress: what is under way goes on, and ends (I6, I7)."""
+
+import collections
+
+from nova_lite import states
+from nova_lite.verify import findings
+from nova_lite.verify import holdings
+
+Finding = findings.Finding
+FINISHED = states.MigrationStatus.FINISHED
+
+
+def migrations(picture):
+    """I5: migrations that have not ended belong to a saga, or wait for their user."""
+    busy = picture.busy()
+    rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
+    by_uuid = collections.defaultdict(list)
+    for migration in holdings.migrations(picture):
+        by_uuid[migration.uuid].append(migration)
+    for uuid, records in by_uuid.items():
+        open_ones = [each for each in records if each.status not in states.MIGRATION_OVER]
+        if not open_ones or records[0].instance_uuid in busy:
+            continue
+        row = rows.get(records[0].instance_uuid)
+        statuses = sorted(each.status for each in open_ones)
+        waits = FINISHED in statuses and row is not None
+        if not (waits and row.vm_state == states.VmState.RESIZED):
+            yield Finding(
+                'I5', f'migration {uuid}', f'is {", ".join(statuses)} and nobody goes on with it'
+            )
+
+
+def ended(picture, bounds):
+    """I6, I7: no task state or saga is older than its bound, and every build ends."""
+
+    def is_old(moment):
+        return _is_old(picture, moment, bounds)
+
+    for cell, row in picture.instances():
+        if row.hidden or not is_old(row.updated_at or row.created_at):
+            continue
+        if row.task_state:
+            yield Finding(
+                'I6', f'server {row.uuid}', f'in {cell.name} is {row.task_state} for too long'
+            )
+        elif row.vm_state == states.VmState.BUILDING:
+            yield Finding('I7', f'server {row.uuid}', f'in {cell.name} is built by nobody')
+    for saga in picture.sagas:
+        if saga.active_for and is_old(saga.created_at):
+            yield Finding(
+                'I6',
+                f'saga {saga.uuid} ({saga.kind})',
+                f'of server {saga.instance_uuid} has not ended; at {saga.step}',
+            )
+    for uuid, request in picture.build_requests.items():
+        if is_old(request.created_at):
+            yield Finding('I7', f'build request {uuid}', 'was accepted and nobody built it')
+
+
+def _is_old(picture, moment, bounds):
+    return (picture.now - moment).total_seconds() >= bounds.work
+
+
+def events(picture, bounds):
+    """I6: no event of an action stays open when nothing is being done to its server."""
+    busy = picture.busy()
+    for cell in picture.cells:
+        idle = {
+            row.uuid
+            for row in cell.instances
+            if not row.hidden and not row.task_state and row.uuid not in busy
+        }
+        for event in cell.open_events:
+            old = _is_old(picture, event.start_time, bounds)
+            if event.instance_uuid in idle and old:
+                yield Finding(
+                    'I6',
+                    f'event {event.event} of server {event.instance_uuid}',
+                    f'in {cell.name} has not ended; action {event.action}',
+                )

@@ -1,0 +1,217 @@
+"""A picture of a small cloud in which everything is well, for tests to spoil."""
+
+import datetime
+import types
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.verify import bounds
+from nova_lite.verify import invariants
+from nova_lite.verify import picture
+from nova_lite.virt import model
+from nova_lite.virt.sim import census
+
+SERVER, OTHER, PROJECT = 'a server', 'another server', 'a project'
+NODE, HOST = 'the uuid of host-1', 'host-1'
+VOLUME, ATTACHMENT, PORT = 'a volume', 'an attachment', 'a port'
+NOW = runtime.naive_now()
+LONG_AGO = NOW - datetime.timedelta(hours=1)
+Row = types.SimpleNamespace
+FLAVOR = {'name': 'm1', 'vcpus': 1, 'memory_mb': 64, 'root_gb': 0, 'ephemeral_gb': 0, 'swap': 0}
+
+
+def server(uuid=SERVER, **columns):
+    """A record of a server that is ACTIVE on host-1."""
+    return Row(
+        **{
+            'uuid': uuid,
+            'project_id': PROJECT,
+            'display_name': 'name',
+            'host': HOST,
+            'node': HOST,
+            'vm_state': 'active',
+            'task_state': None,
+            'power_state': 1,
+            'hidden': False,
+            'sealed': False,
+            'vcpus': 1,
+            'memory_mb': 64,
+            'flavor': {**FLAVOR, 'extra_specs': {}},
+            'old_flavor': None,
+            'network_info': [
+                {
+                    'id': PORT,
+                    'address': 'fa:16:3e:00:00:01',
+                    'network': {'subnets': [{'ips': [{'address': '10.0.0.2', 'type': 'fixed'}]}]},
+                }
+            ],
+            'system_metadata': {},
+            'created_at': LONG_AGO,
+            'updated_at': LONG_AGO,
+            'deleted_at': None,
+            **columns,
+        }
+    )
+
+
+def guest(uuid=SERVER, node=HOST, devices=None, **values):
+    """A guest that runs, with the volume and the port of the server."""
+    if devices is None:
+        devices = (
+            model.Device(model.DeviceKind.VOLUME, VOLUME),
+            model.Device(model.DeviceKind.INTERFACE, PORT),
+        )
+    spec = model.GuestSpec(
+        uuid=uuid, name='n', flavor='m1', vcpus=1, memory_mb=64, disk_gb=0, devices=devices
+    )
+    return census.Row(
+        **{
+            'uuid': uuid,
+            'node': node,
+            'role': model.Role.RESIDENT,
+            'power_state': 1,
+            'move': None,
+            'spec': spec,
+            **values,
+        }
+    )
+
+
+def saga(**columns):
+    """A saga that works at the server."""
+    values = {'uuid': 'a saga', 'kind': 'resize', 'step': 's', 'state': 'running', 'data': {}}
+    owned = {'instance_uuid': SERVER, 'active_for': SERVER, 'created_at': NOW}
+    return Row(**{**values, **owned, **columns})
+
+
+def migration(**columns):
+    """A live migration of the server to host-2 that has ended."""
+    return Row(
+        **{
+            'id': 1,
+            'uuid': 'a move',
+            'instance_uuid': SERVER,
+            'migration_type': 'live-migration',
+            'status': 'completed',
+            'source_compute': 'host-2',
+            'source_node': 'host-2',
+            'dest_compute': HOST,
+            'dest_node': HOST,
+            'cross_cell_move': False,
+            'hidden': False,
+            'forced': False,
+            **columns,
+        }
+    )
+
+
+def image(**values):
+    """An image that was made of the server."""
+    return {
+        'id': 'an image',
+        'name': 'name-shelved',
+        'status': 'active',
+        'created_at': LONG_AGO.isoformat() + 'Z',
+        'properties': {'instance_uuid': SERVER},
+        **values,
+    }
+
+
+def block_device(**columns):
+    """The block device of the server's volume."""
+    return Row(
+        **{
+            'uuid': 'a device',
+            'instance_uuid': SERVER,
+            'source_type': 'blank',
+            'volume_id': VOLUME,
+            'attachment_id': ATTACHMENT,
+            **columns,
+        }
+    )
+
+
+def cell():
+    """The one cell, with host-1 and the server on it."""
+    return picture.CellPicture(
+        name='cell1',
+        id=1,
+        instances=[server()],
+        migrations=[],
+        block_devices=[block_device()],
+        nodes=[
+            Row(
+                uuid=NODE,
+                host=HOST,
+                hypervisor_hostname=HOST,
+                vcpus=8,
+                memory_mb=1024,
+                local_gb=10,
+            )
+        ],
+        services=[Row(host=HOST, binary='nova-compute', disabled=False)],
+    )
+
+
+def sound():
+    """The picture."""
+    mapping = Row(cell_id=1, project_id=PROJECT, queued_for_delete=False, vcpus=1, memory_mb=64)
+    return picture.Picture(
+        now=NOW,
+        mappings={SERVER: mapping},
+        build_requests={},
+        specs={SERVER: {}},
+        sagas=[],
+        groups={},
+        aggregates=[(Row(uuid='an aggregate', metadata={}), {HOST})],
+        cells=[cell()],
+        allocations={SERVER: {NODE: {'VCPU': 1, 'MEMORY_MB': 64}}},
+        guests=[guest()],
+        ports=[
+            {
+                'id': PORT,
+                'device_id': SERVER,
+                'device_owner': 'compute:nova',
+                'mac_address': 'fa:16:3e:00:00:01',
+                'fixed_ips': [{'ip_address': '10.0.0.2'}],
+            }
+        ],
+        attachments=[
+            {'id': ATTACHMENT, 'volume_id': VOLUME, 'instance': SERVER, 'status': 'attached'}
+        ],
+        volumes=[{'id': VOLUME, 'status': 'in-use', 'metadata': {}}],
+        bindings={PORT: [(HOST, 'ACTIVE')]},
+        host_mappings=[Row(host=HOST, cell_id=1)],
+        providers={
+            NODE: picture.Provider(
+                HOST,
+                {'VCPU': {'total': 8}, 'MEMORY_MB': {'total': 1024}, 'DISK_GB': {'total': 10}},
+                frozenset(('OWNER_NOVA',)),
+                frozenset(('an aggregate',)),
+            )
+        },
+        limits={PROJECT: {'instances': 1, 'cores': 1, 'ram': 64}},
+    )
+
+
+class VerifyTest(testtools.TestCase):
+    """self.picture is sound to begin with; self.row is the server's record."""
+
+    def setUp(self):
+        super().setUp()
+        self.picture = sound()
+        self.cell = self.picture.cells[0]
+        self.row = self.cell.instances[0]
+
+    def found(self, **limits):
+        """What is found, as `invariant what: detail`, in alphabetical order."""
+        within = bounds.Bounds(**{'limits': True, **limits})
+        return sorted(
+            f'{each.invariant} {each.what}: {each.detail}'
+            for each in invariants.check(self.picture, within)
+        )
+
+    def set(self, **columns):
+        """Change the server's record."""
+        vars(self.row).update(columns)

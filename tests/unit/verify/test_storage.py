@@ -1,0 +1,108 @@
+"""Volumes, attachments and images of servers (I5)."""
+
+from nova_lite.clients import volume
+from tests.unit.verify import base
+
+RESERVED = 'I5 volume a volume: of server a server is reserved'
+
+
+class ConnectionsTest(base.VerifyTest):
+    def have(self, *attachments, **columns):
+        self.set(**columns)
+        self.picture.attachments = list(attachments)
+        return self.found()
+
+    def attachment(self, status='attached', **values):
+        return {**self.picture.attachments[0], 'status': status, **values}
+
+    def test_reserved_only(self):
+        self.assertEqual([RESERVED], self.have(self.attachment('reserved')))
+
+    def test_without_an_attachment(self):
+        self.assertEqual(['I5 volume a volume: of server a server is missing'], self.have())
+
+    def test_while_something_goes_on(self):
+        reserved = self.attachment('reserved')
+        self.picture.sagas = [base.saga()]
+        self.assertEqual([], self.have(reserved))
+        self.picture.sagas = []
+        self.assertEqual([], self.have(reserved, task_state='rebuilding', updated_at=base.NOW))
+
+    def test_that_no_block_device_names(self):
+        more = self.attachment(id='more')
+        self.assertEqual(
+            ['I5 attachment more: is not used by its server a server'],
+            self.have(self.attachment(), more),
+        )
+        self.assertIn(
+            'I5 attachment more: is not used by its server a server',
+            self.have(self.attachment(), more, vm_state='error'),
+        )
+
+    def test_of_no_server(self):
+        self.assertEqual(
+            ['I5 attachment more: belongs to no server: gone'],
+            self.have(self.attachment(), self.attachment(id='more', instance='gone')),
+        )
+
+
+class VolumesTest(base.VerifyTest):
+    def have(self, **values):
+        self.picture.volumes = [{'id': base.VOLUME, 'status': 'in-use', 'metadata': {}, **values}]
+        return self.found()
+
+    def test_status_that_nothing_ends(self):
+        for status in ('reserved', 'attaching', 'detaching'):
+            self.assertEqual(
+                [f'I5 volume a volume: is {status} and nothing is done with it'],
+                self.have(status=status),
+            )
+
+    def test_status_that_something_is_about_to_end(self):
+        self.picture.sagas = [base.saga()]
+        self.assertEqual([], self.have(status='detaching'))
+
+    def test_of_a_server_that_failed(self):
+        self.set(vm_state='error')
+        self.assertEqual([], self.have(status='reserved'))
+
+    def test_made_twice(self):
+        self.picture.volumes = [
+            {'id': 'stray', 'status': 'available', 'metadata': {volume.DEVICE: 'a device'}}
+        ]
+        self.assertEqual(
+            ['I5 volume stray: was made for server a server, which has a volume'], self.found()
+        )
+
+
+class ImagesTest(base.VerifyTest):
+    def have(self, *sagas, **values):
+        self.picture.sagas = list(sagas)
+        self.picture.snapshots = [base.image(**values)]
+        return self.found()
+
+    def test_of_a_move(self):
+        """Disks travel between cells in images, which have the ids of the migrations."""
+        self.cell.migrations = [base.migration()]
+        moved = {'id': 'a move', 'name': 'x-resize-temp'}
+        self.assertEqual(
+            ['I5 image a move: (x-resize-temp) is left over from a move'], self.have(**moved)
+        )
+        self.assertEqual([], self.have(base.saga(uuid='a move'), **moved))
+
+    def test_of_a_server_that_is_shelved_no_more(self):
+        left = 'I5 image an image: (name-shelved) is not what server a server was shelved in'
+        self.assertEqual([left], self.have())
+        self.assertEqual([], self.have(name='mine'))
+        self.set(system_metadata={'shelved_image_id': 'an image'})
+        self.assertEqual([], self.have())
+
+    def test_upload_that_nobody_ends(self):
+        for status in ('queued', 'saving'):
+            self.assertEqual(
+                [f'I5 upload of image an image: (mine) of server a server is {status}'],
+                self.have(name='mine', status=status),
+            )
+        self.assertEqual([], self.have(base.saga(), name='mine', status='saving'))
+        new = base.NOW.isoformat() + 'Z'
+        self.assertEqual([], self.have(name='mine', status='saving', created_at=new))

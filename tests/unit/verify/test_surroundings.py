@@ -1,0 +1,106 @@
+"""Placement's providers, hosts, groups, work in progress and quota."""
+
+from nova_lite.verify import picture
+from tests.unit.verify import base
+
+WHAT = 'provider the uuid of host-1 (host-1)'
+
+
+class ProvidersTest(base.VerifyTest):
+    def have(self, **values):
+        fields = vars(base.sound())['providers'][base.NODE]
+        known = {name: getattr(fields, name) for name in picture.Provider.__dataclass_fields__}
+        self.picture.providers = {base.NODE: picture.Provider(**{**known, **values})}
+        return self.found()
+
+    def test_missing(self):
+        self.picture.providers = {}
+        self.assertEqual([f'I4 {WHAT}: does not exist in placement'], self.found())
+
+    def test_without_a_node(self):
+        self.picture.providers['stray'] = self.picture.providers[base.NODE]
+        self.assertEqual(['I5 provider stray (host-1): has no compute node'], self.found())
+
+    def test_aggregates(self):
+        self.assertEqual(
+            [f"I4 aggregates of {WHAT}: are [] in placement and ['an aggregate'] on record"],
+            self.have(aggregates=frozenset()),
+        )
+        self.picture.aggregates[0][1].clear()
+        self.assertEqual(
+            [f"I4 aggregates of {WHAT}: are ['an aggregate'] in placement and [] on record"],
+            self.have(),
+        )
+        self.assertEqual([], self.have(aggregates=frozenset(('of others',))))
+
+    def test_inventories(self):
+        self.assertEqual(
+            [f'I4 VCPU of {WHAT}: is 9, on record is 8'],
+            self.have(inventories={'VCPU': {'total': 9}}),
+        )
+
+    def test_status(self):
+        self.cell.services[0].disabled = True
+        (found,) = self.found()
+        self.assertIn('lacks COMPUTE_STATUS_DISABLED', found)
+
+
+class MembershipTest(base.VerifyTest):
+    def test_host_mapping_without_service(self):
+        self.picture.host_mappings.append(base.Row(host='host-9', cell_id=1))
+        self.assertEqual(['I5 host mapping host-9: has no compute service in cell1'], self.found())
+
+    def test_service_without_host_mapping(self):
+        self.picture.host_mappings = []
+        self.assertEqual(['I5 host host-1: in cell1 has servers and no mapping'], self.found())
+
+    def test_member_that_is_gone(self):
+        group = base.Row(uuid='g', policy='soft-affinity', rules={})
+        self.picture.groups = {'g': (group, {base.SERVER, 'gone'})}
+        self.assertEqual(['I5 member gone of group g: does not exist'], self.found())
+
+
+class WorkTest(base.VerifyTest):
+    def test_task_state(self):
+        self.set(task_state='pausing')
+        self.assertEqual(['I6 server a server: in cell1 is pausing for too long'], self.found())
+        self.assertEqual([], self.found(work=7200))
+
+    def test_build_that_nobody_goes_on_with(self):
+        self.set(vm_state='building')
+        self.assertEqual(['I7 server a server: in cell1 is built by nobody'], self.found())
+
+    def test_saga(self):
+        self.picture.sagas = [base.saga(created_at=base.LONG_AGO)]
+        self.assertEqual(
+            ['I6 saga a saga (resize): of server a server has not ended; at s'], self.found()
+        )
+
+    def test_open_event(self):
+        self.cell.open_events = [
+            base.Row(
+                event='compute_stop',
+                action='stop',
+                instance_uuid=base.SERVER,
+                start_time=base.LONG_AGO,
+            )
+        ]
+        self.assertEqual(
+            ['I6 event compute_stop of server a server: in cell1 has not ended; action stop'],
+            self.found(),
+        )
+        self.picture.sagas = [base.saga()]
+        self.assertEqual([], self.found())
+
+
+class LimitsTest(base.VerifyTest):
+    def test_exceeded(self):
+        self.picture.limits[base.PROJECT]['ram'] = 32
+        self.assertEqual(
+            ['I11 project a project: limit of ram: is 32, and 64 are used'], self.found()
+        )
+        self.assertEqual([], self.found(limits=False))
+
+    def test_no_limit(self):
+        self.picture.limits[base.PROJECT] = dict.fromkeys(('instances', 'cores', 'ram'), -1)
+        self.assertEqual([], self.found())
