@@ -5,8 +5,12 @@ was under way may still make an attachment, which is ended too. Every part may b
 repeated. Source: reference/create-server 7.
 """
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite.clients import volume as volumes
+
+LOG = log.getLogger(__name__)
 
 
 def release(clients, ctxt, uuid, devices, *, ports):
@@ -26,16 +30,48 @@ def release(clients, ctxt, uuid, devices, *, ports):
         clients.volume.delete_attachment(ctxt, attachment)
     for device in devices:
         if device['volume_id'] and device['delete_on_termination']:
-            _delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
+            delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
     for volume_id in volumes.strays(clients.volume, ctxt, uuid, devices):
-        _delete_volume(clients.volume, ctxt, uuid, volume_id)
+        delete_volume(clients.volume, ctxt, uuid, volume_id)
 
 
-def _delete_volume(volume, ctxt, uuid, volume_id):
+def delete_volume(volume, ctxt, uuid, volume_id):
+    """Delete a volume that ends with its server.
+
+    As in nova, one that the volume service refuses to delete stays, and the server goes:
+    it has snapshots, for instance. Raises Unavailable when it may be deleted later.
+    """
+    try:
+        _delete(volume, ctxt, uuid, volume_id)
+    except exception.Unavailable:
+        raise
+    except exception.NovaLiteError as error:
+        status = _status_of(volume, ctxt, volume_id)
+        if status in volumes.WORKING:
+            raise exception.Unavailable(
+                service='volume', reason=f'volume {volume_id} is {status}'
+            ) from error
+        LOG.warning(
+            'Cannot delete volume %s of server %s: %s. The server is deleted and the volume stays.',
+            volume_id,
+            uuid,
+            error,
+        )
+
+
+def _status_of(volume, ctxt, volume_id):
+    """The status of a volume, None when it is gone. Raises Unavailable."""
+    try:
+        return volume.get(ctxt, volume_id)['status']
+    except exception.VolumeNotFound:
+        return None
+
+
+def _delete(volume, ctxt, uuid, volume_id):
     try:
         volume.delete(ctxt, volume_id)
     except exception.Conflict:
-        # Attached once more since the attachments were listed.
+        # A move under way may have attached it once more since the attachments were listed.
         left = volume.list_attachments(ctxt, uuid)
         if not left:
             raise

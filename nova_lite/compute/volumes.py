@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import release
 from nova_lite.clients import volume as volume_client
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
@@ -154,7 +155,8 @@ class Volumes:
     def give_back(self):
         """End the attachments, and delete the volumes that end with the server.
 
-        And those that nobody knows of, since their making was not answered.
+        And those that nobody knows of, since their making was not answered. One that
+        cannot be deleted stays.
         """
         if not self.devices:
             return
@@ -168,20 +170,13 @@ class Volumes:
             self._delete(volume_id)
 
     def _end_attachments(self):
-        """End all attachments of the server; how many there were."""
+        """End all attachments of the server."""
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         for attachment in found:
             self._site.volume.delete_attachment(self._ctxt, attachment['id'])
-        return len(found)
 
     def _delete(self, volume_id):
-        """Delete a volume. A move under way may have attached it once more meanwhile."""
-        try:
-            self._site.volume.delete(self._ctxt, volume_id)
-        except exception.Conflict:
-            if not self._end_attachments():
-                raise
-            self._site.volume.delete(self._ctxt, volume_id)
+        release.delete_volume(self._site.volume, self._ctxt, self._instance.uuid, volume_id)
 
     def _record(self, changed):
         yield from jobs.insist(

@@ -235,6 +235,17 @@ class AttachmentsTest(base.CloudTest):
         self.assertEqual([f'/dev/vd{letter}' for letter in 'bcde'], names)
         self.assertEqual(sorted(volumes), sorted(self.hands.volumes_of_guest(self.server)))
 
+    def test_volume_with_a_snapshot_outlives_its_server(self):
+        server = self.stage.boot_from_volume()
+        (volume_id,) = self.hands.volumes_of_guest(server)
+        storage = self.cloud.admin.block_storage
+        snapshot = storage.create_snapshot(volume_id=volume_id, is_forced=True)
+        self.addCleanup(storage.delete_volume, volume_id)
+        self.addCleanup(storage.wait_for_delete, snapshot)
+        self.addCleanup(storage.delete_snapshot, snapshot)
+        self.delete(server)
+        self.assertEqual('available', self.hands.volume_status(volume_id))
+
     def test_swap(self):
         old, new = self.hands.volume(), self.hands.volume()
         self.hands.attached(self.server, old)

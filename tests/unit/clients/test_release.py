@@ -2,6 +2,7 @@
 
 import types
 
+import fixtures
 import testtools
 
 from nova_lite import exception
@@ -43,4 +44,25 @@ class ReleaseTest(testtools.TestCase):
         volume = neighbours.Volume()
         volume.add_volume('volume')
         volume.fail('delete', exception.Conflict(reason='it is in use'))
-        self.assertRaises(exception.Conflict, self.release, volume, attachment_id=None)
+        logger = self.useFixture(fixtures.FakeLogger())
+        self.release(volume, attachment_id=None)
+        self.assertEqual({'volume': 'available'}, volume.volumes)
+        self.assertIn('Cannot delete volume volume of server server', logger.output)
+
+    def test_not_made_yet(self):
+        volume = neighbours.Volume()
+        volume.volumes['volume'] = 'creating'
+        volume.fail('delete', exception.Conflict(reason='it is being made'))
+        self.assertRaises(exception.Unavailable, self.release, volume, attachment_id=None)
+
+    def test_gone_by_now(self):
+        volume = neighbours.Volume()
+        volume.fail('delete', exception.Forbidden('no'))
+        volume.fail('get', exception.VolumeNotFound(volume_id='volume'))
+        self.release(volume, attachment_id=None)
+
+    def test_service_is_away(self):
+        volume = neighbours.Volume()
+        volume.add_volume('volume')
+        volume.fail('delete', exception.Unavailable(service='volume', reason='test'))
+        self.assertRaises(exception.Unavailable, self.release, volume, attachment_id=None)
