@@ -50,6 +50,9 @@ class SwapVolume(devices.DeviceSaga):
         device = device_rows.find(connection, row.uuid, self._old)
         if device is None:
             raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=self._old)
+        if device_rows.find(connection, row.uuid, self._new) is not None:
+            # Attached by what the request has waited for.
+            raise device_rows.already_attached(self._new)
         return {'device': device.uuid, 'attachment_id': device.attachment_id}
 
     def undone(self, connection, row):

@@ -23,9 +23,7 @@ def add(connection, instance_uuid, columns):
     """
     known = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
     if any(device.volume_id == columns['volume_id'] for device in known):
-        raise exception.VolumeNotUsable(
-            volume_id=columns['volume_id'], reason='it is already attached to this server'
-        )
+        raise already_attached(columns['volume_id'])
     taken = {device.device_name for device in known}
     wanted = columns.get('device_name')
     if wanted in taken - {None}:
@@ -64,6 +62,13 @@ def change(connection, uuid, values):
     """Change columns of one block device; raises VolumeNotAttached when it is gone."""
     if not children.update_block_device(connection, uuid, values):
         raise gone(uuid)
+
+
+def already_attached(volume_id):
+    """The error of a volume that the server has already."""
+    return exception.VolumeNotUsable(
+        volume_id=volume_id, reason='it is already attached to this server'
+    )
 
 
 def gone(uuid):

@@ -213,6 +213,21 @@ class DeviceSagasTest(testscenarios.WithScenarios, DeviceSagasCase):
         self.assertNotIn(None, [result for _event, _host, result in self.cell.events(self.server)])
 
 
+class TakenTest(DeviceSagasCase):
+    def test_volume_that_was_attached_before_the_swap_began(self):
+        """A request that waits for another's end looks again at what that has done."""
+        attached = self.attach_volume()
+        self.do(attached, attached.steps())
+        swap = self.swap_volume()
+        before = self.cell.devices(self.server)
+        (begin, *_others) = swap.steps()
+        error = self.assertRaises(exception.VolumeNotUsable, begin.do)
+        self.assertIn('already attached', error.message)
+        self.undo(swap, [begin])
+        after = self.cell.devices(self.server)
+        self.assertEqual([each.volume_id for each in before], [each.volume_id for each in after])
+
+
 class MarkTest(DeviceSagasCase):
     """A volume has one mark, and it does not tell whose it is."""
 
