@@ -179,7 +179,7 @@ class CrossCellResize(resize.Resize):
         self.there.write(self._copy, copy, self.group())
 
     def _copy(self, connection, copy, group):
-        copies.create(connection, copy)
+        copies.create(connection, copy, self.uuid)
         host = self.destination.service_host
         group_policies.check(connection, self.instance_uuid, host, group)
 

@@ -49,10 +49,17 @@ def read(connection, uuid):
     )
 
 
-def create(connection, copy):
-    """Write a server that the cell does not know; one that it knows stays as it is."""
-    if instances.find(connection, copy.instance['uuid']) is not None:
-        return
+def create(connection, copy, move):
+    """Write a server that comes with a move (a migration's uuid).
+
+    What the move has written before stays as it is. What a former one has left, because
+    it could not be purged then, is replaced: it knows nothing of this move.
+    """
+    uuid = copy.instance['uuid']
+    if instances.find(connection, uuid) is not None:
+        if migrations.find(connection, move) is not None:
+            return
+        purge(connection, uuid)
     instances.create(connection, copy.instance)
     for migration in copy.migrations:
         migrations.create(connection, migration)

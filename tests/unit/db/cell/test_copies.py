@@ -6,7 +6,10 @@ import testtools
 from nova_lite import runtime
 from nova_lite.db import types
 from nova_lite.db.cell import copies
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+from tests.fixtures import cell
 from tests.fixtures import database
 
 TABLES = models.Base.metadata.sorted_tables
@@ -18,6 +21,54 @@ def whose(table):
     """The column that names the server, or None."""
     name = 'uuid' if table.name == 'instances' else 'instance_uuid'
     return None if table.name in KEPT else table.c.get(name)
+
+
+class CreateTest(testtools.TestCase):
+    """A server comes to a cell that may know it from before."""
+
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell.Cell(hosts=('host-1',)))
+        _ctxt, self.server = self.cell.accept()
+
+    def copy(self, *moves):
+        """The server's records as another cell has them, with these migrations."""
+        found = self.cell.db.read(copies.read, self.server)
+        found.instance.update(hidden=True, host=None, display_name=f'{len(moves)} moves')
+        found.migrations = [
+            {
+                'uuid': uuid,
+                'instance_uuid': self.server,
+                'migration_type': 'migration',
+                'status': 'migrating',
+                'dest_compute': 'host-1',
+                'cross_cell_move': True,
+            }
+            for uuid in moves
+        ]
+        return found
+
+    def known(self):
+        found = self.cell.db.read(migrations.of_instance, self.server)
+        row = self.cell.row(self.server)
+        return row.display_name, row.hidden, [each.uuid for each in found]
+
+    def test_what_a_former_move_left_is_replaced(self):
+        first, second = runtime.new_uuid(), runtime.new_uuid()
+        left, coming = self.copy(first), self.copy(first, second)
+        self.cell.db.write(copies.purge, self.server)
+        self.cell.db.write(copies.create, left, first)
+        self.cell.db.write(copies.create, coming, second)
+        self.assertEqual(('2 moves', True, [first, second]), self.known())
+
+    def test_what_the_same_move_wrote_stays(self):
+        move = runtime.new_uuid()
+        coming = self.copy(move)
+        self.cell.db.write(copies.purge, self.server)
+        self.cell.db.write(copies.create, coming, move)
+        self.cell.db.write(instances.update, self.server, {'display_name': 'meanwhile'})
+        self.cell.db.write(copies.create, coming, move)
+        self.assertEqual(('meanwhile', True, [move]), self.known())
 
 
 class PurgeTest(testtools.TestCase):
