@@ -6,6 +6,7 @@ side refuses an older epoch than it has seen. Neighbour services know no epochs:
 `guard`, which does not travel, is asked before each change that they are to make.
 """
 
+import contextlib
 import copy
 
 from oslo_context import context
@@ -46,6 +47,7 @@ class RequestContext(context.RequestContext):
         roles=None,
         **kwargs,
     ):
+        former = context.get_current()
         self.saga = saga
         self.epoch = epoch
         self.timestamp = timestamp or runtime.now().isoformat()
@@ -55,6 +57,9 @@ class RequestContext(context.RequestContext):
             request_id=request_id or runtime.new_request_id(),
             **kwargs,
         )
+        if not kwargs.get('overwrite', True):
+            # oslo.context makes it the thread's where there is none.
+            _bind(former)
 
     def to_wire(self):
         """The fields that travel, as plain values.
@@ -82,11 +87,38 @@ class RequestContext(context.RequestContext):
         other.saga, other.epoch = saga, epoch
         return other
 
+    def bound(self):
+        """A block of work whose log lines carry this context; then the former is back."""
+        return bound(self)
+
     def guarded(self, guard):
         """A copy that asks `guard` before a neighbour service changes something."""
         other = copy.copy(self)
         other.guard = guard
         return other
+
+
+@contextlib.contextmanager
+def bound(ctxt):
+    """Let the log lines of a block of work carry a context, or none (None).
+
+    Threads are used again: what is not put back marks the work that comes next.
+    """
+    former = context.get_current()
+    _bind(ctxt)
+    try:
+        yield
+    finally:
+        _bind(former)
+
+
+def current():
+    """The context that this thread's log lines carry, or None."""
+    return context.get_current()
+
+
+def _bind(ctxt):
+    context._request_store.context = ctxt
 
 
 def admin():

@@ -13,6 +13,7 @@ import socket
 from futurist import periodics
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 
@@ -124,7 +125,8 @@ def _periodic(seconds, method):
     @periodics.periodic(spacing=seconds)
     @functools.wraps(method)
     def task():
-        method()
+        with context.admin().bound():
+            method()
 
     return task
 

@@ -14,6 +14,7 @@ import itertools
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt import model
@@ -98,13 +99,15 @@ class _At(enum.Enum):
 
 
 class _Work:
-    __slots__ = ('at', 'generator', 'interrupted', 'key', 'parked')
+    __slots__ = ('at', 'context', 'generator', 'interrupted', 'key', 'kind', 'parked')
 
-    def __init__(self, key, generator):
-        self.key, self.generator = key, generator
+    def __init__(self, key, generator, kind):
+        self.key, self.generator, self.kind = key, generator, kind
         self.at = _At.QUEUED
         self.interrupted = False
         self.parked = None
+        # Of the request, or the periodic, that asks for the work: its log lines name it.
+        self.context = context.current()
 
 
 class Jobs:
@@ -163,22 +166,26 @@ class Jobs:
         with self._lock:
             return set(self._queues)
 
-    def run(self, key, generator, *, interrupts=False, here=True):
+    def run(self, key, generator, *, interrupts=False, here=True, kind=None):
         """Run work until it waits or ends: in the calling thread, or not `here`.
 
         Behind other work of its key it waits for its turn. With `interrupts` the
         others get Interrupted where they wait, and make room.
+        kind: of work that is done once however often it is asked for. It does not
+            interrupt its like, and is dropped while its like has not begun
         """
-        work = _Work(key, generator)
+        work = _Work(key, generator, kind)
         with self._lock:
             if self._stopping:
                 LOG.info('%s is left to the next start', key)
                 return
             queue = self._queues.setdefault(key, collections.deque())
+            if kind is not None and any(other.kind == kind for other in list(queue)[1:]):
+                return
             queue.append(work)
             if len(queue) > 1:
                 if interrupts:
-                    self._interrupt(queue)
+                    self._interrupt(queue, but=kind)
                 return
             if not here:
                 self._submit(work)
@@ -207,8 +214,10 @@ class Jobs:
             self._begin(work)
             self._pool.submit(self._resume, work)
 
-    def _interrupt(self, queue):
+    def _interrupt(self, queue, *, but):
         for work in list(queue)[:-1]:
+            if but is not None and work.kind == but:
+                continue
             work.interrupted = True
             if work.at is _At.PARKED:
                 self._submit(work)
@@ -259,7 +268,8 @@ class Jobs:
     def _advance(self, work, value=None):
         """Run the work until it waits or ends; then it is the next one's turn."""
         while True:
-            wanted = self._step(work, value)
+            with context.bound(work.context):
+                wanted = self._step(work, value)
             if wanted is None:
                 break
             if self._wait(work, wanted):

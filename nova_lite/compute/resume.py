@@ -44,7 +44,9 @@ class Resume:
         for work in found:
             instance = work['instance']
             if not self._site.jobs.has((instance.host, instance.uuid)):
-                self._take_up(work)
+                ctxt = context.RequestContext.from_wire(work['context'])
+                with ctxt.bound():
+                    self._take_up(ctxt, work)
         current = {self._name(work) for work in found}
         for name in [name for name in self._attempts if name not in current]:
             del self._attempts[name]
@@ -52,8 +54,7 @@ class Resume:
     def _name(self, work):
         return work['instance'].uuid, work['context'].get('request_id')
 
-    def _take_up(self, work):
-        ctxt = context.RequestContext.from_wire(work['context'])
+    def _take_up(self, ctxt, work):
         instance = work['instance']
         self._attempts[self._name(work)] += 1
         LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)

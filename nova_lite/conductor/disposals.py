@@ -46,11 +46,12 @@ class Disposals:
             self._attempt(request.instance_uuid, disposal.withdraw, ctxt, request)
         cell_search.each(self._world.cells.every(), self._count, what='Servers that count')
 
-    def _attempt(self, uuid, work, *args):
-        try:
-            work(self._world, *args)
-        except exception.NovaLiteError as error:
-            LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
+    def _attempt(self, uuid, work, ctxt, *args):
+        with ctxt.bound():
+            try:
+                work(self._world, ctxt, *args)
+            except exception.NovaLiteError as error:
+                LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
 
     def _count(self, cell):
         """Let count in quotas what stays in the cell, and nothing else.

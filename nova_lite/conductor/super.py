@@ -111,7 +111,7 @@ class SuperConductor:
         runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
 
     def _cache_images(self, ctxt, aggregate_id, image_ids):
-        with self._caching:
+        with self._caching, ctxt.bound():
             image_cache.run(self.world, ctxt, aggregate_id, image_ids, self._stopping)
 
     def sweep_builds(self):
@@ -128,8 +128,10 @@ class SuperConductor:
                 reservation_id,
                 found[0].epoch,
             )
+            ctxt = requests.context_of(found[0])
             try:
-                build.Build(self.world, requests.context_of(found[0]), found).run()
+                with ctxt.bound():
+                    build.Build(self.world, ctxt, found).run()
             except exception.NovaLiteError as error:
                 LOG.error('Build %s is tried again later: %s', reservation_id, error)
 

@@ -157,13 +157,19 @@ class Engine:
         try:
             saga = self.make_saga(record)
             saga.ctxt = saga.ctxt.guarded(functools.partial(self._require, record))
-            run = _Run(self, saga, record)
-            return run.go()
-        except (journal_module.LostLease, exception.StaleEpoch):
-            LOG.warning('Saga %s is run by someone else; epoch %s stops here', uuid, record.epoch)
-            return None
+            with saga.ctxt.bound():
+                return self._go(saga, record)
         finally:
             self._let_go(record)
+
+    def _go(self, saga, record):
+        try:
+            return _Run(self, saga, record).go()
+        except (journal_module.LostLease, exception.StaleEpoch):
+            LOG.warning(
+                'Saga %s is run by someone else; epoch %s stops here', saga.uuid, record.epoch
+            )
+            return None
 
 
 class _Run:

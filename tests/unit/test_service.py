@@ -5,15 +5,19 @@ import signal
 import sys
 
 import fixtures
+from oslo_log import log
 import testtools
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import service
 from tests.fixtures import clock
+from tests.fixtures import contexts
 from tests.fixtures import notify_socket
 from tests.fixtures import processes
 
+LOG = log.getLogger(__name__)
 DAEMON = """
 from nova_lite import service
 class Manager:
@@ -32,6 +36,29 @@ UNAVAILABLE = (
     "raise exception.Unavailable(service='The database', reason='refused')"
 )
 FOR_EVER = 'from nova_lite import runtime; runtime.sleep(1000)'
+
+
+class PeriodicTests(testtools.TestCase):
+    def test_log_lines_are_of_no_request_before(self):
+        """A context that a periodic makes does not stay with what its thread does next."""
+        heard = self.useFixture(contexts.Contexts())
+        asked = context.RequestContext(overwrite=False)
+
+        def method():
+            LOG.info('periodic')
+            context.RequestContext(overwrite=False)
+            LOG.info('periodic')
+
+        task = service._periodic(1, method)
+        with asked.bound():
+            task()
+            task()
+            LOG.info('afterwards')
+        first, second, third, fourth = heard.of('periodic')
+        self.assertEqual((first, third), (second, fourth))
+        self.assertNotIn(asked.request_id, (first, third))
+        self.assertNotEqual(first, third)
+        self.assertEqual([asked.request_id], heard.of('afterwards'))
 
 
 class ReloadTests(testtools.TestCase):

@@ -2,13 +2,18 @@
 
 import dataclasses
 
+from oslo_log import log
 import testtools
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.compute import jobs
 from nova_lite.virt import model
 from tests.fixtures import clock
+from tests.fixtures import contexts
+
+LOG = log.getLogger(__name__)
 
 
 class Driver:
@@ -72,6 +77,24 @@ class TestJobs(testtools.TestCase):
         self.assertEqual(here, self.log[0])
         self.assertNotEqual(here, self.log[1])
         self.assertEqual(set(), self.jobs.keys())
+
+    def test_log_lines_carry_the_request_that_asked(self):
+        """Whichever thread resumes the work, and whatever that did before."""
+        heard = self.useFixture(contexts.Contexts())
+        asked = [context.RequestContext(overwrite=False) for _request in range(2)]
+        for number, ctxt in enumerate(asked):
+            with ctxt.bound():
+                self.jobs.run(number, self.logging(f'job-{number}'))
+        for number in (1, 0):
+            self.driver.end(f'job-{number}')
+        self.later(1)
+        for number, ctxt in enumerate(asked):
+            self.assertEqual([ctxt.request_id] * 2, heard.of(f'job-{number}'))
+
+    def logging(self, name):
+        LOG.info(name)
+        yield from jobs.ended(self.driver.begin(name))
+        LOG.info(name)
 
     def test_polls_until_ended(self):
         self.jobs.run('a', self.wait_for('job'))
