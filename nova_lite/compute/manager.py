@@ -31,6 +31,8 @@ LOG = log.getLogger(__name__)
 
 START = ('the process', 'start')
 REPORT = ('the process', 'report')
+# Of work on a guest: whoever deletes a server again does not make it begin anew.
+DELETE = 'delete'
 
 
 class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
@@ -138,7 +140,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def delete_instance(self, ctxt, host, instance, block_devices):
         work = delete.delete(self.site, ctxt, host, instance)
-        self.site.jobs.run((host, instance.uuid), work, interrupts=True)
+        self.site.jobs.run((host, instance.uuid), work, interrupts=True, kind=DELETE)
 
     # ---- power ------------------------------------------------------------
 

@@ -97,6 +97,19 @@ class TestDelete(Base):
         self.cell.delete(uuid)
         self.check_gone(uuid)
 
+    def test_volume_that_cannot_be_deleted_stays(self):
+        """One that has snapshots, for instance: the server goes all the same, as in nova."""
+        uuid = self.boot()
+        made = set(self.cell.volume.volumes) - {VOLUME}
+        error = exception.Conflict('Invalid volume: Volume must not have snapshots.')
+        self.cell.volume.fail('delete', error)
+        self.cell.delete(uuid)
+        left = set(self.cell.volume.volumes) - {VOLUME}
+        self.assertEqual(made, left)
+        for volume_id in made:
+            self.cell.volume.volumes.pop(volume_id)
+        self.check_gone(uuid)
+
     def test_guest_is_lost(self):
         uuid = self.boot()
         self.cell.driver.destroy('host-1', uuid, key='an accident')
@@ -180,6 +193,23 @@ class TestWhileBuilding(Base):
         self.cell.delete(uuid)
         self.settle()
         self.check_gone(uuid)
+
+    def test_asked_again_and_again(self):
+        """Who repeats a deletion does not make it begin anew, nor is each kept for later."""
+        self.cell.driver.reload(
+            profile.parse('extends: instant\nhosts:\n  - {delays: {destroy: 10}}\n')
+        )
+        uuid = self.boot()
+        requests = [self.cell.ask(uuid, 'delete', 'deleting') for _time in range(20)]
+        message = self.cell.instance(uuid), self.cell.devices(uuid)
+        for ctxt in requests:
+            self.cell.compute.delete_instance(ctxt, 'host-1', *message)
+            self.settle(0.4)
+        self.settle(2)
+        self.check_gone(uuid)
+        calls = self.cell.lossy.calls
+        self.assertEqual(1, calls.count('instance_deleted'))
+        self.assertLessEqual(calls.count('delete_started'), 2)
 
     def test_waits_for_a_volume(self):
         self.cell.volume.created_as = 'creating'
