@@ -161,9 +161,8 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
     def restore_instance(self, ctxt, host, instance):
         self._act(ctxt, host, instance, 'restore')
 
-    def reboot_instance(self, ctxt, host, instance, reboot_type, block_devices):
-        spec = guests.spec_of(self.conf, instance, block_devices=block_devices)
-        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)
+    def reboot_instance(self, ctxt, host, instance, reboot_type):
+        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}')
 
     def pause_instance(self, ctxt, host, instance):
         self._act(ctxt, host, instance, 'pause')

@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.virt import model
 
@@ -109,7 +110,7 @@ ACTIONS = {
 def act(site, ctxt, host, instance, *, name, spec=None):
     """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
 
-    spec: the guest's definition, for actions that may have to make it again
+    spec: another definition for the guest to boot (rescue)
     """
     action = ACTIONS[name]
     if not (yield from begin(site, ctxt, host, instance.uuid, action)):
@@ -118,6 +119,7 @@ def act(site, ctxt, host, instance, *, name, spec=None):
     try:
         if action.power is model.PowerAction.HARD_REBOOT:
             yield from _return(site, ctxt, node, instance.uuid)
+            spec = yield from _definition(site, ctxt, host, instance.uuid)
         job = site.driver.change_power(
             node, instance.uuid, action.power, key=f'{ctxt.request_id}/{name}', spec=spec
         )
@@ -157,6 +159,22 @@ def _return(site, ctxt, node, uuid):
         yield from jobs.ended(
             site.driver.revert_migration(node, uuid, guest.move, key=key, power_on=False)
         )
+
+
+def _definition(site, ctxt, host, uuid):
+    """The guest as its records are now; the API's picture may be older than a device.
+
+    A volume without an attachment is not the server's yet: it is plugged in later.
+    """
+    found = yield from jobs.insist(
+        site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
+    )
+    devices = [
+        device
+        for device in found['block_devices']
+        if device.destination_type != guests.VOLUME or device.get('attachment_id')
+    ]
+    return guests.spec_of(site.conf, found['instance'], block_devices=devices)
 
 
 def begin(site, ctxt, host, uuid, action):

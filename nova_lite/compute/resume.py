@@ -92,9 +92,7 @@ class Resume:
         name = POWER[instance.task_state]
         if name.startswith('reboot_'):
             kind = name.removeprefix('reboot_').upper()
-            self._manager.reboot_instance(
-                ctxt, instance.host, instance, kind, work['block_devices']
-            )
+            self._manager.reboot_instance(ctxt, instance.host, instance, kind)
         elif name == 'rescue':
             image_id = instance.system_metadata.get(RESCUE_IMAGE)
             self._manager.rescue_instance(ctxt, instance.host, instance, image_id)

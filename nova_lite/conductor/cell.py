@@ -14,9 +14,7 @@ from nova_lite.conductor import cell_live
 from nova_lite.conductor import fence
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
-from nova_lite.db.cell import children
 from nova_lite.db.cell import services
-from nova_lite.objects import block_device
 
 BINARY, TOPIC = 'nova-conductor', 'conductor'
 
@@ -152,9 +150,8 @@ class CellConductor:
     def power_states(self, ctxt, states):
         self._write(cell_actions.note_power, ctxt, states)
 
-    def block_devices(self, ctxt, instance_uuid):
-        found = self.db.read(children.block_devices, [instance_uuid]).get(instance_uuid, ())
-        return [block_device.BlockDevice.of(device) for device in found]
+    def instance_records(self, ctxt, host, instance_uuid):
+        return self.db.read(cell_hosts.instance_records, host, instance_uuid)
 
     # ---- live migration and evacuation ------------------------------------
 

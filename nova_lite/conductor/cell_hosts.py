@@ -5,6 +5,7 @@ import datetime
 import sqlalchemy as sa
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db import rows
@@ -106,6 +107,18 @@ def records(connection, hosts, uuids=None):
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()
     return found
+
+
+def instance_records(connection, host, uuid):
+    """See ConductorAPI.instance_records."""
+    row = instances.get(connection, uuid)
+    if row.host != host:
+        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    devices = children.block_devices(connection, [uuid]).get(uuid, ())
+    return {
+        'instance': instance_objects.Instance.from_row(row),
+        'block_devices': [block_device.BlockDevice.of(device) for device in devices],
+    }
 
 
 def held_guests(connection, host, guests):

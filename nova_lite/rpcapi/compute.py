@@ -51,8 +51,11 @@ class ComputeAPI(rpc.Interface):
         """Power on a soft-deleted guest."""
 
     @rpc.cast(since='1.0')
-    def reboot_instance(self, ctxt, host, instance, reboot_type, block_devices):
-        """Reboot; reboot_type is SOFT or HARD, and HARD repairs a missing guest."""
+    def reboot_instance(self, ctxt, host, instance, reboot_type):
+        """Reboot; reboot_type is SOFT or HARD, and HARD repairs a missing guest.
+
+        A guest that is made again gets the devices that are on record then.
+        """
 
     @rpc.cast(since='1.0')
     def pause_instance(self, ctxt, host, instance):

@@ -160,8 +160,11 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def block_devices(self, ctxt, instance_uuid):
-        """The block devices of a server: [BlockDevice, ...]."""
+    def instance_records(self, ctxt, host, instance_uuid):
+        """A server of the host as it is now: {'instance', 'block_devices': [...]}.
+
+        Raises InstanceNotFound, and StateChanged when it is another host's.
+        """
 
     # ---- live migration ----
 

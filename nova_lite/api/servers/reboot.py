@@ -37,5 +37,4 @@ def reboot(req, server):
         'reboot_instance',
         instance=instance,
         reboot_type=req.content['type'].upper(),
-        block_devices=acting.devices(server),
     )

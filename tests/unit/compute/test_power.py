@@ -3,7 +3,9 @@
 import testscenarios
 import testtools
 
+from nova_lite import runtime
 from nova_lite.compute import power
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
@@ -40,7 +42,7 @@ class Base(testtools.TestCase):
         instance = self.cell.instance(self.uuid)
         if name.startswith('reboot_'):
             self.cell.compute.reboot_instance(
-                ctxt, 'host-1', instance, name.removeprefix('reboot_').upper(), []
+                ctxt, 'host-1', instance, name.removeprefix('reboot_').upper()
             )
         elif name == 'rescue':
             self.cell.compute.rescue_instance(ctxt, 'host-1', instance, 'image')
@@ -77,7 +79,10 @@ class TestEveryAction(testscenarios.WithScenarios, Base):
         self.prepare(self.name)
         self.cell.lossy.calls.clear()
         self.act(self.name)
-        self.assertEqual(['action_started', 'action_finished'], self.cell.lossy.calls)
+        expected = ['action_started', 'action_finished']
+        if self.name == 'reboot_hard':
+            expected.insert(1, 'instance_records')
+        self.assertEqual(expected, self.cell.lossy.calls)
 
     def test_repeated(self):
         self.prepare(self.name)
@@ -158,6 +163,33 @@ class TestHardReboot(Base):
         self.cell.driver.destroy('host-1', self.uuid, key='an accident')
         self.act('reboot_hard')
         self.check('reboot_hard')
+
+    def test_guest_gets_the_devices_on_record(self):
+        """They may have changed since the request: only what is the server's is plugged in."""
+        kept, gone, coming, new = (self.device(name) for name in ('kept', 'gone', 'to-come', 'new'))
+        coming['attachment_id'] = None
+        self.cell.db.write(children.create_block_devices, [kept, gone])
+        ctxt = self.ask('reboot_hard')
+        instance = self.cell.instance(self.uuid)
+        self.cell.driver.destroy('host-1', self.uuid, key='an accident')
+        self.cell.db.write(children.destroy_block_device, gone['uuid'])
+        self.cell.db.write(children.create_block_devices, [coming, new])
+        port = {'id': 'port', 'address': 'fa:16:3e:00:00:01'}
+        self.cell.db.write(instances.update, self.uuid, {'network_info': [port]})
+        self.cell.compute.reboot_instance(ctxt, 'host-1', instance, 'HARD')
+        spec = self.cell.driver.get_guest('host-1', self.uuid).spec
+        self.assertEqual(['kept', 'new', 'port'], [device.id for device in spec.devices])
+
+    def device(self, volume_id):
+        return {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': self.uuid,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'delete_on_termination': False,
+            'volume_id': volume_id,
+            'attachment_id': f'attachment-of-{volume_id}'[:36],
+        }
 
     def test_stop_of_a_lost_guest(self):
         self.cell.driver.destroy('host-1', self.uuid, key='an accident')

@@ -144,8 +144,20 @@ class TestActions(base.CellConductorTestCase):
     def test_block_devices(self):
         device = {'source_type': 'blank', 'destination_type': 'volume'}
         ctxt, uuid = self.server(devices=[device, device])
-        first, second = self.conductor.block_devices(ctxt, uuid)
+        first, second = self.devices(ctxt, uuid)
         change = {'uuid': first.uuid, 'volume_id': 'volume'}
         self.conductor.update_block_devices(ctxt, 'host-1', uuid, [change], [second.uuid])
-        left = self.conductor.block_devices(ctxt, uuid)
+        left = self.devices(ctxt, uuid)
         self.assertEqual(['volume'], [device.volume_id for device in left])
+
+    def devices(self, ctxt, uuid):
+        return self.conductor.instance_records(ctxt, 'host-1', uuid)['block_devices']
+
+    def test_records_of_another_host(self):
+        self.assertRaises(
+            exception.StateChanged,
+            self.conductor.instance_records,
+            self.ctxt,
+            'host-2',
+            self.uuid,
+        )
