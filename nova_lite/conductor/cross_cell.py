@@ -11,6 +11,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import bindings
+from nova_lite.conductor import asking
 from nova_lite.conductor import crossing
 from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
@@ -200,6 +201,7 @@ class CrossCellResize(resize.Resize):
 
     def claim_there(self):
         """prep_resize: the destination promises room and reaches the volumes."""
+        asking.require_heard(self, self.destination.service_host)
         self.there.compute.prep_resize(
             self.ctxt,
             host=self.destination.service_host,
@@ -244,6 +246,7 @@ class CrossCellResize(resize.Resize):
 
     def snapshot(self):
         """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
+        asking.require_heard(self, self.began['host'])
         self.progress(
             status=Status.MIGRATING,
             changes={'task_state': str(Task.RESIZE_MIGRATING)},
@@ -251,7 +254,7 @@ class CrossCellResize(resize.Resize):
             started=(SOURCE_EVENT, self.began['host']),
             expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
         )
-        return move.answer(
+        return asking.answer(
             self.compute.prep_snapshot_based_resize_at_source(
                 self.ctxt,
                 host=self.began['host'],
@@ -269,6 +272,7 @@ class CrossCellResize(resize.Resize):
     def spawn(self):
         """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
         host = self.destination.service_host
+        asking.require_heard(self, host)
         self.progress(
             status=Status.POST_MIGRATING,
             changes={'task_state': str(Task.RESIZE_FINISH)},
@@ -276,7 +280,7 @@ class CrossCellResize(resize.Resize):
             started=(FINISH_EVENT, host),
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
-        return move.answer(
+        return asking.answer(
             self.there.compute.finish_snapshot_based_resize_at_dest(
                 self.ctxt,
                 host=host,

@@ -15,6 +15,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import placement as placement_client
+from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import fence
 from nova_lite.db.api import request_specs
@@ -35,17 +36,8 @@ LOG = log.getLogger(__name__)
 
 CHOOSE = 'choose destination'
 FAULT_CODE = 500
-# A host is asked again after at most so long, to notice what the user does meanwhile.
-LONGEST_POLL_S = 5.0
 # How often a step is tried that a host may refuse to do for no lasting reason.
 PATIENCE = 8
-
-
-def answer(reply):
-    """What a step returns for the reply of a compute's move method."""
-    if 'pending' in reply:
-        return saga.Pending(wake_in=min(reply['pending'], LONGEST_POLL_S))
-    return {name: value for name, value in reply.items() if name != 'done'} or None
 
 
 class Move(saga.Saga):
@@ -123,34 +115,8 @@ class Move(saga.Saga):
         return [block_device.BlockDevice.of(row) for row in found.get(self.instance_uuid, ())]
 
     def ask(self, method, arguments, **more):
-        """Call a method of a compute; a Pending, or what it answers.
-
-        An undo raises ServiceIsDown for a host that was fenced, and for one that does not
-        answer and is down: nothing is won by waiting, its audit clears it when it is back.
-        """
-        host = arguments['host']
-        lost = exception.ServiceIsDown(binary=services.COMPUTE, host=host)
-        if self.undoing and self._is_fenced(host):
-            raise lost
-        try:
-            return answer(method(self.ctxt, **arguments, **more))
-        except exception.Unavailable as error:
-            if self.undoing and not self._is_heard(host):
-                raise lost from error
-            raise
-
-    def _service(self, host):
-        """The compute service of a host of any cell, or None; raises HostMappingNotFound."""
-        return self.world.cells.of_host(host).db.read(services.find, host)
-
-    def _is_fenced(self, host):
-        service = self._service(host)
-        return service is None or service.forced_down
-
-    def _is_heard(self, host):
-        service = self._service(host)
-        down_s = self.world.conf.service_down_time
-        return service is not None and services.is_up(service, down_s)
+        """Call a method of a compute, see `asking`; a Pending, or what it answers."""
+        return asking.ask(self, method, arguments, more)
 
     @staticmethod
     def instance(row, **changes):

@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
@@ -239,6 +240,7 @@ class Resize(move.Move):
 
     def claim(self):
         """prep_resize: the destination promises room and reaches the volumes."""
+        asking.require_heard(self, self.destination.service_host)
         self.compute.prep_resize(
             self.ctxt,
             host=self.destination.service_host,
@@ -292,6 +294,7 @@ class Resize(move.Move):
     def finish(self):
         """finish_resize: the destination makes the guest."""
         host = self.destination.service_host
+        asking.require_heard(self, host)
         self.progress(
             status=Status.POST_MIGRATING,
             changes={'task_state': str(Task.RESIZE_FINISH)},
@@ -300,7 +303,7 @@ class Resize(move.Move):
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
         row = self.row()
-        return move.answer(
+        return asking.answer(
             self.compute.finish_resize(
                 self.ctxt,
                 host=host,

@@ -7,6 +7,7 @@ A server that is deleted meanwhile has nothing given back: the same steps clean 
 
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
@@ -158,7 +159,8 @@ class RevertResize(resized.Resized):
         """The guest of a row is as it was, with the devices that its server has by now."""
         was_on = self.began['vm_state'] == states.VmState.ACTIVE
         end = self.end('source', FINISH)
-        return move.answer(
+        asking.require_heard(self, end['host'])
+        return asking.answer(
             compute.restore_guest(
                 self.ctxt,
                 host=end['host'],

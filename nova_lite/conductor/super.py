@@ -18,6 +18,7 @@ from nova_lite.conductor import build
 from nova_lite.conductor import disposals
 from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
+from nova_lite.conductor import lanes
 from nova_lite.conductor import orphans
 from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
@@ -77,6 +78,7 @@ class SuperConductor:
             owner=name,
             lease_s=conf.conductor.lease_s,
             threads=conf.conductor.saga_threads,
+            lanes=lanes.of,
         )
         world.engine = self.engine
         self._stopping = runtime.Event()

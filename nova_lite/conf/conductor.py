@@ -50,7 +50,15 @@ OPTS = [
         help='Seconds between two audits of what placement holds on compute nodes; what '
         'belongs to no server or move in two of them is given up. 0: never.',
     ),
-    cfg.IntOpt('saga_threads', default=8, min=1, help='Sagas that run at the same time.'),
+    cfg.IntOpt(
+        'saga_threads',
+        default=16,
+        min=1,
+        help='Number of threads that run the steps of sagas. The sagas of one cell occupy at '
+        'most half of them and those of one host at most a quarter (at least one thread '
+        'each), so that a host or a cell that does not answer leaves threads for the others. '
+        'Sagas that wait for a poll or a retry need no thread.',
+    ),
 ]
 
 

@@ -1,53 +1,46 @@
-"""Runs sagas: forward to the end, or back to the start.
+"""Takes sagas up, runs them in threads, and keeps their leases.
 
-Rules (exemplars 2.4): undo runs newest first and includes the step that failed;
-a saga may turn back to a step before and try another way from there; after the pivot
-steps are only retried; an undo that fails is logged and the unwinding goes on; a saga
-that waits holds no thread.
+What becomes of one saga is `run`'s; whose turn it is, `queue`'s.
 """
 
 import functools
 import heapq
-import traceback
 
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.saga import journal as journal_module
-from nova_lite.saga import step as step_module
+from nova_lite.saga import queue as queue_module
+from nova_lite.saga import run as run_module
 
 LOG = log.getLogger(__name__)
 
-FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
 
-# A service that does not answer is asked again this often before the saga gives
-# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30.
-ATTEMPTS = 8
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30
-
-
-def pause_s(attempts):
-    """Seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempts)
+def no_lanes(_arguments, _data):
+    """The lanes of sagas that need no host and no cell."""
+    return ()
 
 
 class Engine:
     """Runs the sagas of one super-conductor.
 
     make_saga: record -> the Saga that it stands for
+    lanes: (arguments, data) of a saga -> the queue.Lanes that it needs, as far as known
     """
 
-    def __init__(self, journal, make_saga, *, owner, lease_s=15, threads=8):
+    def __init__(self, journal, make_saga, *, owner, lease_s=15, threads=8, lanes=no_lanes):
         self.journal, self.make_saga = journal, make_saga
         self.owner, self.lease_s = owner, lease_s
-        self._pool = runtime.executor(threads)
+        self.stopping = False
+        self._pool, self._threads = runtime.executor(threads), threads
+        self._queue, self._lanes = queue_module.Queue(threads), lanes
+        self._workers = 0
+        # Sagas that run, by uuid: the epoch, None before it is known.
         self._held = {}
-        self._alarms = []
+        # Sagas to wake, by uuid: (when, lanes). The heap may have times that no longer hold.
+        self._alarms, self._times = {}, []
         self._lock = runtime.Condition()
-        self._stopping = False
         self._clock = None
 
     # ---- life ----
@@ -59,7 +52,7 @@ class Engine:
     def stop(self):
         """Let running steps end, start no other, and give the leases back."""
         with self._lock:
-            self._stopping = True
+            self.stopping = True
             self._lock.notify_all()
         self._pool.shutdown(wait=True)
         if self._clock is not None:
@@ -71,23 +64,78 @@ class Engine:
         Leases are left to end by themselves. For rehearsals of that.
         """
         with self._lock:
-            self._stopping = True
+            self.stopping = True
             self.journal = journal_module.Abandoned()
             self._lock.notify_all()
 
     def sweep(self, limit=100):
-        """Take up sagas that are due and that no one holds; how many there were."""
-        uuids = self.journal.due(limit)
+        """Take up sagas that are due and that no one holds; how many there were.
+
+        Those that wait here for a thread are due as well, and must not hide the others.
+        """
+        with self._lock:
+            waiting = len(self._queue)
+        uuids = self.journal.due(limit + waiting)
         for uuid in uuids:
             self.submit(uuid)
         return len(uuids)
 
     def submit(self, uuid):
-        """Run a saga in the pool."""
+        """Run a saga in the pool when its turn comes; one that waits or runs here stays once."""
         with self._lock:
-            if self._stopping or uuid in self._held:
+            if not self._is_wanted(uuid):
                 return
-        self._pool.submit(self._run_logged, uuid)
+        try:
+            record = self.journal.find(uuid)
+        except exception.Unavailable as error:
+            LOG.warning('Saga %s is left to the sweep: %s', uuid, error)
+            return
+        if record is not None:
+            self._enqueue(uuid, self._lanes(record.arguments, record.data))
+
+    def _is_wanted(self, uuid):
+        return not (self.stopping or uuid in self._held or uuid in self._queue)
+
+    def _enqueue(self, uuid, lanes):
+        with self._lock:
+            if self._is_wanted(uuid) and self._queue.put(uuid, lanes):
+                self._add_worker()
+
+    def _add_worker(self):
+        if self._workers < self._threads:
+            self._workers += 1
+            self._pool.submit(self._work)
+
+    def _work(self):
+        """Run what may run, one after the other, until there is nothing."""
+        while (entry := self._take()) is not None:
+            try:
+                self._run_logged(entry)
+            finally:
+                with self._lock:
+                    self._queue.leave(entry)
+
+    def _take(self):
+        with self._lock:
+            entry = None if self.stopping else self._queue.take()
+            if entry is None:
+                self._workers -= 1
+                return None
+            self._held[entry.uuid] = None
+            if len(self._queue):
+                # What has just left its lanes may have made room for more than one.
+                self._add_worker()
+            return entry
+
+    def admit(self, entry, saga):
+        """Let a saga go on with the hosts it knows by now; False when one of them is busy."""
+        if entry is None:
+            return True
+        lanes = self._lanes(saga.arguments, saga.data)
+        with self._lock:
+            return self._queue.widen(entry, lanes)
+
+    # ---- time ----
 
     def _keep_time(self):
         """Wake what is due and renew what is held, until stopped."""
@@ -95,21 +143,38 @@ class Engine:
         while True:
             with self._lock:
                 now = runtime.monotonic()
-                next_at = min([renew_at, *(self._alarms[0][:1] if self._alarms else ())])
-                if not self._stopping and next_at > now:
+                next_at = min([renew_at, *(at for at, _uuid in self._times[:1])])
+                if not self.stopping and next_at > now:
                     self._lock.wait(next_at - now)
-                if self._stopping:
+                if self.stopping:
                     return
                 now = runtime.monotonic()
-                due = []
-                while self._alarms and self._alarms[0][0] <= now:
-                    due.append(heapq.heappop(self._alarms)[1])
-                held = dict(self._held)
-            for uuid in due:
-                self.submit(uuid)
+                due = self._ring(now)
+                held = {uuid: epoch for uuid, epoch in self._held.items() if epoch is not None}
+            for uuid, lanes in due:
+                self._enqueue(uuid, lanes)
             if now >= renew_at:
                 renew_at = now + self.lease_s / 3
                 self._renew(held)
+
+    def _ring(self, now):
+        """(uuid, lanes) of the sagas whose time has come."""
+        due = []
+        while self._times and self._times[0][0] <= now:
+            at, uuid = heapq.heappop(self._times)
+            # One that was parked once more has a later alarm.
+            if self._alarms.get(uuid, (None,))[0] == at:
+                due.append((uuid, self._alarms.pop(uuid)[1]))
+        return due
+
+    def alarm(self, saga, seconds):
+        """Take a parked saga up after that time."""
+        lanes = self._lanes(saga.arguments, saga.data)
+        with self._lock:
+            at = runtime.monotonic() + seconds
+            self._alarms[saga.uuid] = at, lanes
+            heapq.heappush(self._times, (at, saga.uuid))
+            self._lock.notify_all()
 
     def _renew(self, held):
         if not held:
@@ -122,254 +187,53 @@ class Engine:
             # Nothing may end the clock: no lease would be renewed and no saga woken.
             LOG.exception('Leases could not be renewed')
 
-    def _let_go(self, record):
+    # ---- one saga ----
+
+    def let_go(self, record):
         """Renew a lease no longer, unless it is a later one."""
         with self._lock:
             if self._held.get(record.uuid) == record.epoch:
                 del self._held[record.uuid]
 
-    def _require(self, record):
-        """Raise LostLease when someone else has taken the saga over."""
-        self.journal.require(record)
-
-    def _alarm(self, uuid, seconds):
-        with self._lock:
-            heapq.heappush(self._alarms, (runtime.monotonic() + seconds, uuid))
-            self._lock.notify_all()
-
-    # ---- one saga ----
-
-    def _run_logged(self, uuid):
+    def _run_logged(self, entry):
         try:
-            self.run(uuid)
+            self.run(entry.uuid, entry)
         except Exception:
             # Nothing may end a pool thread without a word; the lease ends by
             # itself and the sweep takes the saga up again.
-            LOG.exception('Saga %s stopped without an end', uuid)
+            LOG.exception('Saga %s stopped without an end', entry.uuid)
 
-    def run(self, uuid):
+    def run(self, uuid, entry=None):
         """Run a saga until it ends, waits, or is someone else's. Returns its state."""
-        record = self.journal.acquire(uuid, self.owner, self.lease_s)
+        record = self._acquire(uuid)
         if record is None:
             return None
-        with self._lock:
-            self._held[uuid] = record.epoch
         try:
             saga = self.make_saga(record)
-            saga.ctxt = saga.ctxt.guarded(functools.partial(self._require, record))
+            saga.ctxt = saga.ctxt.guarded(functools.partial(self.journal.require, record))
             with saga.ctxt.bound():
-                return self._go(saga, record)
+                return self._go(saga, record, entry)
         finally:
-            self._let_go(record)
+            self.let_go(record)
 
-    def _go(self, saga, record):
+    def _go(self, saga, record, entry):
         try:
-            return _Run(self, saga, record).go()
+            return run_module.Run(self, saga, record, entry).go()
         except (journal_module.LostLease, exception.StaleEpoch):
             LOG.warning(
                 'Saga %s is run by someone else; epoch %s stops here', saga.uuid, record.epoch
             )
             return None
 
-
-class _Run:
-    """One acquisition of one saga."""
-
-    def __init__(self, engine, saga, record):
-        self.engine = engine
-        self.saga, self.record = saga, record
-        self.attempts = record.attempts
-        self.position = record.position
-        self._last = {}
-        self._plan()
-
-    @property
-    def journal(self):
-        """Where it is noted what becomes of the saga."""
-        return self.engine.journal
-
-    def _plan(self):
-        """The steps as they are now: those to come may depend on what others found."""
-        self.steps = self.saga.steps()
-        pivots = [i for i, step in enumerate(self.steps) if step.pivot]
-        self.pivot = pivots[0] if pivots else len(self.steps)
-
-    def go(self):
-        """Run until the saga ends or waits; its state then."""
-        index, direction = self.record.position, self.record.direction
-        while True:
-            self.position = max(index, 0)
-            if self._is_end(index, direction):
-                state = journal_module.DONE if direction == FORWARD else journal_module.UNDONE
-                self.journal.finish(self.record, state=state, **self._last)
-                return state
-            if self.engine._stopping:
-                return self._park(0, 'stopping')
-            act = self._do if direction == FORWARD else self._undo
-            reached = act(index, self.steps[index])
-            if reached is None:
-                return journal_module.PARKED
-            index, direction = reached
-
-    def _is_end(self, index, direction):
-        return index < 0 if direction == UNDO else index >= len(self.steps)
-
-    # ---- one step: returns where the saga stands then, None when it is parked ----
-
-    def _do(self, index, step):
+    def _acquire(self, uuid):
+        """Own a saga; its record, or None when it is not due or someone else's."""
+        record = None
         try:
-            result = self._timed(step, FORWARD, step.do)
-        except (journal_module.LostLease, exception.StaleEpoch):
-            raise
-        except Exception as error:
-            return self._failed(index, step, error)
-        if isinstance(result, step_module.Pending):
-            return self._park(result.wake_in, 'waits', step.name, result.detail)
-        if isinstance(result, step_module.Skipped):
-            # The journal stands where it stood: who takes over a dead one's saga skips it again.
-            return index + 1, FORWARD
-        if result is not None:
-            self.saga.data[step.name] = result
-        return self._reach(index + 1, FORWARD, step, what='done')
-
-    def _undo(self, index, step):
-        try:
-            result = self._timed(step, UNDO, step.undo) if step.undo is not None else None
-        except (journal_module.LostLease, exception.StaleEpoch):
-            raise
-        except Exception as error:
-            if self._is_transient(error):
-                return self._retry(step, error)
-            LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name)
-            self._note(step_module.NOT_UNDONE, step, describe(error))
-        else:
-            if isinstance(result, step_module.Pending):
-                return self._park(result.wake_in, 'waits', step.name, result.detail)
-        if self.saga.data.get(step_module.TURN) == step.name:
-            del self.saga.data[step_module.TURN]
-            self._forget(index)
-            return self._reach(index, FORWARD, step, what='turns')
-        return self._reach(index - 1, UNDO, step, what='undone')
-
-    def _timed(self, step, direction, effect):
-        labels = {'kind': self.record.kind, 'step': step.name, 'direction': direction}
-        with metrics.timed(metrics.STEPS, **labels):
-            return effect()
-
-    def _reach(self, index, direction, step, *, what, error=None):
-        self.attempts = 0
-        self._plan()
-        note = journal_module.Note(what, step.name, error and error['message'])
-        reached = {'position': max(index, 0), 'data': self.saga.data}
-        if self._is_end(index, direction):
-            # Told together with the end of the saga, which follows at once.
-            self._last = {'note': note, **reached}
-        else:
-            self.journal.advance(self.record, note, direction=direction, error=error, **reached)
-        return index, direction
-
-    # ---- failures ----
-
-    def _failed(self, index, step, error):
-        """Try again, give the step up, go back to another, or undo it all."""
-        tried = self.attempts + 1
-        transient = getattr(error, 'transient', False)
-        if self._is_transient(error) or (index == self.pivot and _is_unknown(error)):
-            return self._retry(step, error)
-        if not transient:
-            self._count_try(step)
-            if tried < step.attempts:
-                return self._retry(step, error)
-        if index > self.pivot:
-            if not step.left or tried < step.attempts:
-                return self._retry(step, error)
-            LOG.warning('Saga %s: "%s" is left to an audit: %s', self.saga.uuid, step.name, error)
-            self._note(step_module.LEFT, step, describe(error))
-            return self._reach(index + 1, FORWARD, step, what='left')
-        turn = self.saga.turn(step, error)
-        if turn is not None:
-            LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, turn, error)
-            self.saga.data[step_module.TURN] = turn
-            return self._reach(index, UNDO, step, what='failed')
-        LOG.warning(
-            'Saga %s: step "%s" failed, undoing: %s',
-            self.saga.uuid,
-            step.name,
-            error,
-            exc_info=not isinstance(error, exception.NovaLiteError),
-        )
-        self.saga.error = describe(error)
-        reached = self._reach(index, UNDO, step, what='failed', error=self.saga.error)
-        if transient:
-            # What was asked for in vain may still be under way. The undo belongs to a
-            # newer epoch, so that the far side refuses what comes too late.
-            return self._park(0, 'yields')
-        return reached
-
-    def _is_transient(self, error):
-        """A service did not answer: its effect is unknown, so the step is simply repeated."""
-        return getattr(error, 'transient', False) and self.attempts < ATTEMPTS
-
-    def _retry(self, step, error):
-        LOG.warning(
-            'Saga %s: step "%s" failed (%s: %s), attempt %s',
-            self.saga.uuid,
-            step.name,
-            type(error).__name__,
-            error,
-            self.attempts + 1,
-        )
-        seconds = pause_s(self.attempts)
-        self.attempts += 1
-        return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
-
-    def _note(self, key, step, value):
-        self.saga.data[key] = {**self.saga.data.get(key, {}), step.name: value}
-
-    def _count_try(self, step):
-        tries = self.saga.data.get(step_module.TRIES, {}).get(step.name, 0)
-        self._note(step_module.TRIES, step, tries + 1)
-
-    def _forget(self, index):
-        """Drop the results of steps that were undone to be done anew."""
-        for step in self.steps[index:]:
-            self.saga.data.pop(step.name, None)
-
-    def _park(self, seconds, what, step=None, detail=None):
-        self.journal.park(
-            self.record,
-            journal_module.Note(what, step, detail),
-            position=self.position,
-            wake_in_s=seconds,
-            attempts=self.attempts,
-            data=self.saga.data,
-        )
-        # Before it is woken: who holds it would not take it up.
-        self.engine._let_go(self.record)
-        self.engine._alarm(self.saga.uuid, seconds)
-
-
-def _is_unknown(error):
-    """Whether the pivot that raised this may have taken place.
-
-    Only an error of ours that its own checks raise, before the COMMIT, says that it did
-    not. Of any other (a database that stops at COMMIT, a driver that words it as it
-    likes) the outcome is found out by doing the pivot again, which changes nothing twice.
-    """
-    ours = isinstance(error, exception.NovaLiteError)
-    return not ours or getattr(error, 'transient', False)
-
-
-def describe(error):
-    """An error as the journal keeps it and as faults show it.
-
-    What an error says that is none of ours may be anything: faults show its class.
-    """
-    ours = isinstance(error, exception.NovaLiteError)
-    message = error.message if ours else f'Unexpected error: {type(error).__name__}'
-    return {
-        'type': type(error).__name__,
-        'message': message,
-        'kind': getattr(error, 'kind', 'internal'),
-        'traceback': ''.join(traceback.format_exception(error))[-4000:],
-    }
+            record = self.journal.acquire(uuid, self.owner, self.lease_s)
+        finally:
+            with self._lock:
+                if record is not None:
+                    self._held[uuid] = record.epoch
+                elif self._held.get(uuid, 0) is None:
+                    del self._held[uuid]
+        return record

@@ -51,6 +51,9 @@ class Journal(typing.Protocol):
     def finish(self, record, *, state, note=None, position=0, data=None):
         """The saga has ended as `state`; note, position, data: as `advance`, of its last step."""
 
+    def find(self, uuid):
+        """A saga's record, or None; nothing is written or locked."""
+
     def due(self, limit):
         """uuids of sagas to run that no one holds, longest waiting first."""
 
@@ -61,4 +64,4 @@ class Abandoned:
     def _refuse(self, *args, **kwargs):
         raise LostLease('abandoned')
 
-    acquire = renew = require = advance = park = finish = due = _refuse
+    acquire = renew = require = advance = park = finish = find = due = _refuse

@@ -3,7 +3,7 @@
 import testtools
 
 from nova_lite.compute import live
-from nova_lite.conductor import move
+from nova_lite.conductor import asking
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 
@@ -160,7 +160,7 @@ class LiveMigrationTest(LiveMigrationTestCase):
         """When a place frees, not at the next look."""
         self.patch(live, 'TURN_S', 600.0)
         self.patch(live, 'LONGEST_TURN_S', 600.0)
-        self.patch(move, 'LONGEST_POLL_S', 600.0)
+        self.patch(asking, 'LONGEST_POLL_S', 600.0)
         first, migration = self.begin_endless()
         second = self.cloud.boot('second', availability_zone=f'nova:{first.compute_host}')
         for end in (self.moving.abort, self.moving.force_complete):

@@ -201,6 +201,9 @@ class Journal:
         }
         self.database.write(_change, record, values, note, journal.Note(state))
 
+    def find(self, uuid):
+        return self.database.read(rows.find, TABLE, uuid=uuid)
+
     def due(self, limit):
         return self.database.read(_find_due, limit)
 

@@ -13,6 +13,7 @@ from nova_lite.db.api import models
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
+from nova_lite.saga import run
 from tests.fixtures import clock
 
 
@@ -153,7 +154,7 @@ class EngineTest(testtools.TestCase):
         """It may have taken place: undoing would destroy what the records name by now."""
         shutdown = sqlalchemy.exc.OperationalError('COMMIT', {}, Exception('in progress'))
         self.world.fail['third', 'do'] = ('after', shutdown)
-        for _attempt in range(engine.ATTEMPTS + 2):
+        for _attempt in range(run.ATTEMPTS + 2):
             self.assertEqual('parked', self.engine().run(self.uuid))
             self.clock.advance(31)
         self.assertEqual({'first', 'second', 'third'}, self.world.on)
@@ -178,11 +179,11 @@ class EngineTest(testtools.TestCase):
         self.world.wait = 1
         made, later = self.engine(), 99
 
-        def ring(uuid, seconds):
-            self.assertNotIn(uuid, made._held)
-            made._held[uuid] = later
+        def ring(waiting, seconds):
+            self.assertNotIn(waiting.uuid, made._held)
+            made._held[waiting.uuid] = later
 
-        self.patch(made, '_alarm', ring)
+        self.patch(made, 'alarm', ring)
         self.assertEqual('parked', made.run(self.uuid))
         self.assertEqual({self.uuid: later}, made._held, 'the next run lost its lease')
 

@@ -12,6 +12,7 @@ from nova_lite.db.api import models
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
+from nova_lite.saga import run
 from tests.fixtures import clock
 
 LOST = exception.MessagingTimeout(service='c', reason='no reply', method='m', topic='t')
@@ -153,7 +154,7 @@ class WaysTest(testtools.TestCase):
     def test_step_is_left_when_nobody_answers(self):
         self.world.errors['tidy', 'do'] = [LOST] * 20
         self.assertEqual('done', self.run_to_end())
-        self.assertEqual(engine.ATTEMPTS + 1, self.world.log.count('do tidy'))
+        self.assertEqual(run.ATTEMPTS + 1, self.world.log.count('do tidy'))
 
     def test_pivot_is_asked_for_until_it_answers(self):
         self.world.errors['decide', 'do'] = [LOST] * 20

@@ -1,0 +1,93 @@
+"""The sagas that wait for a thread, and who of them gets the next one.
+
+A saga runs in lanes: those of the cells and of the hosts it works with. Each lane has
+room for a part of the threads only, so a host that hangs, or a cell that is slow, holds
+up its own sagas and leaves threads for all others. Cells take turns.
+
+Not safe for threads: the engine's lock guards it.
+"""
+
+import collections
+import typing
+
+# More are not kept in memory: the journal has them, and the sweep brings them later.
+BOUND = 10_000
+CELL, HOST = 'cell', 'host'
+# The part of the threads that one lane of a kind may occupy.
+SHARES = {CELL: 2, HOST: 4}
+
+
+class Lane(typing.NamedTuple):
+    """What a saga may have to wait for. kind: CELL or HOST"""
+
+    kind: str
+    name: str
+
+
+class Entry:
+    """A saga that waits or runs. lanes: those it is known to need, the cell's first"""
+
+    def __init__(self, uuid, lanes):
+        self.uuid, self.lanes = uuid, tuple(dict.fromkeys(lanes))
+
+
+class Queue:
+    """Waiting sagas by their first lane, each once, and how full the lanes are.
+
+    threads: how many sagas may run at the same time
+    """
+
+    def __init__(self, threads, bound=BOUND):
+        self._threads, self._bound = threads, bound
+        self._groups = collections.OrderedDict()
+        self._waiting = set()
+        self._used = collections.Counter()
+
+    def __len__(self):
+        return len(self._waiting)
+
+    def __contains__(self, uuid):
+        return uuid in self._waiting
+
+    def put(self, uuid, lanes):
+        """Add a saga; False when it waits already, or too many do."""
+        if uuid in self._waiting or len(self._waiting) >= self._bound:
+            return False
+        entry = Entry(uuid, lanes)
+        self._waiting.add(uuid)
+        self._groups.setdefault(entry.lanes[:1], collections.deque()).append(entry)
+        return True
+
+    def take(self):
+        """The next Entry whose lanes have room, which then has its place in them; or None."""
+        for key, entries in self._groups.items():
+            for entry in entries:
+                if self._has_room(entry.lanes):
+                    entries.remove(entry)
+                    self._groups.move_to_end(key)
+                    if not entries:
+                        del self._groups[key]
+                    self._waiting.discard(entry.uuid)
+                    self._used.update(entry.lanes)
+                    return entry
+        return None
+
+    def widen(self, entry, lanes):
+        """Give a running saga a place in lanes it did not know of; False when one is full."""
+        more = [lane for lane in dict.fromkeys(lanes) if lane not in entry.lanes]
+        if not self._has_room(more):
+            return False
+        entry.lanes += tuple(more)
+        self._used.update(more)
+        return True
+
+    def leave(self, entry):
+        """A saga runs no more: its places are free."""
+        self._used.subtract(entry.lanes)
+        self._used += collections.Counter()
+
+    def _has_room(self, lanes):
+        return all(self._used[lane] < self._limit(lane) for lane in lanes)
+
+    def _limit(self, lane):
+        return max(1, self._threads // SHARES[lane.kind])

@@ -1,0 +1,236 @@
+"""One acquisition of one saga: forward to the end, or back to the start.
+
+Rules (exemplars 2.4): undo runs newest first and includes the step that failed;
+a saga may turn back to a step before and try another way from there; after the pivot
+steps are only retried; an undo that fails is logged and the unwinding goes on; a saga
+that waits holds no thread.
+"""
+
+import traceback
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import metrics
+from nova_lite.saga import journal as journal_module
+from nova_lite.saga import step as step_module
+
+LOG = log.getLogger(__name__)
+
+FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
+
+# A service that does not answer is asked again this often before the saga gives
+# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30.
+ATTEMPTS = 8
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30
+
+
+def pause_s(attempts):
+    """Seconds to wait after that many attempts."""
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempts)
+
+
+class Run:
+    """One acquisition of one saga. entry: its place among those that run, or None"""
+
+    def __init__(self, engine, saga, record, entry=None):
+        self.engine, self.entry = engine, entry
+        self.saga, self.record = saga, record
+        self.attempts = record.attempts
+        self.position = record.position
+        self._last = {}
+        self._plan()
+
+    @property
+    def journal(self):
+        """Where it is noted what becomes of the saga."""
+        return self.engine.journal
+
+    def _plan(self):
+        """The steps as they are now: those to come may depend on what others found."""
+        self.steps = self.saga.steps()
+        pivots = [i for i, step in enumerate(self.steps) if step.pivot]
+        self.pivot = pivots[0] if pivots else len(self.steps)
+
+    def go(self):
+        """Run until the saga ends or waits; its state then."""
+        index, direction = self.record.position, self.record.direction
+        while True:
+            self.position = max(index, 0)
+            if self._is_end(index, direction):
+                state = journal_module.DONE if direction == FORWARD else journal_module.UNDONE
+                self.journal.finish(self.record, state=state, **self._last)
+                return state
+            if self.engine.stopping:
+                return self._park(0, 'stopping')
+            if not self.engine.admit(self.entry, self.saga):
+                return self._park(0, 'queued', detail='a host or cell is busy')
+            act = self._do if direction == FORWARD else self._undo
+            reached = act(index, self.steps[index])
+            if reached is None:
+                return journal_module.PARKED
+            index, direction = reached
+
+    def _is_end(self, index, direction):
+        return index < 0 if direction == UNDO else index >= len(self.steps)
+
+    # ---- one step: returns where the saga stands then, None when it is parked ----
+
+    def _do(self, index, step):
+        try:
+            result = self._timed(step, FORWARD, step.do)
+        except (journal_module.LostLease, exception.StaleEpoch):
+            raise
+        except Exception as error:
+            return self._failed(index, step, error)
+        if isinstance(result, step_module.Pending):
+            return self._park(result.wake_in, 'waits', step.name, result.detail)
+        if isinstance(result, step_module.Skipped):
+            # The journal stands where it stood: who takes over a dead one's saga skips it again.
+            return index + 1, FORWARD
+        if result is not None:
+            self.saga.data[step.name] = result
+        return self._reach(index + 1, FORWARD, step, what='done')
+
+    def _undo(self, index, step):
+        try:
+            result = self._timed(step, UNDO, step.undo) if step.undo is not None else None
+        except (journal_module.LostLease, exception.StaleEpoch):
+            raise
+        except Exception as error:
+            if self._is_transient(error):
+                return self._retry(step, error)
+            LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name)
+            self._note(step_module.NOT_UNDONE, step, describe(error))
+        else:
+            if isinstance(result, step_module.Pending):
+                return self._park(result.wake_in, 'waits', step.name, result.detail)
+        if self.saga.data.get(step_module.TURN) == step.name:
+            del self.saga.data[step_module.TURN]
+            self._forget(index)
+            return self._reach(index, FORWARD, step, what='turns')
+        return self._reach(index - 1, UNDO, step, what='undone')
+
+    def _timed(self, step, direction, effect):
+        labels = {'kind': self.record.kind, 'step': step.name, 'direction': direction}
+        with metrics.timed(metrics.STEPS, **labels):
+            return effect()
+
+    def _reach(self, index, direction, step, *, what, error=None):
+        self.attempts = 0
+        self._plan()
+        note = journal_module.Note(what, step.name, error and error['message'])
+        reached = {'position': max(index, 0), 'data': self.saga.data}
+        if self._is_end(index, direction):
+            # Told together with the end of the saga, which follows at once.
+            self._last = {'note': note, **reached}
+        else:
+            self.journal.advance(self.record, note, direction=direction, error=error, **reached)
+        return index, direction
+
+    # ---- failures ----
+
+    def _failed(self, index, step, error):
+        """Try again, give the step up, go back to another, or undo it all."""
+        tried = self.attempts + 1
+        transient = getattr(error, 'transient', False)
+        if self._is_transient(error) or (index == self.pivot and _is_unknown(error)):
+            return self._retry(step, error)
+        if not transient:
+            self._count_try(step)
+            if tried < step.attempts:
+                return self._retry(step, error)
+        if index > self.pivot:
+            if not step.left or tried < step.attempts:
+                return self._retry(step, error)
+            LOG.warning('Saga %s: "%s" is left to an audit: %s', self.saga.uuid, step.name, error)
+            self._note(step_module.LEFT, step, describe(error))
+            return self._reach(index + 1, FORWARD, step, what='left')
+        turn = self.saga.turn(step, error)
+        if turn is not None:
+            LOG.info('Saga %s goes back to "%s": %s', self.saga.uuid, turn, error)
+            self.saga.data[step_module.TURN] = turn
+            return self._reach(index, UNDO, step, what='failed')
+        LOG.warning(
+            'Saga %s: step "%s" failed, undoing: %s',
+            self.saga.uuid,
+            step.name,
+            error,
+            exc_info=not isinstance(error, exception.NovaLiteError),
+        )
+        self.saga.error = describe(error)
+        reached = self._reach(index, UNDO, step, what='failed', error=self.saga.error)
+        if transient:
+            # What was asked for in vain may still be under way. The undo belongs to a
+            # newer epoch, so that the far side refuses what comes too late.
+            return self._park(0, 'yields')
+        return reached
+
+    def _is_transient(self, error):
+        """A service did not answer: its effect is unknown, so the step is simply repeated."""
+        return getattr(error, 'transient', False) and self.attempts < ATTEMPTS
+
+    def _retry(self, step, error):
+        LOG.warning(
+            'Saga %s: step "%s" failed (%s: %s), attempt %s',
+            self.saga.uuid,
+            step.name,
+            type(error).__name__,
+            error,
+            self.attempts + 1,
+        )
+        seconds = pause_s(self.attempts)
+        self.attempts += 1
+        return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
+
+    def _note(self, key, step, value):
+        self.saga.data[key] = {**self.saga.data.get(key, {}), step.name: value}
+
+    def _count_try(self, step):
+        tries = self.saga.data.get(step_module.TRIES, {}).get(step.name, 0)
+        self._note(step_module.TRIES, step, tries + 1)
+
+    def _forget(self, index):
+        """Drop the results of steps that were undone to be done anew."""
+        for step in self.steps[index:]:
+            self.saga.data.pop(step.name, None)
+
+    def _park(self, seconds, what, step=None, detail=None):
+        self.journal.park(
+            self.record,
+            journal_module.Note(what, step, detail),
+            position=self.position,
+            wake_in_s=seconds,
+            attempts=self.attempts,
+            data=self.saga.data,
+        )
+        # Before it is woken: who holds it would not take it up.
+        self.engine.let_go(self.record)
+        self.engine.alarm(self.saga, seconds)
+
+
+def _is_unknown(error):
+    """Whether the pivot that raised this may have taken place.
+
+    Only an error of ours that its own checks raise, before the COMMIT, says that it did
+    not. Of any other (a database that stops at COMMIT, a driver that words it as it
+    likes) the outcome is found out by doing the pivot again, which changes nothing twice.
+    """
+    ours = isinstance(error, exception.NovaLiteError)
+    return not ours or getattr(error, 'transient', False)
+
+
+def describe(error):
+    """An error as the journal keeps it and as faults show it.
+
+    What an error says that is none of ours may be anything: faults show its class.
+    """
+    ours = isinstance(error, exception.NovaLiteError)
+    message = error.message if ours else f'Unexpected error: {type(error).__name__}'
+    return {
+        'type': type(error).__name__,
+        'message': message,
+        'kind': getattr(error, 'kind', 'internal'),
+        'traceback': ''.join(traceback.format_exception(error))[-4000:],
+    }

@@ -1,0 +1,87 @@
+"""Whose turn it is: lanes of hosts and cells, each saga once, and bounds."""
+
+import testtools
+
+from nova_lite.saga import queue
+
+
+def lanes(cell, *hosts):
+    return [queue.Lane(queue.CELL, cell), *(queue.Lane(queue.HOST, host) for host in hosts)]
+
+
+class QueueTest(testtools.TestCase):
+    """Eight threads: four for a cell, two for a host."""
+
+    def setUp(self):
+        super().setUp()
+        self.queue = queue.Queue(8)
+
+    def put(self, names, *places):
+        for name in names:
+            self.assertTrue(self.queue.put(name, lanes(*places)))
+
+    def taken(self):
+        found = []
+        while (entry := self.queue.take()) is not None:
+            found.append(entry)
+        return found
+
+    def names(self):
+        return ''.join(entry.uuid for entry in self.taken())
+
+    def test_a_saga_waits_once(self):
+        self.put('a', 'one')
+        self.assertFalse(self.queue.put('a', lanes('one')))
+        self.assertEqual(('a', 0), (self.names(), len(self.queue)))
+
+    def test_a_host_has_a_part_of_its_cell(self):
+        self.put('abc', 'one', 'h1')
+        self.put('de', 'one', 'h2')
+        self.assertEqual('abde', self.names())
+        self.assertIn('c', self.queue)
+
+    def test_a_cell_leaves_threads_for_others(self):
+        self.put('abcdefgh', 'one')
+        self.put('z', 'two')
+        self.assertEqual({*'abcd', 'z'}, set(self.names()))
+
+    def test_cells_take_turns(self):
+        self.put('abc', 'one')
+        self.put('xyz', 'two')
+        self.assertEqual('axbycz', self.names())
+
+    def test_who_leaves_makes_room(self):
+        self.put('abc', 'one', 'h1')
+        first, _second = self.taken()
+        self.queue.leave(first)
+        self.assertEqual('c', self.names())
+
+    def test_a_host_that_is_found_on_the_way(self):
+        self.put('ab', 'one', 'h1')
+        self.put('c', 'one')
+        found = {entry.uuid: entry for entry in self.taken()}
+        self.assertFalse(self.queue.widen(found['c'], lanes('one', 'h1')))
+        self.queue.leave(found['a'])
+        self.assertTrue(self.queue.widen(found['c'], lanes('one', 'h1')))
+        self.put('d', 'one', 'h1')
+        self.assertEqual('', self.names(), 'the place found on the way is taken')
+
+    def test_what_left_is_as_if_it_had_not_been(self):
+        self.put('abc', 'one', 'h1', 'h2')
+        for _turn in range(3):
+            for entry in self.taken():
+                self.queue.leave(entry)
+        self.assertEqual(0, self.queue._used.total())
+        self.assertEqual(0, len(self.queue))
+
+    def test_is_bounded(self):
+        self.queue = queue.Queue(8, bound=2)
+        self.put('ab', 'one')
+        self.assertFalse(self.queue.put('c', lanes('one')))
+        self.taken()
+        self.put('c', 'one')
+
+    def test_few_threads_still_run_something(self):
+        self.queue = queue.Queue(1)
+        self.put('a', 'one', 'h1')
+        self.assertEqual('a', self.names())
