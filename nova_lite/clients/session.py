@@ -229,7 +229,8 @@ class Neighbour:
             except exceptions.ClientException as error:
                 raise self._unavailable(error) from error
             else:
-                if response.status_code != 503 or last:
+                # A proxy may answer so after the service has done what was asked.
+                if response.status_code != 503 or last or not repeatable:
                     return response
                 reason = 'it answered 503'
             self._pause(attempt, reason)

@@ -6,6 +6,7 @@ from nova_lite.cmd import daemon
 from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.wsgi import front
+from nova_lite.wsgi import proxy
 from nova_lite.wsgi import server
 
 
@@ -15,7 +16,7 @@ def application(conf):
     monitor.serve(conf, [wiring.watched_api(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:
         return compute
-    routes = {prefix: front.Proxy(url) for prefix, url in conf.api.proxies.items()}
+    routes = {prefix: proxy.Proxy(url) for prefix, url in conf.api.proxies.items()}
     return front.Front(
         {**routes, '/compute': compute}, keep=('/identity', '/image', '/network', '/volume')
     )

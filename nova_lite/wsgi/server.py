@@ -11,6 +11,7 @@ from gunicorn.app import base
 
 from nova_lite import runtime
 from nova_lite import service
+from nova_lite.wsgi import transfers
 
 PORTS = (10000, 18000)
 MOST_CLAIMS = 100
@@ -125,14 +126,14 @@ def serve(load_application, *, host, port, workers=1, threads=16):
         service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
 
     Daemon(
-        load_application,
+        lambda: transfers.Bounded(load_application(), threads),
         {
             'post_worker_init': ready,
             'on_exit': lambda _arbiter: service.tell_systemd('STOPPING=1', address=systemd),
             'bind': f'{host}:{port}',
             'workers': workers,
             'threads': threads,
-            'worker_class': 'gthread',
+            'worker_class': 'nova_lite.wsgi.worker.Worker',
             'keepalive': 65,
             'graceful_timeout': 10,
             'timeout': 120,

@@ -254,6 +254,18 @@ class RetryTest(SessionTestCase):
         neighbour = self.serve(503, 503, (200, {'a': 1}))
         self.assertEqual({'a': 1}, neighbour.get(self.member, '/x'))
 
+    def test_503_of_what_may_have_been_done(self):
+        """A proxy answers so when it has lost the service's answer."""
+        self.fast()
+        neighbour = self.serve(503, (200, {'a': 1}))
+        for method in ('POST', 'PATCH'):
+            self.script.seen.clear()
+            self.assertRaises(
+                exception.Unavailable, neighbour.call, self.member, method, '/x', json={}
+            )
+            self.assertEqual(1, len(self.script.seen))
+            neighbour = self.serve(503, (200, {'a': 1}))
+
     def test_503_for_ever(self):
         self.fast()
         neighbour = self.serve(*[503] * 9)

@@ -1,0 +1,189 @@
+"""A WSGI application that hands requests on to another process over HTTP.
+
+Needs as much memory for an image of any size as for any other body: data of images is
+passed on in pieces as it comes, both ways. Other bodies are small, and read before a
+connection to the service is taken, so that slow clients keep none. What is too large
+is refused before it is read.
+"""
+
+import re
+import socket
+import urllib.parse
+
+import falcon
+import urllib3
+
+from nova_lite.wsgi import transfers
+
+PIECE_BYTES = transfers.PIECE_BYTES
+BODY_LIMIT = 1024 * 1024
+DATA_LIMIT = 64 * 1024**3
+# Uploads of the image service.
+DATA = re.compile(r'/image/v2/images/[^/]+/(file|stage)/?')
+# What holds for one connection and not for the way from end to end (RFC 9110, 7.6.1),
+# and what urllib3 and the server of this process write by themselves.
+HOP_BY_HOP = frozenset(
+    (
+        'connection',
+        'keep-alive',
+        'proxy-authenticate',
+        'proxy-authorization',
+        'proxy-connection',
+        'te',
+        'trailer',
+        'transfer-encoding',
+        'upgrade',
+    )
+)
+# The server of this process answers it.
+ANSWERED_HERE = frozenset(('expect',))
+SAFE_IN_PATHS = "/:@!$&'()*+,;=~-._"
+
+
+class Proxy:
+    """Hands a request on to the process at `url` and its answer back.
+
+    timeout_s:  to connect, and between two pieces of an answer
+    body_limit: bytes that a request's body may have; data_limit: that data of an image may
+    """
+
+    def __init__(self, url, *, timeout_s=120, body_limit=BODY_LIMIT, data_limit=DATA_LIMIT):
+        self.url = url.rstrip('/')
+        self._body_limit, self._data_limit = body_limit, data_limit
+        self._pool = urllib3.PoolManager(maxsize=32, timeout=timeout_s, retries=False)
+
+    def __call__(self, environ, start_response):
+        try:
+            body, chunked = self._body(environ)
+            answer = self._send(environ, body, chunked)
+        except falcon.HTTPError as error:
+            return transfers.refuse(start_response, error)
+        headers = _end_to_end(answer.headers.items(), answer.headers.get('Connection'))
+        start_response(f'{answer.status} {answer.reason or "Unknown"}', headers)
+        return Passing(answer)
+
+    def _body(self, environ):
+        """(Body for urllib3, whether its length is unknown); raises falcon's 413 and 400."""
+        chunked = 'chunked' in environ.get('HTTP_TRANSFER_ENCODING', '').lower()
+        length = _length(environ)
+        if not chunked and not length:
+            return None, False
+        path = environ.get('SCRIPT_NAME', '') + environ.get('PATH_INFO', '')
+        is_data = environ['REQUEST_METHOD'] == 'PUT' and DATA.fullmatch(path) is not None
+        limit = self._data_limit if is_data else self._body_limit
+        if length > limit:
+            raise _too_large(limit)
+        pieces = _pieces(environ['wsgi.input'], None if chunked else length, limit)
+        return (pieces, chunked) if is_data else (b''.join(pieces), False)
+
+    def _send(self, environ, body, chunked):
+        target = urllib.parse.quote(
+            (environ.get('SCRIPT_NAME', '') + environ.get('PATH_INFO', '')).encode('latin-1'),
+            safe=SAFE_IN_PATHS,
+        )
+        if environ.get('QUERY_STRING'):
+            target += '?' + environ['QUERY_STRING']
+        method = environ['REQUEST_METHOD']
+        headers = _headers(environ)
+        if isinstance(body, bytes):
+            headers['Content-Length'] = str(len(body))
+        elif body is not None and not chunked:
+            headers['Content-Length'] = str(_length(environ))
+        # A kept connection may close at the moment it is used.
+        tries = 2 if method in ('GET', 'HEAD') and body is None else 1
+        while True:
+            tries -= 1
+            try:
+                return self._pool.urlopen(
+                    method,
+                    self.url + target,
+                    body=body,
+                    headers=headers,
+                    chunked=chunked,
+                    redirect=False,
+                    preload_content=False,
+                    decode_content=False,
+                )
+            except urllib3.exceptions.ProtocolError as error:
+                if not tries:
+                    raise _failed(error) from error
+            except urllib3.exceptions.HTTPError as error:
+                raise _failed(error) from error
+
+
+class Passing:
+    """An answer's body in pieces as they come; gives its connection back when closed."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def __iter__(self):
+        yield from self._answer.stream(PIECE_BYTES, decode_content=False)
+        self._answer.release_conn()
+
+    def close(self):
+        """Close the connection, unless it was given back."""
+        self._answer.close()
+
+
+def _length(environ):
+    """The length that the request names; 0 if none. Raises falcon's 400."""
+    text = environ.get('CONTENT_LENGTH') or '0'
+    if not (text.isascii() and text.isdigit()):
+        raise falcon.HTTPBadRequest(description='Content-Length is not a number.')
+    return int(text)
+
+
+def _pieces(stream, length, limit):
+    """The body in pieces. length: None if unknown; raises falcon's 413 beyond `limit`."""
+    left = limit + 1 if length is None else length
+    while left:
+        data = stream.read(min(left, PIECE_BYTES))
+        if not data:
+            break
+        left -= len(data)
+        if length is None and not left:
+            raise _too_large(limit)
+        yield data
+    if length and left:
+        raise falcon.HTTPBadRequest(description='The body is shorter than its Content-Length.')
+
+
+def _headers(environ):
+    """The request's headers for the service."""
+    found = [
+        (name[5:].replace('_', '-').title(), value)
+        for name, value in environ.items()
+        if name.startswith('HTTP_')
+    ]
+    headers = {
+        name: value
+        for name, value in _end_to_end(found, environ.get('HTTP_CONNECTION'))
+        if name.lower() not in ANSWERED_HERE
+    }
+    if environ.get('CONTENT_TYPE'):
+        headers['Content-Type'] = environ['CONTENT_TYPE']
+    return headers
+
+
+def _end_to_end(headers, connection):
+    """The headers without those of one connection, among them what `connection` names."""
+    named = {name.strip().lower() for name in (connection or '').split(',')}
+    return [(name, value) for name, value in headers if name.lower() not in HOP_BY_HOP | named]
+
+
+def _too_large(limit):
+    return falcon.HTTPContentTooLarge(
+        description=f'The body of the request is larger than {limit} bytes.'
+    )
+
+
+def _failed(error):
+    """503 where nothing reached the service; else the request may have had its effect."""
+    if isinstance(
+        error, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError
+    ):
+        return falcon.HTTPServiceUnavailable(description='The service does not answer.')
+    if isinstance(error, urllib3.exceptions.ReadTimeoutError | socket.timeout):
+        return falcon.HTTPGatewayTimeout(description='The service did not answer in time.')
+    return falcon.HTTPBadGateway(description='The connection to the service broke.')

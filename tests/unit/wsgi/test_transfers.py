@@ -1,0 +1,78 @@
+"""Slow clients of a server of gunicorn's."""
+
+import http.client
+import socket
+import sys
+
+import testtools
+
+from tests.fixtures import ports
+from tests.fixtures import processes
+
+THREADS = 4
+SERVE = f"""
+import sys
+from nova_lite.wsgi import server
+
+
+def application(environ, start_response):
+    length = int(environ.get('CONTENT_LENGTH') or 0)
+    size = len(environ['wsgi.input'].read(length))
+    answer = str(size).encode() if size else b'x' * 64 * 1024 * 1024
+    start_response('200 OK', [('Content-Length', str(len(answer)))])
+    return [answer]
+
+
+server.serve(
+    lambda: application, host='127.0.0.1', port=int(sys.argv[1]), threads={THREADS}
+)
+"""
+LONG_S = 60
+
+
+class SlowClientsTest(testtools.TestCase):
+    """More slow clients than threads, and one that is not slow."""
+
+    def setUp(self):
+        super().setUp()
+        self.port = self.useFixture(ports.Port()).number
+        command = [sys.executable, '-c', SERVE, str(self.port)]
+        daemon = self.useFixture(processes.Daemon(command, name='served', env={'PYTHONPATH': '.'}))
+        daemon.start()
+        daemon.wait_for(self.answers, LONG_S, 'an answer')
+
+    def answers(self):
+        try:
+            return self.post(b'12345') == b'5'
+        except OSError:
+            return False
+
+    def post(self, body):
+        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=LONG_S)
+        try:
+            connection.request('POST', '/', body=body)
+            return connection.getresponse().read()
+        finally:
+            connection.close()
+
+    def open(self, request):
+        client = socket.create_connection(('127.0.0.1', self.port), timeout=LONG_S)
+        self.addCleanup(client.close)
+        client.sendall(request)
+        return client
+
+    def test_who_sends_slowly(self):
+        request = b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nbegin'
+        slow = [self.open(request) for _ in range(THREADS + 1)]
+        self.assertEqual(b'1000', self.post(b'x' * 1000))
+        self.assertIn(b'408 Request Timeout', slow[0].recv(65536))
+
+    def test_who_sends_half_a_head(self):
+        for _ in range(THREADS + 1):
+            self.open(b'POST / HT')
+        self.assertEqual(b'1000', self.post(b'x' * 1000))
+
+    def test_who_receives_slowly(self):
+        for _ in range(THREADS + 1):
+            self.open(b'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+        self.assertEqual(b'1000', self.post(b'x' * 1000))
