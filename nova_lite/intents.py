@@ -33,6 +33,7 @@ class Intent:
         uuid of the server's cell as 'cell'
     patience_s: how long it waits for another saga of the server to end
     size: see `sagas.create`
+    pause: called with the seconds between two looks at that other saga
     admit: called with the connection in the transaction that records the saga; raises
         OverQuota, and may hold the quota lock of `project_id`, the server's; None
     """
@@ -43,6 +44,7 @@ class Intent:
     order: dict
     arguments: dict = dataclasses.field(default_factory=dict)
     patience_s: float = END_TIMEOUT_S
+    pause: collections.abc.Callable = runtime.sleep
     size: dict | None = None
     admit: collections.abc.Callable | None = None
     project_id: str | None = None
@@ -110,7 +112,7 @@ def _record(api_db, cell, ctxt, intent):
             raise exception.Conflict(
                 reason='another operation moves the server already'
             ) from conflict
-        runtime.sleep(pause_s)
+        intent.pause(pause_s)
         pause_s = min(LONGEST_LOOK_S, pause_s * 1.5)
 
 

@@ -14,6 +14,7 @@ from nova_lite.api import faults
 from nova_lite.api import microversion
 from nova_lite.api import operation
 from nova_lite.api import version_documents
+from nova_lite.api import waiting
 from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
@@ -31,6 +32,7 @@ class App:
     identity: that of Keystone, None where the callers' headers are believed
     super_conductor: SuperConductorAPI on the top bus
     zones: (availability zones, until when that is believed), see `zones`
+    waiters: bounds the requests that wait for other processes
     undeclared: (operation, code) of error answers that the declaration lacks
     """
 
@@ -44,6 +46,7 @@ class App:
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
         self.zones = (frozenset(), 0)
+        self.waiters = waiting.Waiters(conf.api)
         self.undeclared = collections.deque(maxlen=100)
         self._make_compute = compute or _compute_client
         self._compute = {}
@@ -176,6 +179,9 @@ class _Errors:
             LOG.warning('%s answered %s, which it does not declare', chosen, code)
             self._app.undeclared.append((str(chosen), code))
         response.status = code
+        retry_after_s = getattr(error, 'retry_after_s', None)
+        if retry_after_s is not None:
+            response.set_header('Retry-After', str(retry_after_s))
         response.content_type = falcon.MEDIA_JSON
         response.data = faults.body_of(code, message).encode()
         response.text = None

@@ -45,7 +45,10 @@ class Endpoint:
         if project_id is not None and project_id != req.ctxt.project_id:
             raise faults.MalformedUrl()
         _check_schemas(req, http)
-        result = _run(req)
+        try:
+            result = _run(req)
+        finally:
+            self._app.waiters.leave(req)
         _answer(response, req, result)
 
 

@@ -16,6 +16,7 @@ AT_ONCE = 16
 
 def ask(req, found):
     """The uptime of a hypervisor; errors of the call are the caller's."""
+    req.app.waiters.enter(req)
     return req.app.compute(found.cell).host_uptime(req.ctxt, host=found.node.host)
 
 

@@ -16,6 +16,17 @@ OPTS = [
     cfg.IntOpt('workers', default=1, min=1, help='API processes.'),
     cfg.IntOpt('threads', default=16, min=1, help='Threads of each API process.'),
     cfg.IntOpt(
+        'max_waiting_requests',
+        default=0,
+        min=0,
+        help='Largest number of requests per API process that may wait at the same time for '
+        'another process: for a device to be attached or detached, for the checks of a live '
+        'migration before 2.34, for the console output of a host, or for another operation on '
+        'the same server to end. Further ones are answered with 503 and Retry-After. 0 means '
+        'half of [api] threads, so that the other half is left for requests that do not wait. '
+        'A deployment behind uWSGI or mod_wsgi sets [api] threads to the number of its threads.',
+    ),
+    cfg.IntOpt(
         'cell_timeout',
         default=5,
         min=1,

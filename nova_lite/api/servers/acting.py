@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import server_access
+from nova_lite.api import waiting
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -80,7 +81,7 @@ def in_its_cell(req, server, write):
             if found.cell is server.cell:
                 if isinstance(error, exception.NotFound) or runtime.monotonic() > deadline:
                     raise
-                runtime.sleep(LOOK_S)
+                waiting.pause(req, LOOK_S)
             server.row, server.cell, server.mapping = found.row, found.cell, found.mapping
 
 

@@ -28,6 +28,7 @@ def get(req, server):
     acting.require_host(server)
     length = req.content.get('length')
     lines = None if length is None else int(length)
+    req.app.waiters.enter(req)
     output = req.app.compute(server.cell).get_console_output(
         req.ctxt,
         host=server.row.host,

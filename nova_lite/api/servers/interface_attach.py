@@ -63,7 +63,7 @@ def attach(req, server):
         guard=states.ATTACH_INTERFACE,
         arguments={'request': request},
     )
-    port_id = devices.wait(req, uuid, lambda data: data.get('accepted'))['accepted']
+    port_id = devices.wait(req, uuid)
     server = server_access.load(req, server.uuid)
     return {KEY: interfaces.view(req, server, interfaces.find(req, server, port_id))}
 

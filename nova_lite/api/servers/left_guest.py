@@ -9,6 +9,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import waiting
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 
@@ -68,4 +69,4 @@ def _remove(req, server, cell, migration, place):
         )
         if 'done' in answer or runtime.monotonic() > deadline:
             return 'done' in answer
-        runtime.sleep(min(answer['pending'], LONGEST_LOOK_S))
+        waiting.pause(req, min(answer['pending'], LONGEST_LOOK_S))

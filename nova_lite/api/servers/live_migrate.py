@@ -12,7 +12,7 @@ from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
-from nova_lite.db.api import sagas
+from nova_lite.api.servers import outcomes
 from nova_lite.policies import live_migrations as rules
 from nova_lite.saga import journal
 
@@ -35,8 +35,7 @@ BODY = {
 # Before this version the answer waits for the checks.
 ASYNCHRONOUS = 34
 CHECKED_TIMEOUT_S = 60
-LOOK_S = 0.05
-# What checks may find; anything else that fails is not the caller's fault.
+# What checks may find, as well as what contradicts itself or the server's state.
 REFUSALS = ('NoValidHost', 'RequestFilterFailed', 'MaxRetriesExceeded', 'MigrationPreCheckError')
 
 
@@ -70,6 +69,8 @@ def live_migrate(req, server):
     forced = is_forced(req, asked)
     acting.require_host(server)
     wanted = destination.in_cell(server, host) if host else None
+    if req.minor < ASYNCHRONOUS:
+        req.app.waiters.enter(req)
     uuid = runtime.new_uuid()
     moves.begin(
         req,
@@ -140,23 +141,16 @@ def _wait_for_checks(req, uuid):
 
     A refused migration has been undone by then, so that it may be asked for again.
     """
-    deadline = runtime.monotonic() + CHECKED_TIMEOUT_S
-    while True:
-        row = req.app.api_db.read(sagas.get, uuid)
-        if row.state == journal.UNDONE:
-            raise _refusal(row.error)
-        if row.direction == journal.FORWARD and row.data.get('checked'):
-            return
-        if runtime.monotonic() > deadline:
-            raise exception.MessagingTimeout(
-                service='conductor', reason='no reply', method='migrate_server', topic='conductor'
-            )
-        runtime.sleep(LOOK_S)
+    outcomes.wait(req, uuid, _is_checked, timeout_s=CHECKED_TIMEOUT_S, meaning=_meaning)
 
 
-def _refusal(error):
+def _meaning(error):
     if error['type'] == 'InstanceInvalidState':
-        return exception.Conflict(error['message'])
+        return exception.Conflict
     if error['kind'] in ('invalid', 'conflict') or error['type'] in REFUSALS:
-        return Refused(error['message'])
-    return exception.NovaLiteError(error['message'])
+        return Refused
+    return None
+
+
+def _is_checked(row):
+    return row.direction == journal.FORWARD and row.data.get('checked')

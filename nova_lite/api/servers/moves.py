@@ -12,6 +12,7 @@ from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api import quota
 from nova_lite.api import server_access
+from nova_lite.api import waiting
 from nova_lite.api.servers import acting
 from nova_lite.rpcapi import moves as computes
 
@@ -49,6 +50,7 @@ def begin(req, server, *, kind, guard, action, **options):
         arguments=options.get('arguments') or {},
         order=intents.order(guard, action, host=server.row.host, **options),
         patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
+        pause=functools.partial(waiting.pause, req),
         **_counting(req, server, options.get('size')),
     )
     try:

@@ -75,7 +75,7 @@ def attach(req, server):
     if req.minor >= ASYNCHRONOUS:
         return operation.Answer(status=202)
     named = volume_attachments.found(server, volume['id'])
-    devices.wait(req, uuid, lambda data: data.get('accepted'))
+    devices.wait(req, uuid)
     return {KEY: _view(req, server, named or volume_attachments.find(server, volume['id']))}
 
 

@@ -45,4 +45,4 @@ def detach(req, server):
         guard=states.DETACH_VOLUME,
         arguments={'volume_id': volume['id']},
     )
-    devices.wait(req, uuid, lambda data: data.get('accepted'))
+    devices.wait(req, uuid)

@@ -128,4 +128,4 @@ def _swap(req, server, old_volume_id, new_volume_id):
         guard=states.SWAP_VOLUME,
         arguments={'old_volume_id': old['id'], 'volume_id': new['id']},
     )
-    devices.wait(req, uuid, lambda data: data.get('accepted'))
+    devices.wait(req, uuid)

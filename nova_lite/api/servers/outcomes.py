@@ -1,0 +1,56 @@
+"""How handlers wait for what their answer tells of a saga."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import server_access
+from nova_lite.api import waiting
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
+
+KINDS = {
+    'invalid': exception.Invalid,
+    'forbidden': exception.Forbidden,
+    'not_found': exception.NotFound,
+    'conflict': exception.Conflict,
+    'unavailable': exception.Unavailable,
+    'not_implemented': exception.NotImplementedHere,
+}
+
+
+def wait(req, uuid, is_told, *, timeout_s, meaning):
+    """Wait until `is_told(row)` of the saga's row, and return that; raise why it failed.
+
+    What has been told stays so, also where the saga fails after it and has ended before
+    this looks: whether that is seen in time must not change the answer. A saga that failed
+    before has been undone by then, so that the same may be asked for again.
+
+    meaning: the class of what an error ({'type', 'kind', 'message'}) means here, or None
+        where its kind says that
+    """
+    for _look in waiting.looks(req, timeout_s):
+        row = req.app.api_db.read(sagas.get, uuid)
+        if is_told(row) or row.state == journal.DONE:
+            return row
+        if row.state == journal.UNDONE:
+            raise _refusal(req, row, meaning)
+    raise exception.MessagingTimeout(
+        service='conductor', reason='no reply', method=row.kind, topic='conductor'
+    )
+
+
+def _refusal(req, row, meaning):
+    """The error that a saga was undone for, in the words of the API."""
+    error = row.error
+    found = meaning(error) or KINDS.get(error['kind'])
+    if found is not None:
+        return found(error['message'])
+    # A host or a neighbour failed. Where that is because the server is deleted, say so.
+    server = server_access.load(req, row.instance_uuid)
+    if server.row.task_state == states.TaskState.DELETING:
+        return exception.InstanceInvalidState(
+            action=row.kind,
+            instance_id=row.instance_uuid,
+            attr='task_state',
+            state=server.row.task_state,
+        )
+    return exception.NovaLiteError(error['message'])

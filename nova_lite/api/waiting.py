@@ -1,0 +1,61 @@
+"""Requests that wait for what another process does, and how many of them may.
+
+Each holds a thread of the API. They are bounded, so that threads are left for other
+requests, whatever a host or a cell does not answer.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S, GROWTH = 0.02, 0.25, 1.5
+
+
+class TooManyWaiting(exception.Unavailable):
+    """As many requests wait as may. retry_after_s: when the client should ask again."""
+
+    msg = 'Too many requests are waiting for other services at the moment. Try again later.'
+    retry_after_s = 5
+
+
+class Waiters:
+    """The requests that wait. options: [api]"""
+
+    def __init__(self, options):
+        self._options = options
+        self._requests = set()
+        self._lock = runtime.Lock()
+
+    @property
+    def limit(self):
+        """How many may wait at a time."""
+        return self._options.max_waiting_requests or max(1, self._options.threads // 2)
+
+    def enter(self, req):
+        """Count a request until it is answered; raises TooManyWaiting. May be repeated."""
+        with self._lock:
+            if req not in self._requests and len(self._requests) >= self.limit:
+                raise TooManyWaiting(reason=f'{self.limit} requests wait')
+            self._requests.add(req)
+
+    def leave(self, req):
+        """The request is answered; nothing for one that did not wait."""
+        with self._lock:
+            self._requests.discard(req)
+
+
+def pause(req, seconds):
+    """Sleep as a request that waits."""
+    req.app.waiters.enter(req)
+    runtime.sleep(seconds)
+
+
+def looks(req, timeout_s):
+    """Yield, at growing intervals, until the time is up; at least once."""
+    deadline = runtime.monotonic() + timeout_s
+    seconds = FIRST_PAUSE_S
+    while True:
+        yield
+        if runtime.monotonic() >= deadline:
+            return
+        pause(req, seconds)
+        seconds = min(LONGEST_PAUSE_S, seconds * GROWTH)
