@@ -24,6 +24,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.objects import block_device
+from nova_lite.objects import request_spec
 
 LOG = log.getLogger(__name__)
 
@@ -47,10 +48,11 @@ class Build:
                 # The lease goes on: others are taken up before it is tried again.
                 LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
                 return
-            if not self.requests:
-                return
+        spec = self._spec()
+        if spec is None:
+            return
         try:
-            selections = self._select()
+            selections = self._select(spec)
         except exception.AllocationConflict as error:
             # Another process builds the same servers: a message that came twice.
             LOG.warning('Build of %s is under way elsewhere: %s', list(self.requests), error)
@@ -65,9 +67,21 @@ class Build:
         for cell, chosen in self._by_cell(selections).items():
             self._build_in(cell, chosen)
 
-    def _select(self):
+    def _spec(self):
+        """What the servers that are left ask for, all the same; None when none is left.
+
+        The user may delete some of a batch before any is scheduled.
+        """
+        specs = self.world.api_db.read(request_specs.stored, self.requests)
+        for uuid in set(self.requests) - set(specs):
+            LOG.info('Server %s was deleted before it was scheduled', uuid)
+            del self.requests[uuid]
+        if not self.requests:
+            return None
+        return request_spec.RequestSpec.restore(specs[next(iter(self.requests))])
+
+    def _select(self, spec):
         uuids = list(self.requests)
-        spec = self.world.api_db.read(request_specs.get, uuids[0])
         request = self.requests[uuids[0]]
         spec.num_instances = len(uuids)
         networks = request.arguments.get('requested_networks')
@@ -217,6 +231,14 @@ class Build:
             devices=[block_device.BlockDevice.of(device) for device in devices],
             selection=choice[0],
         )
+
+    def give_up(self, error):
+        """Bury what fails each time it is tried, as far as it can be recorded.
+
+        What the last attempt may have left is cleared first, its claim as well.
+        """
+        self._clear_former_attempt()
+        bury.bury_remains(self.world, self.ctxt, self.requests.values(), error)
 
     def _clear_former_attempt(self):
         """Take back what an earlier owner of these builds may have left.

@@ -7,6 +7,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.conductor import requests
+from nova_lite.db import bounds
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
@@ -18,16 +19,34 @@ from nova_lite.db.cell import instances
 LOG = log.getLogger(__name__)
 
 EVENT = 'conductor_schedule_and_build_instances'
+STATES = {'vm_state': 'error', 'task_state': None, 'host': None, 'node': None}
 
 
 def bury(world, ctxt, accepted, error):
     """Put the servers of `accepted` into cell0 because of `error`."""
+    _bury(world, ctxt, accepted, error, _create)
+
+
+def bury_remains(world, ctxt, accepted, error):
+    """As `bury`, for servers whose own values may be what no database stores.
+
+    What their columns cannot hold is cut or left out. Of devices nothing is recorded, so
+    that the volumes reserved for them are given back; no volume is deleted.
+    """
+    for request in accepted:
+        for device in request.block_devices:
+            if device['attachment_id']:
+                world.volume.delete_attachment(ctxt, device['attachment_id'])
+    _bury(world, ctxt, accepted, error, _create_remains)
+
+
+def _bury(world, ctxt, accepted, error, create):
     cell0 = world.cells.cell0
     for request in accepted:
         uuid = request.instance_uuid
         LOG.warning('Server %s cannot be built: %s', uuid, error)
         try:
-            cell0.db.write(_create, ctxt, request, error)
+            cell0.db.write(create, ctxt, request, error)
             world.api_db.write(_map, uuid, request.epoch, cell0.id)
         except exception.StateChanged:
             # Deleted meanwhile, or buried by a twin that the mapping then names.
@@ -39,19 +58,32 @@ def bury(world, ctxt, accepted, error):
 
 
 def _create(connection, ctxt, request, error):
+    record = requests.record_of(request, **STATES)
+    if _record(connection, ctxt, request, record, error.message):
+        children.create_block_devices(connection, request.block_devices)
+        children.create_tags(connection, request.instance_uuid, request.tags)
+
+
+def _create_remains(connection, ctxt, request, error):
+    record = requests.record_of(request, **STATES)
+    for name in bounds.faults(instances.TABLE, record):
+        LOG.warning('Property %s of server %s is not recorded', name, request.instance_uuid)
+        record[name] = bounds.cut(instances.TABLE, name, record[name])
+    message = f'{type(error).__name__}: the server cannot be built.'
+    _record(connection, ctxt, request, record, message)
+
+
+def _record(connection, ctxt, request, record, message):
+    """Write a record with its fault and action; False when there is one already."""
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)
     if instances.find(connection, uuid) is not None:
-        return
-    instances.create(
-        connection,
-        [requests.record_of(request, vm_state='error', task_state=None, host=None, node=None)],
-    )
-    children.create_block_devices(connection, request.block_devices)
-    children.create_tags(connection, uuid, request.tags)
-    instances.add_fault(connection, uuid, code=500, message=error.message)
+        return False
+    instances.create(connection, [record])
+    instances.add_fault(connection, uuid, code=500, message=message)
     actions.start(connection, ctxt, uuid, 'create')
-    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=error.message)
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+    return True
 
 
 def _map(connection, uuid, epoch, cell0_id):

@@ -15,12 +15,12 @@ from nova_lite import runtime
 from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
+from nova_lite.conductor import build_sweep
 from nova_lite.conductor import disposals
 from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
 from nova_lite.conductor import lanes
 from nova_lite.conductor import orphans
-from nova_lite.conductor import requests
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
@@ -85,6 +85,7 @@ class SuperConductor:
         self._caching = runtime.Lock()
         self._disposals = disposals.Disposals(world)
         self._orphans = orphans.Audit(world)
+        self._build_sweep = build_sweep.BuildSweep(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
@@ -118,29 +119,7 @@ class SuperConductor:
 
     def sweep_builds(self):
         """Take up builds that no one finished in time."""
-        batches = self.world.api_db.write(
-            build_requests.take_over, self.conf.conductor.build_lease_s
-        )
-        for reservation_id, found in batches.items():
-            if self._stopping.is_set():
-                self._give_back(found)
-                continue
-            LOG.warning(
-                'Build %s was not finished in time; epoch %s takes it up',
-                reservation_id,
-                found[0].epoch,
-            )
-            ctxt = requests.context_of(found[0])
-            try:
-                with ctxt.bound():
-                    build.Build(self.world, ctxt, found).run()
-            except exception.NovaLiteError as error:
-                LOG.error('Build %s is tried again later: %s', reservation_id, error)
-
-    def _give_back(self, found):
-        """Leave build requests to whoever sweeps next."""
-        epoch_of = {request.instance_uuid: request.epoch for request in found}
-        self.world.api_db.write(build_requests.expire, epoch_of)
+        self._build_sweep.run(self._stopping)
 
     def sweep_sagas(self):
         """Take up sagas that are due and that no one holds."""

@@ -14,6 +14,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import create_accept
+from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_hints
@@ -48,6 +49,7 @@ def create(req):
     boot_image = create_volumes.check(req, plan)
     create_flavor.check(req, plan, boot_image)
     _fill_columns(req, server, plan, boot_image)
+    create_bounds.check(plan)
     create_networks.validate(req, plan)
     create_networks.choose_groups(req, server.get('security_groups'), plan)
     _check_names(req, plan)

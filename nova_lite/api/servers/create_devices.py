@@ -69,7 +69,7 @@ def of_image(image):
     try:
         items = json.loads(text) if isinstance(text, str) else text
         devices = [_device(item) for item in items]
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise exception.InvalidBDM(
             reason=f'image {image["id"]} has an invalid block_device_mapping.'
         ) from error

@@ -100,18 +100,23 @@ def forget(connection, uuid, epoch):
     rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=True)
 
 
-def take_over(connection, lease_s, limit=20):
-    """Own the oldest requests whose lease ran out, those of a batch together.
+def take_over(connection, lease_s, limit=20, besides=()):
+    """Own the requests whose lease ran out first, those of a batch together.
 
     Locked before they are changed: another that looks at the same time gets none of them.
 
+    besides: reservation ids that are left alone
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
     due = (
         connection.execute(
             sa.select(TABLE.c.reservation_id)
-            .where(_is_due(), TABLE.c.withdrawn.is_(False))
-            .order_by(TABLE.c.id)
+            .where(
+                _is_due(),
+                TABLE.c.withdrawn.is_(False),
+                TABLE.c.reservation_id.not_in(list(besides)),
+            )
+            .order_by(TABLE.c.lease_until, TABLE.c.id)
             .limit(limit)
         )
         .scalars()

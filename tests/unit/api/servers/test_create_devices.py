@@ -1,5 +1,7 @@
 """POST /servers: block devices, and a delete before the build."""
 
+import json
+
 from nova_lite import runtime
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quotas
@@ -54,6 +56,33 @@ class TestDevices(create_base.Case):
         self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=properties)
         (request,) = self.create()
         self.assertEqual(api_neighbours.SNAPSHOT_ID, request.block_devices[0]['snapshot_id'])
+
+    def test_image_whose_mapping_cannot_be_recorded(self):
+        """Its owner may have written anything: refused, and never a fault of ours."""
+        device = {'source_type': 'image', 'uuid': api_neighbours.IMAGE_ID, 'boot_index': 0,
+                  'destination_type': 'volume', 'volume_size': 2}  # fmt: skip
+        for name, value in (
+            ('device_name', 'x' * 256),
+            ('device_name', '/dev/\0'),
+            ('device_type', ['disk']),
+            ('guest_format', 'x' * 256),
+            ('tag', {'a': 1}),
+            ('volume_size', 1 << 31),
+            ('volume_size', -1),
+            ('boot_index', float('inf')),
+        ):
+            mapping = json.dumps([{**device, name: value}])
+            properties = {'bdm_v2': 'True', 'block_device_mapping': mapping}
+            self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=properties)
+            self.refuse(400, 'lock')
+
+    def test_image_whose_properties_cannot_be_recorded(self):
+        for name in ('os_type', 'hw_architecture', 'root_device_name', 'kernel_id', 'ramdisk_id'):
+            for value in ('x' * 256, 'x\0', ['x'], '\ud800'):
+                self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={name: value})
+                self.refuse(400, 'image')
+        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={'os_type': 'x' * 255})
+        self.create()
 
     def test_boot_order(self):
         second = {**self.VOLUME, 'boot_index': 1}

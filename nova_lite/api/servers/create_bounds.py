@@ -1,0 +1,24 @@
+"""Values of new servers that the columns of their records cannot hold.
+
+What the body says has passed its schema. The rest comes from the image: its owner may
+give it properties of any length, and a mapping of block devices of any form.
+"""
+
+from nova_lite import exception
+from nova_lite.db import bounds
+from nova_lite.db.cell import models
+
+DEVICES = models.BlockDevice.__table__
+INSTANCES = models.Instance.__table__
+
+
+def check(plan):
+    """Raise Invalid or InvalidBDM for a plan that no cell could record."""
+    for name, fault in bounds.faults(INSTANCES, plan.columns).items():
+        raise exception.Invalid(f'Property {name} of the image or server {fault}.')
+    for device in plan.devices:
+        for name, fault in bounds.faults(DEVICES, device).items():
+            raise exception.InvalidBDM(reason=f'{name} {fault}.')
+        size = device['volume_size']
+        if size is not None and size < 0:
+            raise exception.InvalidBDM(reason=f'volume_size {size} is negative.')

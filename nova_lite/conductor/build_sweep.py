@@ -1,0 +1,63 @@
+"""The sweep of builds that nobody finished in time: their builder died or had to wait.
+
+One batch after the other is taken over, so that none waits under a lease while another is
+worked at. A batch that fails for a reason of its own holds up no other, and is buried in
+the end.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.conductor import build
+from nova_lite.conductor import requests
+from nova_lite.db.api import build_requests
+
+LOG = log.getLogger(__name__)
+
+# Batches of one sweep. What is left is due at the next.
+MOST = 20
+# A build that still fails for no known reason when it is taken over so often is buried.
+ATTEMPTS = 3
+
+
+class BuildSweep:
+    """The periodic search of the super-conductor. world: see `super.World`"""
+
+    def __init__(self, world):
+        self._world, self._lease_s = world, world.conf.conductor.build_lease_s
+
+    def run(self, stopping):
+        """Take up what is due, until `stopping` (an event) is set."""
+        seen = []
+        while len(seen) < MOST and not stopping.is_set():
+            batches = self._world.api_db.write(
+                build_requests.take_over, self._lease_s, limit=1, besides=seen
+            )
+            if not batches:
+                return
+            for reservation_id, found in batches.items():
+                seen.append(reservation_id)
+                ctxt = requests.context_of(found[0])
+                with ctxt.bound():
+                    self._take_up(ctxt, reservation_id, found)
+
+    def _take_up(self, ctxt, reservation_id, found):
+        epoch = found[0].epoch
+        LOG.warning(
+            'Build %s was not finished in time; epoch %s takes it up', reservation_id, epoch
+        )
+        try:
+            build.Build(self._world, ctxt, found).run()
+        except exception.NovaLiteError as error:
+            LOG.error('Build %s is tried again later: %s', reservation_id, error)
+        except Exception as error:
+            LOG.exception('Build %s failed unexpectedly at epoch %s', reservation_id, epoch)
+            if epoch >= ATTEMPTS:
+                self._give_up(ctxt, reservation_id, found, error)
+
+    def _give_up(self, ctxt, reservation_id, found, error):
+        LOG.error('Build %s is given up after %s attempts', reservation_id, found[0].epoch)
+        try:
+            build.Build(self._world, ctxt, found).give_up(error)
+        except Exception:
+            LOG.exception('Build %s cannot be buried; it is tried again later', reservation_id)

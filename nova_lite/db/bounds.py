@@ -1,0 +1,57 @@
+"""What a column can hold, asked before a value is accepted rather than when it is stored.
+
+SQLite stores anything; MariaDB and PostgreSQL refuse what is too long, too large or not
+text. A value that was accepted and cannot be stored would fail wherever it is tried.
+"""
+
+import sqlalchemy as sa
+
+from nova_lite.db import types
+
+INTEGERS = range(-(1 << 31), 1 << 31)
+
+
+def fault_of(table, name, value):
+    """Why a column cannot hold a value, or None."""
+    kind = table.c[name].type
+    if value is None or isinstance(kind, types.Json):
+        return None
+    if isinstance(kind, sa.Boolean):
+        return None if isinstance(value, bool) else 'is not a boolean'
+    if isinstance(kind, sa.Integer):
+        fits = isinstance(value, int) and value in INTEGERS
+        return None if fits else 'is not an integer of 32 bits'
+    if isinstance(kind, sa.String):
+        return _fault_of_text(kind, value)
+    return None
+
+
+def _fault_of_text(kind, value):
+    if not isinstance(value, str):
+        return 'is not text'
+    if kind.length is not None and len(value) > kind.length:
+        return f'has {len(value)} characters, {kind.length} are allowed'
+    if '\0' in value:
+        return 'contains a NUL character'
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return 'is not valid Unicode'
+    return None
+
+
+def faults(table, values):
+    """{column: why it cannot hold its value}; names that are no columns are ignored."""
+    found = {
+        name: fault_of(table, name, value) for name, value in values.items() if name in table.c
+    }
+    return {name: fault for name, fault in found.items() if fault is not None}
+
+
+def cut(table, name, value):
+    """What a column can hold of a value that it cannot: its beginning, nothing, or zero."""
+    column = table.c[name]
+    if isinstance(column.type, sa.String):
+        text = str(value).replace('\0', '').encode(errors='replace').decode()
+        return text[: column.type.length]
+    return None if column.nullable else column.type.python_type()
