@@ -115,7 +115,7 @@ def made_twice(picture):
 
 def temporary_images(picture):
     """I5: no image stays of a move that has ended, or of a server that is shelved no more."""
-    moves = {migration.uuid for migration in holdings.migrations(picture)}
+    moves = _moves(picture)
     under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
     for image, uuid, row in _idle_images(picture, lambda image: image['id'] in under_way):
         name = image['name'] or ''
@@ -130,7 +130,8 @@ def temporary_images(picture):
 
 def uploads(picture, bounds):
     """I5: no image of a server stays queued or being saved."""
-    for image, uuid, _row in _idle_images(picture):
+    moves = _moves(picture)
+    for image, uuid, _row in _idle_images(picture, lambda image: image['id'] in moves):
         old = _age_s(picture, image['created_at']) >= bounds.work
         if image['status'] in UPLOADING and old:
             yield Finding(
@@ -140,14 +141,19 @@ def uploads(picture, bounds):
             )
 
 
-def _idle_images(picture, is_needed=lambda image: False):
+def _moves(picture):
+    """uuids of migrations, which are the ids of the images that disks travel in."""
+    return {migration.uuid for migration in holdings.migrations(picture)}
+
+
+def _idle_images(picture, is_exempt):
     """(image, server uuid, row or None) of images of servers that nothing is done to."""
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
     busy = picture.busy()
     for image in picture.snapshots:
         uuid = image['properties'].get('instance_uuid')
         row = rows.get(uuid)
-        if not is_needed(image) and uuid not in busy and not (row is not None and row.task_state):
+        if not is_exempt(image) and uuid not in busy and not (row is not None and row.task_state):
             yield image, uuid, row
 
 

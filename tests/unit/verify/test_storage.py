@@ -88,6 +88,7 @@ class ImagesTest(base.VerifyTest):
         self.assertEqual(
             ['I5 image a move: (x-resize-temp) is left over from a move'], self.have(**moved)
         )
+        self.assertEqual(1, len(self.have(status='queued', **moved)))
         self.assertEqual([], self.have(base.saga(uuid='a move'), **moved))
 
     def test_of_a_server_that_is_shelved_no_more(self):
