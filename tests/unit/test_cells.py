@@ -20,7 +20,7 @@ class TestScatter(testtools.TestCase):
         self.useFixture(fixtures.FakeLogger())
         self.api = self.useFixture(compute_api.ComputeApi())
         self.cells = self.api.cells
-        self.cells.timeout_s = 30
+        self.cells.timeout_s = 300
         self.begun = []
         self.release = runtime.Event()
         self.addCleanup(self.release.set)
@@ -59,10 +59,10 @@ class TestScatter(testtools.TestCase):
         self.cells.timeout_s = 0.05
         while len(self.begun) < cells.READERS:
             self.ask()
-        self.cells.timeout_s = 30
+        self.cells.timeout_s = 300
         started = runtime.monotonic()
         found = self.ask()
-        self.assertTrue(runtime.monotonic() - started < 10)
+        self.assertTrue(runtime.monotonic() - started < 60)
         self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
         self.assertIsInstance(found['cell2'], cells.Unreachable)
         self.release.set()
@@ -79,7 +79,7 @@ class TestScatter(testtools.TestCase):
         cell = self.api.cell('cell2')
         read = cell.db.read
         cell.db.read = lambda *_args, **_kwargs: read(fail)
-        self.cells.timeout_s = 30
+        self.cells.timeout_s = 300
         found = self.ask()
         self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
         self.assertIsInstance(found['cell2'], cells.Unreachable)

@@ -86,7 +86,7 @@ class NeighbourTest(TokenTestCase):
     def test_a_volume_s_whole_life(self):
         volumes = volume.Volume(self.conf)
         made = volumes.create(self.demo, size=1)
-        volumes.wait_until_ready(self.demo, made['id'], timeout_s=10, interval_s=0.01)
+        volumes.wait_until_ready(self.demo, made['id'], timeout_s=60, interval_s=0.01)
         attachment = volumes.create_attachment(self.demo, made['id'], SERVER)
         volumes.delete_attachment(context.admin(), attachment['id'])
         volumes.delete(self.demo, made['id'])

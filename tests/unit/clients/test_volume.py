@@ -20,7 +20,7 @@ class VolumeTestCase(neighbours.NeighbourTestCase):
 
     def create(self, **options):
         made = self.volume.create(self.member, **options)
-        return self.volume.wait_until_ready(self.member, made['id'], timeout_s=10, interval_s=0.01)
+        return self.volume.wait_until_ready(self.member, made['id'], timeout_s=60, interval_s=0.01)
 
     def read(self):
         return self.volume.get(self.member, self.made['id'])
@@ -160,7 +160,7 @@ class VolumeTest(VolumeTestCase):
         cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
         self.volume.reserve(self.member, self.made['id'])
         self.volume.reimage(self.member, self.made['id'], cirros['id'])
-        self.volume.wait_until_ready(self.member, self.made['id'], timeout_s=10, interval_s=0.01)
+        self.volume.wait_until_ready(self.member, self.made['id'], timeout_s=60, interval_s=0.01)
         self.assertEqual(cirros['id'], self.read()['image']['id'])
 
 

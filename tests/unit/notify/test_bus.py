@@ -14,7 +14,7 @@ from nova_lite.notify import hub
 from nova_lite.rpc import embedded
 from nova_lite.wsgi import server
 
-WAIT_S = 20
+WAIT_S = 90
 TOPICS = ['versioned_notifications']
 
 
