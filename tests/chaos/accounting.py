@@ -106,7 +106,11 @@ class Accounting:
         self._wait(lambda: self._servers() == {}, GONE_S, 'not deleted', self._states)
         self._wait(lambda: not self._cloud.guests(), GONE_S, 'guests left', self._cloud.guests)
         self._verify('after the deletions')
-        ports = [port.id for port in self._cloud.admin.network.ports() if port.device_id]
+        ports = [
+            port.id
+            for port in self._cloud.admin.network.ports()
+            if (port.device_owner or '').startswith('compute:')
+        ]
         if ports:
             self._ledger.violation('ports left', ports)
         held = [
