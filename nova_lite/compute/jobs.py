@@ -171,8 +171,8 @@ class Jobs:
 
         Behind other work of its key it waits for its turn. With `interrupts` the
         others get Interrupted where they wait, and make room.
-        kind: of work that is done once however often it is asked for. It does not
-            interrupt its like, and is dropped while its like has not begun
+        kind: of work that is done once however often it is asked for. Nothing interrupts
+            it, and it is dropped while its like waits for its turn
         """
         work = _Work(key, generator, kind)
         with self._lock:
@@ -185,7 +185,7 @@ class Jobs:
             queue.append(work)
             if len(queue) > 1:
                 if interrupts:
-                    self._interrupt(queue, but=kind)
+                    self._interrupt(queue)
                 return
             if not here:
                 self._submit(work)
@@ -214,9 +214,9 @@ class Jobs:
             self._begin(work)
             self._pool.submit(self._resume, work)
 
-    def _interrupt(self, queue, *, but):
+    def _interrupt(self, queue):
         for work in list(queue)[:-1]:
-            if but is not None and work.kind == but:
+            if work.kind is not None:
                 continue
             work.interrupted = True
             if work.at is _At.PARKED:

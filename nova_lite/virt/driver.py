@@ -9,9 +9,9 @@ once, `done` already when the effect takes no time; `poll` tells how it goes on.
 The same node, guest, verb and key give the same job, whatever became of it, so a
 call may be repeated after a lost reply or a restart. To try a failed effect
 again, give another key. Effects on one guest follow each other in the order
-asked for; `destroy` interrupts what is running, unless it is told not to. What a guest's state forbids is
-a failed job; an unknown node raises ComputeNodeNotFound and a node whose
-hypervisor does not answer raises Unavailable.
+asked for; `destroy` interrupts what is running, unless it is told not to. What a
+guest's state forbids is a failed job; an unknown node raises ComputeNodeNotFound
+and a node whose hypervisor does not answer raises Unavailable.
 
 Moves. `move` is the uuid of the move. Who asks for a guest's departure, return
 or removal names the move, and a late message of another move changes nothing. Once

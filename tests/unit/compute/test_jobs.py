@@ -96,6 +96,17 @@ class TestJobs(testtools.TestCase):
         yield from jobs.ended(self.driver.begin(name))
         LOG.info(name)
 
+    def test_work_of_a_kind_is_done_once_and_not_interrupted(self):
+        self.jobs.run('a', self.wait_for('first'), kind='delete')
+        for name in ('second', 'third'):
+            self.jobs.run('a', self.at_once(name), kind='delete', interrupts=True)
+        self.jobs.run('a', self.at_once('other'), interrupts=True)
+        self.later(1)
+        self.assertEqual(['first asks'], self.log)
+        self.driver.end('first')
+        self.later(1)
+        self.assertEqual(['first asks', 'first has done', 'second', 'other'], self.log)
+
     def test_polls_until_ended(self):
         self.jobs.run('a', self.wait_for('job'))
         self.later(1)
