@@ -12,11 +12,14 @@ class Bounds:
     audit: of a difference that a periodic audit repairs, by the default intervals
     limits: whether a use above a quota's limit is a finding: it is none where a limit
         was lowered below what was used
+    journal: whether a saga's note that it could not clean up is a finding: an audit may
+        have cleaned up since
     """
 
     work: float = 300.0
     audit: float = 180.0
     limits: bool = False
+    journal: bool = False
 
 
 # Work that stands still together with its cloud is not stuck.

@@ -10,6 +10,7 @@ from nova_lite.verify import guests
 from nova_lite.verify import holdings
 from nova_lite.verify import inventories
 from nova_lite.verify import membership
+from nova_lite.verify import messaging
 from nova_lite.verify import networking
 from nova_lite.verify import placing
 from nova_lite.verify import quota
@@ -161,18 +162,20 @@ CHECKS = (
     storage.temporary_images,
     membership.hosts,
     membership.groups,
+    messaging.consumed,
     transitions,
     no_server_error,
     filters,
 )
 # Those that ask how old something is.
 BOUNDED = (work.ended, work.events, storage.uploads, quota.counted)
-OPTIONAL = (quota.exceeded,)
+# By the field of Bounds that asks for them.
+OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
 
 
 def every():
     """All checks, for the documentation. The first line of each says what it is of."""
-    return (*CHECKS, *BOUNDED, *OPTIONAL)
+    return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
 def check(picture, bounds):
@@ -181,6 +184,6 @@ def check(picture, bounds):
         yield from invariant(picture)
     for invariant in BOUNDED:
         yield from invariant(picture, bounds)
-    if bounds.limits:
-        for invariant in OPTIONAL:
+    for name, invariant in OPTIONAL.items():
+        if getattr(bounds, name):
             yield from invariant(picture)

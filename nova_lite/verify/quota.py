@@ -46,7 +46,7 @@ def usage(picture):
 
 
 def exceeded(picture):
-    """I11: no project uses more than its limits.
+    """I11: no project uses more than its limits (``--quota-limits``).
 
     Only where it was asked for: to lower a limit below what is used is no error.
     """

@@ -2,6 +2,7 @@
 
 import collections
 
+import oslo_messaging
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
@@ -15,17 +16,21 @@ from nova_lite.db import engine
 from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import models as cell_models
 from nova_lite.db.cell import services
+from nova_lite.rpc import queues
+from nova_lite.rpc import transport
 from nova_lite.verify import files
+from nova_lite.verify import messaging
 from nova_lite.verify import picture
 
 
 class Reader:
     """Reads pictures of the cloud in a state directory.
 
+    running: whether its daemons run; the buses are asked then alone
     say: called with what is being read
     """
 
-    def __init__(self, conf, directory, *, say=lambda text: None):
+    def __init__(self, conf, directory, *, running=True, say=lambda text: None):
         self.conf, self.directory, self._say = conf, directory, say
         self.api_db = engine.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
@@ -36,9 +41,12 @@ class Reader:
             conf, 'cinder', title='volume', version='/v3', microversion='volume 3.44'
         )
         self._providers = {}
+        self._running, self._top = running, None
 
     def close(self):
         """Give up the connections."""
+        if self._top is not None:
+            self._top.cleanup()
         self.cells.close()
         self.api_db.dispose()
 
@@ -64,6 +72,7 @@ class Reader:
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
             volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
             **self._placement(ctxt),
+            queues=self._queues(cells),
             snapshots=self.image.list(ctxt, image_type='snapshot'),
             server_errors=files.server_errors(self.directory),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
@@ -73,6 +82,22 @@ class Reader:
     def _cell(self, cell):
         found = cell.db.read(_cell_rows, self.conf.service_down_time)
         return picture.CellPicture(name=cell.name, id=cell.id, **found)
+
+    # ---- buses ----
+
+    def _queues(self, pictures):
+        """[(bus, queue, number of consumers or None), ...] of the queues that must be there."""
+        found = []
+        if not self._running:
+            return found
+        if queues.is_real(self.conf.transport_url):
+            if self._top is None:
+                self._top = transport.open_bus(self.conf, self.conf.transport_url)
+            found.extend(_consumers('top', self._top, messaging.TOP))
+        for cell, seen in zip(self.cells.every(), pictures, strict=True):
+            if not cell.is_cell0 and queues.is_real(cell.bus_url):
+                found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
+        return found
 
     # ---- neighbours ----
 
@@ -128,6 +153,14 @@ class Reader:
             frozenset(client.traits(ctxt, provider.uuid)[0]),
             frozenset(client.aggregates(ctxt, provider.uuid)[0]),
         )
+
+
+def _consumers(name, bus, wanted):
+    try:
+        found = queues.consumers(bus, wanted)
+    except oslo_messaging.MessageDeliveryFailure as error:
+        raise exception.Unavailable(service=f'bus of {name}', reason=error) from error
+    return [(name, queue, consumers) for queue, consumers in found.items()]
 
 
 # ---- databases ----

@@ -3,11 +3,14 @@
 import collections
 
 from nova_lite import states
+from nova_lite.saga import step
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
 
 Finding = findings.Finding
 FINISHED = states.MigrationStatus.FINISHED
+# Keys of a saga's data that name the steps which could not clean up.
+LEFTOVERS = (step.LEFT, step.NOT_UNDONE)
 
 
 def migrations(picture):
@@ -78,3 +81,21 @@ def events(picture, bounds):
                     f'event {event.event} of server {event.instance_uuid}',
                     f'in {cell.name} has not ended; action {event.action}',
                 )
+
+
+def cleaned_up(picture):
+    """I6: a saga that has ended has cleaned up after itself, by its journal (``--journal``).
+
+    An audit may have cleaned up since; what a deleted server had was released with it.
+    """
+    there = {row.uuid for _cell, row in picture.instances()}
+    for saga in picture.sagas:
+        if saga.active_for or saga.instance_uuid not in there:
+            continue
+        steps = [name for key in LEFTOVERS for name in saga.data.get(key) or ()]
+        if steps:
+            yield Finding(
+                'I6',
+                f'saga {saga.uuid} ({saga.kind})',
+                f'of server {saga.instance_uuid} did not clean up: {", ".join(sorted(steps))}',
+            )

@@ -56,6 +56,11 @@ def add_parser(commands):
         action='store_true',
         help='also report projects that use more than their limits',
     )
+    parser.add_argument(
+        '--journal',
+        action='store_true',
+        help='also report sagas that noted a step which could not clean up',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
@@ -66,7 +71,8 @@ def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
     bounds: verify.bounds.Bounds; say: called with what is being read
     """
     with stopped.reachable(directory) as (conf, running):
-        with contextlib.closing(reader_module.Reader(conf, directory, say=say)) as reader:
+        opened = reader_module.Reader(conf, directory, running=running, say=say)
+        with contextlib.closing(opened) as reader:
             if running:
                 return settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
             return settling.look(reader, settle_s=0, bounds=bounds_module.STOPPED)
@@ -79,7 +85,12 @@ def open_reader(directory):
 
 def run(args):
     """Print the verdict and return the exit code."""
-    bounds = bounds_module.Bounds(work=args.bound, audit=args.audit_bound, limits=args.quota_limits)
+    bounds = bounds_module.Bounds(
+        work=args.bound,
+        audit=args.audit_bound,
+        limits=args.quota_limits,
+        journal=args.journal,
+    )
     with progress.Steps('Looking', stream=sys.stderr, passing=True) as steps:
         verdict = find(args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin)
     print(_as_json(verdict) if args.json else _as_text(verdict))

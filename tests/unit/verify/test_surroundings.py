@@ -1,5 +1,6 @@
 """Placement's providers, hosts, groups, work in progress and quota."""
 
+from nova_lite.verify import messaging
 from nova_lite.verify import picture
 from tests.unit.verify import base
 
@@ -76,6 +77,21 @@ class WorkTest(base.VerifyTest):
             ['I6 saga a saga (resize): of server a server has not ended; at s'], self.found()
         )
 
+    def test_saga_that_left_something(self):
+        self.picture.sagas = [base.saga(active_for=None, data={'_left': {'x': 'why'}})]
+        self.assertEqual([], self.found())
+        ended = base.saga(active_for=None, state='done', data={'_left': {'drop binding': 'why'}})
+        self.picture.sagas = [ended]
+        self.assertEqual(
+            ['I6 saga a saga (resize): of server a server did not clean up: drop binding'],
+            self.found(journal=True),
+        )
+        ended.data = {'_not_undone': {'plug': 'why'}, '_tries': {'plug': 3}}
+        (found,) = self.found(journal=True)
+        self.assertIn('did not clean up: plug', found)
+        ended.instance_uuid = 'deleted'
+        self.assertEqual([], self.found(journal=True))
+
     def test_open_event(self):
         self.cell.open_events = [
             base.Row(
@@ -104,3 +120,20 @@ class LimitsTest(base.VerifyTest):
     def test_no_limit(self):
         self.picture.limits[base.PROJECT] = dict.fromkeys(('instances', 'cores', 'ram'), -1)
         self.assertEqual([], self.found())
+
+
+class QueuesTest(base.VerifyTest):
+    def test_consumers(self):
+        self.picture.queues = [('top', 'a', 1), ('top', 'b', 0), ('cell1', 'c', None)]
+        self.assertEqual(
+            [
+                'I5 queue b: on the bus of top has no consumer',
+                'I5 queue c: on the bus of cell1 does not exist',
+            ],
+            self.found(),
+        )
+
+    def test_that_must_be_there(self):
+        self.cell.services.append(base.Row(host='host-2', binary='nova-compute'))
+        self.cell.down = frozenset(('host-2',))
+        self.assertEqual(['conductor', 'compute.host-1'], messaging.of_cell(self.cell))

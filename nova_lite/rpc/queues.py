@@ -1,0 +1,48 @@
+"""Queues on a bus, asked of the broker by AMQP alone.
+
+AMQP cannot list queues: only those whose names are known can be looked at.
+"""
+
+import amqp
+import oslo_messaging
+from oslo_messaging._drivers import common
+
+from nova_lite.rpc import driver
+from nova_lite.rpc import transport
+
+# Seconds that a broker may take to answer.
+TIMEOUTS = {'read_timeout': 60, 'write_timeout': 60}
+
+
+def is_real(url):
+    """Whether the bus at `url` is a broker's, and not one inside a process."""
+    return not url.startswith(transport.EMBEDDED)
+
+
+def consumers(bus, names):
+    """{queue: how many consumers it has, None when there is no such queue}.
+
+    bus: as `transport.open_bus` returned it. Raises MessageDeliveryFailure when the
+    broker does not answer.
+    """
+    with bus._driver._get_connection(common.PURPOSE_SEND, driver.TRIES) as pooled:
+        # One of our own: oslo.messaging's gives up a read after a fraction of a heartbeat.
+        connection = pooled.connection.connection.clone()
+    connection.transport_options = {**connection.transport_options, **TIMEOUTS}
+    try:
+        with connection:
+            return {name: _consumers(connection, name) for name in names}
+    except (OSError, *connection.connection_errors) as error:
+        raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
+
+
+def _consumers(connection, name):
+    # A channel of its own: the broker closes it when there is no such queue.
+    channel = connection.channel()
+    try:
+        return channel.queue_declare(queue=name, passive=True).consumer_count
+    except amqp.NotFound:
+        return None
+    finally:
+        if channel.is_open:
+            channel.close()

@@ -1,0 +1,28 @@
+"""Queues of the daemons on RabbitMQ (I5)."""
+
+from nova_lite.rpcapi import compute
+from nova_lite.rpcapi import conductor
+from nova_lite.rpcapi import scheduler
+from nova_lite.rpcapi import super_conductor
+from nova_lite.verify import findings
+
+TOP = (super_conductor.SuperConductorAPI.topic, scheduler.SchedulerAPI.topic)
+
+
+def of_cell(cell):
+    """Names of the queues that must have a consumer on the bus of a CellPicture."""
+    hosts = sorted(
+        service.host
+        for service in cell.services
+        if service.binary == 'nova-compute' and service.host not in cell.down
+    )
+    topic = compute.ComputeAPI.topic
+    return [conductor.ConductorAPI.topic, *(f'{topic}.{host}' for host in hosts)]
+
+
+def consumed(picture):
+    """I5: the queues of daemons that are up exist on RabbitMQ and have a consumer."""
+    for bus, name, consumers in picture.queues:
+        if not consumers:
+            problem = 'does not exist' if consumers is None else 'has no consumer'
+            yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} {problem}')

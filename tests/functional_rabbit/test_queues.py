@@ -1,0 +1,37 @@
+"""Queues that `nova-lite verify` asks a broker for."""
+
+import kombu
+import oslo_messaging
+import testtools
+
+from nova_lite import conf as conf_module
+from nova_lite.rpc import queues
+from nova_lite.rpc import transport
+from tests.fixtures import rabbit
+
+
+class QueuesTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.broker = self.useFixture(rabbit.Rabbit())
+        self.bus = transport.open_bus(conf_module.make_conf(files=[]), self.broker.url)
+        self.addCleanup(self.bus.cleanup)
+
+    def test_consumers(self):
+        other = kombu.Connection(self.broker.url.replace('rabbit://', 'amqp://'))
+        self.addCleanup(other.release)
+        channel = other.channel()
+        for name in ('idle', 'busy'):
+            channel.queue_declare(queue=name)
+        channel.basic_consume(queue='busy')
+        self.assertEqual(
+            {'none': None, 'idle': 0, 'neither': None, 'busy': 1},
+            queues.consumers(self.bus, ['none', 'idle', 'neither', 'busy']),
+        )
+
+    def test_a_broker_that_is_away(self):
+        self.assertEqual({'none': None}, queues.consumers(self.bus, ['none']))
+        self.broker.stop()
+        self.assertRaises(
+            oslo_messaging.MessageDeliveryFailure, queues.consumers, self.bus, ['none']
+        )
