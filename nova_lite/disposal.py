@@ -9,7 +9,6 @@ from oslo_log import log
 
 from nova_lite import cells
 from nova_lite.clients import release
-from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
@@ -33,10 +32,11 @@ def finish(world, ctxt, cell, row):
 
 
 def withdraw(world, ctxt, request):
-    """Clear up after a build request that was withdrawn (its row), and forget it.
+    """Clear up after a build request that was withdrawn (its row).
 
     No builder maps a record of its any more, and a host would build what nobody has.
-    The row stays until every cell is known to have none and to take none.
+    A scheduler that was asked before may still claim, so this is repeated later.
+    Returns whether every cell is known to have no record and to take none.
     """
     uuid = request.instance_uuid
     cleared = world.cells.scatter(
@@ -46,8 +46,7 @@ def withdraw(world, ctxt, request):
     away = [cell.name for cell, kept in cleared.items() if isinstance(kept, cells.Unreachable)]
     if away:
         LOG.warning('Whether %s have records of server %s is not known yet', away, uuid)
-        return
-    world.api_db.write(build_requests.forget, uuid, request.epoch)
+    return not away
 
 
 def _end(connection, ctxt, uuid):

@@ -161,8 +161,11 @@ class Neighbour:
         return self.call(ctxt, 'GET', path, **options).json()
 
     def has_user(self, ctxt):
-        """Whether a call can be made in the user's name."""
-        return bool(ctxt.user_id if self.trusting else ctxt.auth_token)
+        """Whether a call can be made in the user's name.
+
+        A context that was made from records has neither a token nor roles.
+        """
+        return bool(ctxt.user_id and ctxt.roles if self.trusting else ctxt.auth_token)
 
     def _identity(self, ctxt, as_user):
         """Headers that say who calls; none where keystoneauth1 adds our token."""

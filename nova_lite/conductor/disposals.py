@@ -21,6 +21,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
+from nova_lite.rpc import interface
 
 LOG = log.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class Disposals:
         )
         for request in withdrawn:
             ctxt = requests.context_of(request)
-            self._attempt(request.instance_uuid, disposal.withdraw, ctxt, request)
+            self._attempt(request.instance_uuid, _withdraw, ctxt, request)
         cell_search.each(self._world.cells.every(), self._count, what='Servers that count')
 
     def _attempt(self, uuid, work, ctxt, *args):
@@ -77,6 +78,17 @@ class Disposals:
         if mended:
             what = 'stayed and did not count' if stays else 'were going away and counted'
             LOG.warning('%s servers of cell %s %s', mended, cell.name, what)
+
+
+def _withdraw(world, ctxt, request):
+    """Clear up after a withdrawn build once more, and forget it when nothing can come later.
+
+    A scheduler may have been asked to claim for it shortly before it was withdrawn.
+    """
+    cleared = disposal.withdraw(world, ctxt, request)
+    age = (runtime.naive_now() - request.created_at).total_seconds()
+    if cleared and age >= interface.LONG:
+        world.api_db.write(build_requests.forget, request.instance_uuid, request.epoch)
 
 
 def _abandoned(connection, idle_s):

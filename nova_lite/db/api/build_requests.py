@@ -14,6 +14,8 @@ from nova_lite.db.api import models
 from nova_lite.saga import journal
 
 TABLE = models.BuildRequest.__table__
+# How often the lease of a withdrawn request doubles.
+DOUBLINGS = 12
 
 
 def create(connection, values, lease_s=None):
@@ -149,21 +151,25 @@ def take_over(connection, lease_s, limit=20, besides=()):
 
 
 def take_over_withdrawn(connection, lease_s, limit=20):
-    """Own the oldest withdrawn requests whose lease ran out; their rows, epochs raised."""
+    """Own the withdrawn requests whose lease ran out first; their rows, epochs raised.
+
+    The lease of a request doubles each time, up to LONGEST_LEASE_S.
+    """
     due = connection.execute(
-        sa.select(TABLE.c.id)
+        sa.select(TABLE.c.id, TABLE.c.epoch)
         .where(_is_due(), TABLE.c.withdrawn.is_(True))
-        .order_by(TABLE.c.id)
+        .order_by(TABLE.c.lease_until, TABLE.c.id)
         .limit(limit)
         .with_for_update()
-    )
-    mine = due.scalars().all()
-    connection.execute(
-        TABLE.update()
-        .where(TABLE.c.id.in_(mine))
-        .values(epoch=TABLE.c.epoch + 1, lease_until=clock.after(lease_s))
-    )
-    return rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
+    ).all()
+    for key, epoch in due:
+        pause_s = min(lease_s * 2 ** min(epoch, DOUBLINGS), journal.LONGEST_LEASE_S)
+        connection.execute(
+            TABLE.update()
+            .where(TABLE.c.id == key)
+            .values(epoch=epoch + 1, lease_until=clock.after(pause_s))
+        )
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, id=[key for key, _epoch in due])
 
 
 def expire(connection, epoch_of):

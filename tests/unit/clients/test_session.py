@@ -5,6 +5,7 @@ import socket
 
 import fixtures
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import session
@@ -136,6 +137,12 @@ class IdentityTest(SessionTestCase):
 
     def test_no_user_in_the_context(self):
         self.serve().get(self.admin, '/x', as_user=True)
+        self.assertEqual('nova', self.header('X-User-Id'))
+
+    def test_a_user_without_roles(self):
+        """Of a context that was made from records."""
+        ctxt = context.RequestContext(user_id='alice', project_id='p', overwrite=False)
+        self.serve().get(ctxt, '/x', as_user=True)
         self.assertEqual('nova', self.header('X-User-Id'))
 
     def test_the_request_id_goes_along(self):
