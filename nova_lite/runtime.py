@@ -21,11 +21,31 @@ Condition = threading.Condition
 Local = threading.local
 
 
+class Leaps:
+    """Leaps of the wall clock against the monotonic one, noticed whenever it is asked."""
+
+    # Less is the correction of a clock that runs a little fast or slow.
+    LEAST_S = 1.0
+
+    def __init__(self):
+        self._offset = None
+        self._at, self._seconds = 0.0, 0.0
+
+    def found(self, wall, monotonic, within_s):
+        """See `leap_s`."""
+        offset = wall - monotonic
+        before, self._offset = self._offset, offset
+        if before is not None and abs(offset - before) > self.LEAST_S:
+            self._at, self._seconds = monotonic, max(0.0, offset - before)
+        return self._seconds if monotonic - self._at <= within_s else 0.0
+
+
 class Runtime:
     """The real one. A subclass with other answers may be given to `install`."""
 
     def __init__(self, seed=None):
         self.rng = _random.Random(seed)
+        self._leaps = Leaps()
 
     def now(self):
         return datetime.datetime.now(datetime.UTC)
@@ -39,6 +59,9 @@ class Runtime:
     def boottime(self):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
+    def leap_s(self, within_s):
+        return self._leaps.found(self.now().timestamp(), self.monotonic(), within_s)
+
     def sleep(self, seconds):
         time.sleep(seconds)
 
@@ -50,6 +73,7 @@ class Runtime:
 
 
 _current = _real = Runtime()
+_real.leap_s(0)
 # Daemons fork workers; with the parent's state they would all make the same ids.
 os.register_at_fork(after_in_child=lambda: _real.rng.seed())
 
@@ -96,6 +120,15 @@ def database_now():
 def boottime():
     """Seconds of a clock that never goes back and counts while the machine sleeps."""
     return _current.boottime()
+
+
+def leap_s(within_s):
+    """Seconds by which the wall clock leapt ahead within the last `within_s` seconds.
+
+    It leaps when it is set, and when the machine has slept. The leap is noticed by the first
+    call after it, so call it now and then.
+    """
+    return _current.leap_s(within_s)
 
 
 def cpu_time():

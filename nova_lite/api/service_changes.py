@@ -46,17 +46,19 @@ def apply(req, cell, row, values):
 
     Raises HasEvacuated for a host that is not to be up yet.
     """
-    if values.get('forced_down') is False and row.binary == services.COMPUTE:
-        _require_clean(cell, row.host)
-    cell.db.write(services.update, row.uuid, values)
+    cell.db.write(_update, row, values)
     req.app.api_db.write(stamps.bump, stamps.HOSTS)
     if row.binary == services.COMPUTE and 'disabled' in values:
         _set_trait(req, cell, row.host)
 
 
-def _require_clean(cell, host):
-    if cell.db.read(evacuations.done_from, host):
-        raise HasEvacuated(host=host)
+def _update(connection, row, values):
+    if values.get('forced_down') is False and row.binary == services.COMPUTE:
+        # An evacuation begins under the same lock, and then only from a host that is down.
+        services.lock(connection, row.host)
+        if evacuations.not_cleaned(connection, [row.host]):
+            raise HasEvacuated(host=row.host)
+    services.update(connection, row.uuid, values)
 
 
 def _set_trait(req, cell, host):

@@ -1,7 +1,8 @@
 """Hosts that return: what was evacuated from them goes before they count as up.
 
-A host is looked after when the daemon starts, whenever its hypervisor has been down, and
-when nobody has heard of it for so long that it counted as down. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
+A host is looked after when the daemon starts, whenever its hypervisor has been down, when
+nobody has heard of it for so long that it counted as down, and when the cell answers a
+heartbeat so. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
 that was only forced down the guests are stopped, for they run elsewhere; the rest
 waits for a restart. Source: reference/moves 5.
 """
@@ -27,15 +28,15 @@ class Evacuated:
     def __init__(self, site, beat):
         self._site, self._beat = site, beat
         self._clear = set()
-        self._heard = runtime.monotonic()
+        self._heard = runtime.boottime()
 
     def heard(self, at):
-        """The cell has heard of the hosts that count as up. at: monotonic, before that"""
+        """The cell has heard of the hosts that count as up. at: boottime, before that"""
         self._heard = at
 
     def hosts(self):
         """The hosts whose hypervisors answer and that hold nothing of others' servers."""
-        if runtime.monotonic() - self._heard > self._site.conf.service_down_time:
+        if runtime.boottime() - self._heard > self._site.conf.service_down_time:
             self._clear.clear()
         up = self._site.up_hosts()
         self._clear.intersection_update(up)
@@ -46,6 +47,12 @@ class Evacuated:
             self._clear.update(host for host in returned if host not in dirty)
         self._begin(dirty)
         return [host for host in up if host in self._clear]
+
+    def take_back(self, hosts):
+        """Clear hosts whose heartbeat the cell did not record: they were evacuated."""
+        hosts = set(hosts)
+        self._clear -= hosts
+        self._begin(hosts)
 
     def look_after(self, forced_down):
         """See what was evacuated from hosts that are up and that operators hold for down."""

@@ -96,11 +96,12 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
 
     def beat(self):
         """One heartbeat for all hosts that count as up."""
-        hosts, began = self._evacuated.hosts(), runtime.monotonic()
+        hosts, began = self._evacuated.hosts(), runtime.boottime()
         found = self.site.conductor.beat(
             context.admin(), hosts=hosts, version=versions.SERVICE_VERSION
         )
         self._evacuated.heard(began)
+        self._evacuated.take_back(host for host, each in found.items() if each.get('returned'))
         forced_down = [host for host, service in found.items() if service['forced_down']]
         if forced_down:
             self._evacuated.look_after(forced_down)

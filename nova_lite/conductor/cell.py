@@ -5,6 +5,8 @@ transactions are in `cell_hosts`, `cell_builds` and `cell_actions`.
 Source: design 2, reference/cells-and-rpc 4.
 """
 
+from oslo_log import log
+
 from nova_lite.conductor import cell_actions
 from nova_lite.conductor import cell_audit
 from nova_lite.conductor import cell_builds
@@ -16,7 +18,9 @@ from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
 from nova_lite.db.cell import services
 
-BINARY, TOPIC = 'nova-conductor', 'conductor'
+LOG = log.getLogger(__name__)
+
+BINARY, TOPIC = services.CONDUCTOR, 'conductor'
 
 
 class CellConductor:
@@ -47,15 +51,23 @@ class CellConductor:
     # ---- life -------------------------------------------------------------
 
     def start(self):
-        """Say that this conductor is there."""
-        self.report()
+        """Record the first heartbeat."""
+        self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def stop(self):
         """Nothing to do: every call is one transaction."""
 
     def report(self):
         """Record this conductor's heartbeat."""
-        self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
+        down_s = self.conf.service_down_time
+        excused = self.db.write(cell_hosts.report, self.conf.host, BINARY, TOPIC, down_s)
+        if excused:
+            LOG.warning(
+                'No conductor of the cell has reported for more than %s s, so it is unknown '
+                'which hosts are down. %s hosts that were up before remain up for as long.',
+                down_s,
+                excused,
+            )
 
     def audit(self):
         """Finish what was left without a host, delete what was kept long enough."""
@@ -72,7 +84,15 @@ class CellConductor:
     # ---- hosts ------------------------------------------------------------
 
     def beat(self, ctxt, hosts, version):
-        return self._write(cell_hosts.beat, ctxt, hosts, version)
+        returned = set()
+        while True:
+            rest = [host for host in hosts if host not in returned]
+            try:
+                found = self._write(cell_hosts.beat, ctxt, rest, version)
+            except cell_hosts.Returned as error:
+                returned |= error.hosts
+                continue
+            return found | dict.fromkeys(returned, cell_hosts.RETURNED)
 
     def report_nodes(self, ctxt, nodes):
         return self._write(cell_hosts.report_nodes, ctxt, nodes)

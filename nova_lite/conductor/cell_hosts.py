@@ -12,6 +12,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
@@ -19,6 +20,8 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
 COMPUTE_TOPIC = 'compute'
+# What a compute is told of a host whose heartbeat was not recorded.
+RETURNED = {'disabled': False, 'forced_down': False, 'returned': True}
 # Tasks that one host does by itself. Those that sagas drive are not among them.
 HOST_TASKS = (
     states.TaskState.SCHEDULING,
@@ -62,8 +65,16 @@ RECORD = (
 )
 
 
+class Returned(Exception):
+    """Hosts with something of servers that were evacuated must not count as up yet."""
+
+    def __init__(self, hosts):
+        super().__init__(hosts)
+        self.hosts = hosts
+
+
 def beat(connection, ctxt, hosts, version):
-    """See ConductorAPI.beat."""
+    """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
     table = services.TABLE
     found = connection.execute(
@@ -72,8 +83,28 @@ def beat(connection, ctxt, hosts, version):
             table.c.host.in_(list(hosts)),
             sa.or_(table.c.disabled.is_(True), table.c.forced_down.is_(True)),
         )
-    )
+    ).all()
+    # An evacuation begins under a lock on the service, which this transaction has by now.
+    left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
+    # Those that are forced down do not count as up anyway.
+    left -= {row.host for row in found if row.forced_down}
+    if left:
+        raise Returned(left)
     return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
+
+
+def report(connection, host, binary, topic, down_time_s):
+    """Record a heartbeat of the conductor itself, and excuse hosts that it could not hear.
+
+    They are down after another `down_time_s` seconds. Returns how many there are.
+    """
+    unheard = services.unheard(connection, down_time_s)
+    if unheard:
+        left = {row.source_compute for row in evacuations.not_cleaned(connection, unheard)}
+        unheard = [each for each in unheard if each not in left]
+        services.excuse(connection, unheard)
+    services.beat(connection, [host], binary, topic)
+    return len(unheard)
 
 
 def report_nodes(connection, ctxt, nodes):

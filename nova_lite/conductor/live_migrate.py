@@ -140,8 +140,7 @@ class LiveMigration(live_checks.Checked):
         """The source copies the running guest; ends when the guest may start elsewhere."""
         row = self.row()
         self._require_migrating(row)
-        if not self.is_up(self.destination.service_host):
-            raise exception.ServiceIsDown(binary='nova-compute', host=self.destination.service_host)
+        self.require_up(self.destination.service_host)
         return self.ask_host(
             self.began['host'],
             self.compute.live_migration,

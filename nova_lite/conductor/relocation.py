@@ -21,6 +21,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 from nova_lite.objects import selection as selection_objects
 
 LOG = log.getLogger(__name__)
@@ -282,8 +283,20 @@ class Relocation(move.Move):
 
     # ---- hosts ----
 
+    def require_up(self, host):
+        """Raise ServiceIsDown for a host that is forced down, Unavailable for a silent one.
+
+        A silent host may be heard of again in a moment, after its conductor, for example.
+        """
+        service = self.read(services.find, host)
+        if service is None or service.forced_down:
+            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        if not services.is_up(service, self.world.conf.service_down_time):
+            raise exception.Unavailable(
+                service=f'Compute service of host {host}', reason='it does not report'
+            )
+
     def ask_host(self, host, method, **arguments):
-        """Call a method of a host's compute; raises ServiceIsDown without asking a dead one."""
-        if not self.is_up(host):
-            raise exception.ServiceIsDown(binary='nova-compute', host=host)
+        """Call a method of a host's compute, unless that is down; see `require_up`."""
+        self.require_up(host)
         return self.ask(method, {'host': host, **arguments})

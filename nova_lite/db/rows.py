@@ -43,22 +43,26 @@ def insert_new(connection, table, values, error, **computed):
         raise error from None
 
 
-def get(connection, table, error, **where):
-    """The one row whose columns equal `where`; raises `error` when there is none."""
-    row = find(connection, table, **where)
+def get(connection, table, error, *, more=(), **where):
+    """The one row whose columns equal `where`; raises `error` when there is none.
+
+    more: labelled SQL expressions that the row has besides its columns (a tuple)
+    """
+    row = find(connection, table, more=more, **where)
     if row is None:
         raise error
     return row
 
 
-def find(connection, table, **where):
+def find(connection, table, *, more=(), **where):
     """As `get`, but None when there is none."""
-    return connection.execute(_selecting(table, _shape(where)), _parameters(where)).first()
+    query = _selecting(table, _shape(where), more)
+    return connection.execute(query, _parameters(where)).first()
 
 
-def every(connection, table, *conditions, order_by=None, **where):
-    """All rows that fulfil the conditions."""
-    query = _selecting(table, _shape(where))
+def every(connection, table, *conditions, order_by=None, more=(), **where):
+    """All rows that fulfil the conditions. more: as of `get`"""
+    query = _selecting(table, _shape(where), more)
     if conditions:
         query = query.where(*conditions)
     if order_by is not None:
@@ -115,8 +119,8 @@ def _inserting(table):
 
 
 @functools.cache
-def _selecting(table, shape):
-    return sa.select(table).where(*_conditions(table, shape, 'where'))
+def _selecting(table, shape, more=()):
+    return sa.select(table, *more).where(*_conditions(table, shape, 'where'))
 
 
 @functools.cache

@@ -19,7 +19,8 @@ class ConductorAPI(rpc.Interface):
         """Heartbeat of every host of a process: [host, ...], of this service version.
 
         Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
-        either; the others are in service.
+        either; the others are in service. A host with 'returned': True is not recorded,
+        and counts as down until what was evacuated from it is removed.
         """
 
     @rpc.call(since='1.0')

@@ -198,7 +198,7 @@ def _api_rows(connection, conf):
 
 def _cell_rows(connection, down_time_s):
     m = cell_models
-    instances, found = m.Instance.__table__, _rows(connection, m.Service.__table__)
+    instances, found = m.Instance.__table__, services.every(connection)
     return {
         'instances': _rows(connection, instances, instances.c.deleted.is_(False)),
         'migrations': _rows(connection, m.Migration.__table__),

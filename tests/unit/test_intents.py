@@ -14,6 +14,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
 from tests.fixtures import clock
 from tests.fixtures import database
 
@@ -67,6 +68,18 @@ class IntentsTest(testtools.TestCase):
 
     def row(self):
         return self.db.read(instances.find, self.server)
+
+    def test_a_host_that_is_heard_of_again_meanwhile(self):
+        """Nothing is left of an evacuation from a host that is up when it begins."""
+        self.db.write(services.beat, ['host-1'], services.COMPUTE, 'compute')
+        intent = self.intent(down={'host': 'host-1', 'down_time_s': 60})
+        self.assertRaises(services.ServiceIsUp, self.begin, intent)
+        self.assertIsNone(self.row().task_state)
+        self.assertEqual([], self.api_db.read(sagas.every))
+        service = self.db.read(services.find, 'host-1')
+        self.db.write(services.update, service.uuid, {'forced_down': True})
+        self.begin(intent)
+        self.assertEqual('resize_prep', self.row().task_state)
 
     def test_begins(self):
         intent = self.intent(changes={'progress': 0})

@@ -33,10 +33,6 @@ BODY = {
 STOPPED = 95
 
 
-class ServiceInUse(exception.Invalid):
-    msg = 'Host %(host)s is up: only servers of a host that failed are evacuated.'
-
-
 class SameHost(exception.Invalid):
     msg = 'The server is on host %(host)s already.'
 
@@ -69,7 +65,8 @@ def evacuate(req, server):
     acting.require_host(server)
     wanted = _destination(req, server, asked.get('host'))
     forced = _is_forced(req, asked)
-    _require_source_down(req, server)
+    source = {'host': server.row.host, 'down_time_s': req.conf.service_down_time}
+    server.cell.db.read(services.require_down, **source)
     left_guest.remove(req, server)
     uuid = runtime.new_uuid()
     migration = live_migrate.migration_of(
@@ -89,6 +86,8 @@ def evacuate(req, server):
             'leave_stopped': req.minor >= STOPPED,
         },
         migration={**migration, 'forced': forced},
+        # It may have been heard of again meanwhile.
+        down=source,
     )
     if req.minor < 14 and req.conf.api.enable_instance_password:
         return {'adminPass': password}
@@ -120,12 +119,6 @@ def _destination(req, server, host):
     if host == server.row.host:
         raise SameHost(host=host)
     return destination.anywhere(req, server, host)
-
-
-def _require_source_down(req, server):
-    service = server.cell.db.read(services.find, server.row.host)
-    if service is not None and services.is_up(service, req.conf.service_down_time):
-        raise ServiceInUse(host=server.row.host)
 
 
 def _require_computes(req):

@@ -22,11 +22,6 @@ def not_cleaned(connection, hosts):
     )
 
 
-def done_from(connection, host):
-    """Evacuations from a host that have come to their end elsewhere."""
-    return [row for row in not_cleaned(connection, [host]) if row.status == Status.DONE]
-
-
 def providers_held(connection, uuid):
     """Nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
     found = rows.every(

@@ -10,19 +10,21 @@ changes: columns of the server
 migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, a
     migration whose status changes from one of several, or None
 device: columns of a new block device, or None; see db.cell.devices
+down: {'host', 'down_time_s'}: a host whose compute service must be down, or None
 """
 
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 
 
 def begin(connection, ctxt, uuid, order):
     """Begin a move of a server; False when that was done before.
 
     Raises InstanceNotFound, and StateChanged when its states or its host do not
-    allow it.
+    allow it, ServiceIsUp when a host is not down that must be.
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
@@ -30,6 +32,8 @@ def begin(connection, ctxt, uuid, order):
     # Another process may have made the same transaction while this one waited for it.
     if has_begun(connection, ctxt, uuid, order):
         return False
+    if order.get('down'):
+        services.require_down(connection, **order['down'])
     instances.update(
         connection,
         uuid,

@@ -1,17 +1,29 @@
-"""Services of a cell: who is there and when each was last heard of."""
+"""Services of a cell: who is there and when each was last heard of.
+
+Heartbeats are written and compared by the clock of the cell's database.
+"""
+
+import datetime
 
 import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.db import clock
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Service.__table__
-COMPUTE = 'nova-compute'
+COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
 KNOWN_S = 30
+# What every row has besides its columns: the instant at which it was read.
+READ_AT = (clock.now().label('read_at'),)
+
+
+class ServiceIsUp(exception.Invalid):
+    msg = 'Host %(host)s is up: only servers of a host that failed are evacuated.'
 
 
 class Oldest:
@@ -34,17 +46,18 @@ def beat(connection, hosts, binary, topic, *, version=None):
     version: of the service; None: of this release
     """
     version = version or versions.SERVICE_VERSION
-    now = runtime.naive_now()
     done = connection.execute(
         TABLE.update()
         .where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))
         .values(
-            last_seen_up=now,
+            last_seen_up=clock.now(),
             report_count=TABLE.c.report_count + 1,
             version=version,
-            updated_at=now,
+            updated_at=runtime.naive_now(),
         )
     )
+    if binary != COMPUTE:
+        _forget_future(connection)
     if done.rowcount == len(hosts):
         return
     known = set(
@@ -62,12 +75,12 @@ def beat(connection, hosts, binary, topic, *, version=None):
                 'binary': binary,
                 'topic': topic,
                 'version': version,
-                'last_seen_up': now,
                 'report_count': 1,
             }
             for host in hosts
             if host not in known
         ],
+        last_seen_up=clock.now(),
     )
     if notes.is_kept(connection):
         new = [host for host in hosts if host not in known]
@@ -75,14 +88,25 @@ def beat(connection, hosts, binary, topic, *, version=None):
             _note(connection, 'service.create', row)
 
 
+def _forget_future(connection):
+    """Let services that were heard of before the clock was set back age from now on."""
+    ahead = connection.scalars(
+        sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > clock.after(1))
+    ).all()
+    if ahead:
+        connection.execute(
+            TABLE.update().where(TABLE.c.id.in_(ahead)).values(last_seen_up=clock.now())
+        )
+
+
 def every(connection, **where):
     """Services whose columns equal `where`."""
-    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
 
 
 def find(connection, host, binary=COMPUTE):
     """The service of a host, or None."""
-    return rows.find(connection, TABLE, host=host, binary=binary)
+    return rows.find(connection, TABLE, more=READ_AT, host=host, binary=binary)
 
 
 def lock(connection, host, binary=COMPUTE):
@@ -96,7 +120,8 @@ def lock(connection, host, binary=COMPUTE):
 
 def get(connection, uuid):
     """One service by uuid; raises ServiceNotFound."""
-    return rows.get(connection, TABLE, exception.ServiceNotFound(service_id=uuid), uuid=uuid)
+    error = exception.ServiceNotFound(service_id=uuid)
+    return rows.get(connection, TABLE, error, more=READ_AT, uuid=uuid)
 
 
 def update(connection, uuid, values):
@@ -120,11 +145,51 @@ def _note(connection, what, row):
 
 
 def is_up(service, down_time_s):
-    """Whether a service was heard of within `down_time_s` seconds and is not forced down."""
+    """Whether a service was heard of within `down_time_s` seconds and is not forced down.
+
+    While this machine slept, or when its clock was set, no service could be heard of: that
+    time does not count until each has had the time to report again.
+    """
+    leap_s = runtime.leap_s(down_time_s / 2)
     if service.forced_down:
         return False
     seen = service.last_seen_up or service.created_at
-    return abs((runtime.naive_now() - seen).total_seconds()) <= down_time_s
+    return (service.read_at - seen).total_seconds() - leap_s <= down_time_s
+
+
+def require_down(connection, host, down_time_s):
+    """Raise ServiceIsUp unless a host's compute is down; it stays so in this transaction."""
+    lock(connection, host)
+    service = find(connection, host)
+    if service is not None and is_up(service, down_time_s):
+        raise ServiceIsUp(host=host)
+
+
+def unheard(connection, down_time_s):
+    """Return computes (hosts) that were up when a conductor of the cell was last.
+
+    None are when a conductor has reported since. Otherwise nobody could hear them: the
+    database was away, the machine slept, or its clock was set.
+    """
+    conductors = sa.select(clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
+        TABLE.c.binary == CONDUCTOR
+    )
+    now, newest = connection.execute(conductors).one()
+    if newest is None or (now - newest).total_seconds() <= down_time_s:
+        return []
+    since = newest - datetime.timedelta(seconds=down_time_s)
+    return connection.scalars(
+        sa.select(TABLE.c.host).where(TABLE.c.binary == COMPUTE, TABLE.c.last_seen_up >= since)
+    ).all()
+
+
+def excuse(connection, hosts):
+    """Let computes be silent from now on, as if they had just been heard of."""
+    connection.execute(
+        TABLE.update()
+        .where(TABLE.c.binary == COMPUTE, TABLE.c.host.in_(list(hosts)))
+        .values(last_seen_up=clock.now())
+    )
 
 
 def minimum_version(connection, binary=COMPUTE):

@@ -1,7 +1,10 @@
 """Hosts, nodes and unfinished work in the records of a cell."""
 
 from nova_lite import context
+from nova_lite import runtime
+from nova_lite import states
 from nova_lite import versions
+from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.objects import instance as instance_objects
 from tests.unit.conductor import base
@@ -40,6 +43,89 @@ class TestHosts(base.CellConductorTestCase):
             },
             self.conductor.beat(self.ctxt, self.cell.hosts, 1),
         )
+
+    def evacuate(self, host, status):
+        """An evacuation from a host, in a status; returns its uuid."""
+        values = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': runtime.new_uuid(),
+            'migration_type': str(states.MigrationType.EVACUATION),
+            'status': str(status),
+            'source_compute': host,
+            'source_node': host,
+        }
+        self.cell.db.write(migrations.create, values)
+        return values['uuid']
+
+    def test_a_host_that_was_evacuated_does_not_count_as_up(self):
+        """Nor while the evacuation goes on, though its daemon knows nothing of a pause."""
+        status = states.MigrationStatus
+        for begun in (status.ACCEPTED, status.PRE_MIGRATING, status.DONE):
+            self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+            self.clock.advance(100)
+            uuid = self.evacuate('host-1', begun)
+            for _again in range(2):
+                found = self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+                self.assertEqual(['host-1'], [name for name in found if found[name]['returned']])
+            self.assertFalse(services.is_up(self.service('host-1'), 60))
+            self.assertTrue(services.is_up(self.service('host-2'), 60))
+            self.cell.db.write(migrations.update, uuid, {'status': str(status.COMPLETED)})
+            self.assertEqual({}, self.conductor.beat(self.ctxt, self.cell.hosts, 1))
+            self.assertTrue(services.is_up(self.service('host-1'), 60))
+
+    def test_a_host_that_is_forced_down_is_heard_of(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.cell.db.write(services.update, self.service('host-1').uuid, {'forced_down': True})
+        self.evacuate('host-1', states.MigrationStatus.DONE)
+        found = self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.assertEqual({'host-1': {'disabled': False, 'forced_down': True}}, found)
+
+    def up(self):
+        return [host for host in self.cell.hosts if services.is_up(self.service(host), 60)]
+
+    def test_hosts_that_no_conductor_could_hear(self):
+        """The database was away, for example: that says nothing about the hosts."""
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.conductor.start()
+        self.clock.advance(100)
+        self.conductor.beat(self.ctxt, ['host-1'], 1)
+        self.conductor.report()
+        self.assertEqual(list(self.cell.hosts), self.up())
+        self.clock.advance(50)
+        self.conductor.report()
+        self.clock.advance(20)
+        self.conductor.beat(self.ctxt, ['host-1'], 1)
+        self.assertEqual(['host-1'], self.up())
+        # Those that were down before are not excused.
+        self.conductor.report()
+        self.clock.advance(100)
+        self.conductor.report()
+        self.assertEqual(['host-1'], self.up())
+
+    def test_hosts_that_another_conductor_could_hear(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.conductor.start()
+        self.clock.advance(100)
+        self.cell.db.write(services.beat, ['other'], services.CONDUCTOR, 'conductor')
+        self.conductor.report()
+        self.assertEqual([], self.up())
+
+    def test_a_conductor_that_starts_excuses_no_one(self):
+        """Computes may have been stopped with it, and would not take a build."""
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.conductor.start()
+        self.clock.advance(100)
+        self.conductor.start()
+        self.conductor.report()
+        self.assertEqual([], self.up())
+
+    def test_an_evacuated_host_is_not_excused(self):
+        self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+        self.conductor.start()
+        self.clock.advance(100)
+        self.evacuate('host-1', states.MigrationStatus.ACCEPTED)
+        self.conductor.report()
+        self.assertEqual([host for host in self.cell.hosts if host != 'host-1'], self.up())
 
     def test_own_heartbeat(self):
         self.conductor.start()

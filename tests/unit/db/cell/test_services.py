@@ -1,0 +1,116 @@
+"""Whether services are up: by the clock of their cell's database."""
+
+import datetime
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db.cell import services
+from tests.fixtures import clock
+from tests.fixtures import database
+
+DOWN_S = 60
+HOUR = 3600
+
+
+class SkewedRuntime(clock.ManualRuntime):
+    """A process whose own clock is ahead of the database's by `skew_s`.
+
+    slept_s: what the monotonic clock did not count
+    """
+
+    skew_s = slept_s = 0
+
+    def now(self):
+        return self.current + datetime.timedelta(seconds=self.skew_s)
+
+    def database_now(self):
+        return self.current
+
+    def monotonic(self):
+        return self.current.timestamp() - self.slept_s
+
+    def sleep_through(self, seconds):
+        self.advance(seconds)
+        self.slept_s += seconds
+
+
+class TestIsUp(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = SkewedRuntime()
+        installed = runtime.install(self.clock)
+        installed.__enter__()
+        self.addCleanup(installed.__exit__, None, None, None)
+        self.db = self.useFixture(database.CellDatabase())
+        self.beat('host-1', 'host-2')
+        self.assertTrue(self.is_up())
+
+    def beat(self, *hosts, binary=services.COMPUTE):
+        self.db.write(services.beat, list(hosts), binary, 'compute')
+
+    def is_up(self, host='host-1', binary=services.COMPUTE):
+        return services.is_up(self.db.read(services.find, host, binary), DOWN_S)
+
+    def test_silent(self):
+        self.clock.advance(DOWN_S)
+        self.assertTrue(self.is_up())
+        self.clock.advance(1)
+        self.assertFalse(self.is_up())
+        self.beat('host-1')
+        self.assertTrue(self.is_up())
+
+    def test_a_process_whose_clock_is_wrong(self):
+        for skew_s in (HOUR, -HOUR):
+            self.clock.skew_s = skew_s
+            self.clock.advance(DOWN_S - 10)
+            self.assertTrue(self.is_up())
+            self.beat('host-1')
+            self.clock.advance(DOWN_S - 10)
+            self.assertTrue(self.is_up())
+            # The leap is forgotten by then.
+            self.clock.advance(HOUR)
+            self.assertFalse(self.is_up())
+            self.beat('host-1')
+
+    def test_a_machine_that_slept(self):
+        """Nobody could be heard of: a little later those that still are not are down."""
+        self.clock.advance(DOWN_S / 2)
+        self.clock.sleep_through(HOUR)
+        self.assertTrue(self.is_up())
+        self.clock.advance(DOWN_S / 2 - 1)
+        self.assertTrue(self.is_up())
+        self.beat('host-2')
+        self.clock.advance(5)
+        self.assertFalse(self.is_up())
+        self.assertTrue(self.is_up('host-2'))
+
+    def test_down_before_the_machine_slept(self):
+        self.clock.advance(DOWN_S + 1)
+        self.clock.sleep_through(HOUR)
+        self.assertFalse(self.is_up())
+
+    def test_a_database_that_is_set_back(self):
+        """Whoever is heard of no more is down in the end, and not an hour later."""
+        self.clock.advance(-HOUR)
+        self.assertTrue(self.is_up())
+        self.beat('conductor', binary=services.CONDUCTOR)
+        self.clock.advance(DOWN_S + 1)
+        self.beat('host-2')
+        self.assertFalse(self.is_up())
+        self.assertTrue(self.is_up('host-2'))
+
+    def test_forced_down(self):
+        row = self.db.read(services.find, 'host-1')
+        self.db.write(services.update, row.uuid, {'forced_down': True})
+        self.assertFalse(self.is_up())
+        self.db.write(services.require_down, 'host-1', DOWN_S)
+
+    def test_one_that_must_be_down(self):
+        error = self.assertRaises(
+            services.ServiceIsUp, self.db.write, services.require_down, 'host-1', DOWN_S
+        )
+        self.assertIn('host-1', str(error))
+        self.clock.advance(DOWN_S + 1)
+        self.db.write(services.require_down, 'host-1', DOWN_S)
+        self.db.write(services.require_down, 'host-9', DOWN_S)
