@@ -42,11 +42,9 @@ class AutoConfirm:
 
     def _look(self, cell):
         for migration, row in cell.db.read(finished):
-            try:
+            # Its source may be in another cell: that is not to hold up the next.
+            with cell_search.going_on('Migration %s is not looked at', migration.uuid):
                 self._consider(cell, migration, row)
-            except exception.Unavailable as error:
-                # Its source may be in another cell: that is not to hold up the next.
-                LOG.warning('Migration %s is not looked at: %s', migration.uuid, error)
 
     def _consider(self, cell, migration, row):
         window = self._world.conf.resize_confirm_window

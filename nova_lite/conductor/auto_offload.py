@@ -37,9 +37,10 @@ class AutoOffload:
     def _look(self, cell):
         kept = datetime.timedelta(seconds=self._world.conf.shelved_offload_time)
         for row in cell.db.read(_due, runtime.naive_now() - kept):
-            service = cell.db.read(services.find, row.host)
-            if service and services.is_up(service, self._world.conf.service_down_time):
-                self._offload(cell, row)
+            with cell_search.going_on('Server %s is not offloaded', row.uuid):
+                service = cell.db.read(services.find, row.host)
+                if service and services.is_up(service, self._world.conf.service_down_time):
+                    self._offload(cell, row)
 
     def _offload(self, cell, row):
         intent = intents.Intent(

@@ -10,11 +10,11 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import context
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.conductor import cell_actions
+from nova_lite.conductor import cell_search
 from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
@@ -61,10 +61,8 @@ class Audit:
         self._write(_forget_epochs)
 
     def _attempt(self, repair, row):
-        try:
+        with cell_search.going_on('Server %s cannot be repaired now', row.uuid):
             repair(row)
-        except exception.NovaLiteError as error:
-            LOG.warning('Server %s cannot be repaired now: %s', row.uuid, error)
 
     def _delete(self, row):
         ctxt = context.admin()

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import disposal
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_search
@@ -48,11 +47,8 @@ class Disposals:
         cell_search.each(self._world.cells.every(), self._count, what='Servers that count')
 
     def _attempt(self, uuid, work, ctxt, *args):
-        with ctxt.bound():
-            try:
-                work(self._world, ctxt, *args)
-            except exception.NovaLiteError as error:
-                LOG.warning('Server %s cannot be cleared up after now: %s', uuid, error)
+        with ctxt.bound(), cell_search.going_on('Server %s cannot be cleared up after now', uuid):
+            work(self._world, ctxt, *args)
 
     def _count(self, cell):
         """Let count in quotas what stays in the cell, and nothing else.

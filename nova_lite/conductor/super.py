@@ -16,6 +16,7 @@ from nova_lite.conductor import auto_confirm
 from nova_lite.conductor import auto_offload
 from nova_lite.conductor import build
 from nova_lite.conductor import build_sweep
+from nova_lite.conductor import cell_search
 from nova_lite.conductor import disposals
 from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
@@ -147,11 +148,14 @@ class SuperConductor:
 
     def discover_hosts(self):
         """Map hosts that appeared in a cell; one that is away holds up no other."""
-        for cell in self.world.cells.every(cell0=False):
+
+        def discover(cell):
             try:
                 discovery.discover_hosts(self.world.cells, only=[cell])
-            except (exception.Unavailable, db_exception.DBDuplicateEntry) as error:
-                LOG.warning('Hosts of cell %s are not looked for: %s', cell.name, error)
+            except db_exception.DBDuplicateEntry:
+                LOG.info('Hosts of cell %s are mapped by another super-conductor', cell.name)
+
+        cell_search.each(self.world.cells.every(cell0=False), discover, what='Hosts')
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""

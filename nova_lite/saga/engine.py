@@ -198,6 +198,8 @@ class Engine:
     def _run_logged(self, entry):
         try:
             self.run(entry.uuid, entry)
+        except exception.Unavailable as error:
+            LOG.warning('Saga %s cannot be noted down; the sweep retries: %s', entry.uuid, error)
         except Exception:
             # Nothing may end a pool thread without a word; the lease ends by
             # itself and the sweep takes the saga up again.

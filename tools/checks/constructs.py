@@ -16,6 +16,7 @@ CATCH_ALL = (
     'nova_lite/api/app.py',
     'nova_lite/compute/jobs.py',
     'nova_lite/conductor/build_sweep.py',
+    'nova_lite/conductor/cell_search.py',
     'nova_lite/notify/',
     'nova_lite/cmd/manage/__init__.py',
 )
