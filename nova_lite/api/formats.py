@@ -12,6 +12,8 @@ import unicodedata
 import jsonschema
 from oslo_utils import timeutils
 
+from nova_lite.db import patterns
+
 CHECKER = jsonschema.FormatChecker(formats=())
 UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
@@ -110,9 +112,9 @@ def is_flavor_ref(text):
 
 @_check('regex')
 def is_regex(text):
-    """A regular expression that Python understands."""
+    """A regular expression that can be matched in linear time."""
     try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError):
+        patterns.compiled(text)
+    except patterns.BadPattern:
         return False
     return True

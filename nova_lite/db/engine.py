@@ -19,6 +19,7 @@ from nova_lite.db import errors
 from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
 from nova_lite.db import notes
+from nova_lite.db import patterns
 from nova_lite.db import timeouts
 
 # How often a transaction is repeated that another one has rolled back, and the pauses.
@@ -282,6 +283,7 @@ def _sqlite_engine(url, threads):
     def connected(dbapi_connection, _record):
         dbapi_connection.isolation_level = None
         clock.prepare_sqlite(dbapi_connection)
+        patterns.prepare_sqlite(dbapi_connection)
         cursor = dbapi_connection.cursor()
         cursor.execute('PRAGMA journal_mode=WAL')
         cursor.execute('PRAGMA synchronous=NORMAL')

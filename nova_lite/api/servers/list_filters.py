@@ -17,6 +17,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.api.servers import addresses
 from nova_lite.api.servers import list_schema
+from nova_lite.db import patterns
 from nova_lite.db.api import flavors
 from nova_lite.db.cell import instance_lists
 from nova_lite.policies import servers as rules
@@ -79,7 +80,10 @@ class Criteria:
     def reachable(self, row):
         """Whether some address matches, where addresses are asked for."""
         return all(
-            any(re.search(pattern, address) for address in addresses.every(row.network_info, v))
+            any(
+                patterns.compiled(pattern).search(address)
+                for address in addresses.every(row.network_info, v)
+            )
             for v, pattern in self.addresses
         )
 
@@ -280,7 +284,7 @@ def _equals(name, value):
 
 
 def _matches(name, pattern):
-    compiled = re.compile(pattern)
+    compiled = patterns.compiled(pattern)
 
     def test(row, _tags):
         return bool(compiled.search(getattr(row, name) or ''))

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import notes
 from nova_lite.db import paging
+from nova_lite.db import patterns
 from nova_lite.db import rows
 from nova_lite.db.api import models
 
@@ -55,7 +56,8 @@ def page(connection, conditions, *, sort=('flavorid', 'asc'), limit=None, marker
     if marker is not None:
         last = rows.get(connection, TABLE, exception.MarkerNotFound(marker=marker), flavorid=marker)
         query = query.where(paging.after(keys, last))
-    return connection.execute(query.limit(limit)).all()
+    with patterns.bounded(connection, conditions):
+        return connection.execute(query.limit(limit)).all()
 
 
 def matching(

@@ -11,6 +11,7 @@ from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
 
 from nova_lite.db import paging
+from nova_lite.db import patterns
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
@@ -132,14 +133,15 @@ def keys(connection, conditions, sort, *, limit=None, marker=None, more=()):
     )
     if marker is not None:
         query = query.where(paging.after(order, marker))
-    return connection.execute(paging.ordered(query, order).limit(limit)).all()
+    with patterns.bounded(connection, conditions):
+        return connection.execute(paging.ordered(query, order).limit(limit)).all()
 
 
 def find(connection, uuid, conditions):
     """The row a marker names, if it fulfils the conditions; None otherwise."""
-    return connection.execute(
-        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
-    ).first()
+    query = sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
+    with patterns.bounded(connection, conditions):
+        return connection.execute(query).first()
 
 
 def names(connection, uuids):

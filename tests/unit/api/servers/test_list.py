@@ -240,6 +240,23 @@ class TestFilters(Case):
     def test_broken_pattern(self):
         self.refused('?name=(', 400, text='name')
 
+    def test_patterns_are_matched_in_linear_time(self):
+        """An engine that backtracks would not come back from these."""
+        address = {'address': '10.0.0.123', 'version': 4}
+        info = {'address': 'a', 'network': {'label': 'l', 'subnets': [{'ips': [address]}]}}
+        self.add('a' * 255, network_info=[info])
+        self.assertEqual([], self.names('?ip=' + '(.%7C.%7C.)*' * 15 + 'x'))
+        answer = self.api.call('GET', '/servers?name=((((a%2B)*)*)*)*x')
+        # A server may give up on it, in time.
+        codes = (200,) if self.api.api_db.url.startswith('sqlite') else (200, 400)
+        self.assertIn(answer.status_code, codes, answer.text)
+        self.assertEqual(['a' * 255], self.names('?name=a%2B'))
+
+    def test_patterns_that_need_backtracking(self):
+        for pattern in ('(a)%5C1', '(?=a)', '(?<!a)b'):
+            self.refused(f'?name={pattern}', 400, text='name')
+            self.refused(f'?ip={pattern}', 400, text='ip')
+
     def test_locked(self):
         self.add('free')
         self.add('locked', locked=True)
