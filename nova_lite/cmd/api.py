@@ -3,6 +3,7 @@
 import sys
 
 from nova_lite.cmd import daemon
+from nova_lite.cmd import exposure
 from nova_lite.cmd import monitor
 from nova_lite.cmd import wiring
 from nova_lite.wsgi import front
@@ -26,6 +27,7 @@ def main(argv=None):
     """Serve until SIGTERM."""
     argv = sys.argv[1:] if argv is None else argv
     conf = daemon.configure(argv, 'nova-lite-api')
+    exposure.require_safe(conf.api)
     # Connections must not be shared with the parent: each worker builds its own.
     server.serve(
         lambda: application(daemon.configure(argv, 'nova-lite-api')),

@@ -3,6 +3,7 @@
 import sys
 
 from nova_lite.cmd import daemon
+from nova_lite.cmd import exposure
 from nova_lite.cmd import monitor
 from nova_lite.db import engine
 from nova_lite.monitoring import checks
@@ -50,6 +51,7 @@ def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
     conf = daemon.configure(argv, 'nova-lite-placement')
     options = conf.placement_server
+    exposure.require_safe(options)
     server.serve(
         lambda: application(conf),
         host=options.listen,

@@ -9,6 +9,7 @@ from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.cmd import daemon
+from nova_lite.cmd import exposure
 from nova_lite.cmd import progress
 from nova_lite.cmd import state_dir
 from nova_lite.cmd.cloud import layout
@@ -112,6 +113,9 @@ def settings_of(args):
         if not (equals and dot):
             raise ValueError(f'--set takes GROUP.OPTION=VALUE, not {assignment}')
         options.setdefault(group, {})[option] = value
+    found = exposure.problem(args.auth, args.listen)
+    if found is not None:
+        raise ValueError(found)
     if args.debug:
         options.setdefault('DEFAULT', {})['debug'] = 'true'
     return layout.Settings(

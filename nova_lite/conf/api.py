@@ -9,7 +9,8 @@ OPTS = [
         default='keystone',
         choices=('keystone', 'noauth'),
         help='keystone checks tokens. noauth believes the headers X-User-Id, '
-        'X-Project-Id and X-Roles as sent, for benchmarks on loopback only.',
+        'X-Project-Id and X-Roles as sent, for benchmarks; nova-lite-api then starts only if '
+        'listen is a loopback address.',
     ),
     cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
     cfg.PortOpt('port', default=8774, help='Port to listen on.'),

@@ -1,0 +1,32 @@
+"""Where a service that believes identity headers may listen: on loopback alone."""
+
+import ipaddress
+
+
+def problem(auth_strategy, listen):
+    """Return why a service must not listen there, None when it may.
+
+    auth_strategy: keystone or noauth; listen: an address or a host name
+    """
+    if auth_strategy != 'noauth' or _is_loopback(listen):
+        return None
+    return (
+        f'With noauth everyone who reaches {listen} is an administrator: it believes the headers '
+        'X-User-Id, X-Project-Id and X-Roles as sent. Listen on 127.0.0.1, or use keystone.'
+    )
+
+
+def require_safe(options):
+    """End the process unless a service may listen as `options` say."""
+    found = problem(options.auth_strategy, options.listen)
+    if found is not None:
+        raise SystemExit(found)
+
+
+def _is_loopback(listen):
+    if listen == 'localhost':
+        return True
+    try:
+        return ipaddress.ip_address(listen.strip('[]')).is_loopback
+    except ValueError:
+        return False
