@@ -69,6 +69,7 @@ class Enforcer:
             ctxt.project_id,
             ctxt.user_id,
             tuple(ctxt.roles),
+            tuple(ctxt.service_roles),
             ctxt.is_admin,
             ctxt.system_scope,
             project_id,
