@@ -53,7 +53,8 @@ class Intent:
 def order(guard, action, **options):
     """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
 
-    options: changes, migration, claims, device, down, message, host; see db.cell.moves
+    options: changes, migration, claims, device, most_devices, down, message, host; see
+        db.cell.moves
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
     return {
@@ -67,6 +68,7 @@ def order(guard, action, **options):
         'claims': options.get('claims'),
         'device': options.get('device'),
         'down': options.get('down'),
+        'most_devices': options.get('most_devices'),
     }
 
 

@@ -3,14 +3,14 @@
 A locked server refuses its project's actions; administrators are not bound.
 """
 
-from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
 from nova_lite.policies import server_actions as rules
 
 PATH = '/servers/{server_id}/action'
-ANY_STATE = states.Transition('lock', None, None, launched=False)
 REASON = types.whole({'locked_reason': {'type': 'string', 'minLength': 1, 'maxLength': 255}})
 ADMIN, OWNER = 'admin', 'owner'
 
@@ -26,14 +26,10 @@ ADMIN, OWNER = 'admin', 'owner'
 )
 def lock(req, server):
     """Lock; the owner cannot take over an administrator's lock."""
-    owner = server.row.project_id == req.ctxt.project_id
-    if owner and server.row.locked_by == ADMIN:
-        return
     reason = None
     if req.minor >= 73 and req.content:
         reason = req.content.get('locked_reason')
-    changes = {'locked': True, 'locked_by': OWNER if owner else ADMIN, 'locked_reason': reason}
-    acting.swap(req, server, ANY_STATE, changes, action='lock')
+    _change(req, server, _lock, reason)
 
 
 @operation.operation(
@@ -47,10 +43,40 @@ def lock(req, server):
 )
 def unlock(req, server):
     """Unlock; what an administrator locked needs a rule of its own."""
-    if server.row.locked_by and server.row.locked_by != _who(req, server):
+    _change(req, server, _unlock)
+
+
+def _change(req, server, write, *args):
+    """Decide in the transaction that writes: another request may have locked meanwhile."""
+    acting.require_cell(server)
+    acting.in_its_cell(
+        req, server, lambda: server.cell.db.write(_locked, req, server, write, *args)
+    )
+
+
+def _locked(connection, req, server, write, *args):
+    row = instances.lock(connection, server.uuid)
+    write(connection, req, server, row, *args)
+
+
+def _lock(connection, req, server, row, reason):
+    who = _who(req, server)
+    if who == OWNER and row.locked_by == ADMIN:
+        return
+    changes = {'locked': True, 'locked_by': who, 'locked_reason': reason}
+    _store(connection, req, row, changes, 'lock')
+
+
+def _unlock(connection, req, server, row):
+    if row.locked_by and row.locked_by != _who(req, server):
         req.authorize(rules.UNLOCK_OVERRIDE, server.target)
     changes = {'locked': False, 'locked_by': None, 'locked_reason': None}
-    acting.swap(req, server, ANY_STATE, changes, action='unlock')
+    _store(connection, req, row, changes, 'unlock')
+
+
+def _store(connection, req, row, changes, action):
+    instances.update(connection, row.uuid, changes)
+    actions.start(connection, req.ctxt, row.uuid, action)
 
 
 def _who(req, server):

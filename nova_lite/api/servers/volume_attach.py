@@ -71,6 +71,7 @@ def attach(req, server):
         guard=states.ATTACH_VOLUME,
         arguments={'device': device['uuid'], 'volume_id': volume['id']},
         device=device,
+        most_devices=_most_devices(req, server),
     )
     if req.minor >= ASYNCHRONOUS:
         return operation.Answer(status=202)
@@ -100,9 +101,12 @@ def _check(req, server, volume, asked):
     if not offloaded:
         acting.require_host(server)
         source_host.require_up(req, server)
-        most = req.conf.compute.max_disk_devices_to_attach
-        if 0 <= most <= len(known):
-            raise exception.TooManyDevices(maximum=most)
+
+
+def _most_devices(req, server):
+    """How many block devices the server may have; None while it is on no host."""
+    offloaded = server.row.vm_state == SHELVED_OFFLOADED
+    return None if offloaded else req.conf.compute.max_disk_devices_to_attach
 
 
 def _device_of(asked, volume):

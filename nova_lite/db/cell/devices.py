@@ -16,14 +16,18 @@ DEFAULT_PREFIX = '/dev/vd'
 PREFIX = re.compile(r'(/dev/x?[a-z]*d)[a-z]+\d*')
 
 
-def add(connection, instance_uuid, columns):
+def add(connection, instance_uuid, columns, most=None):
     """Add a volume's block device; without a device_name it gets the next free one.
 
-    Raises VolumeNotUsable when the server has the volume already, and DevicePathInUse.
+    most: how many the server may have, None or -1 for any number
+    Raises VolumeNotUsable when the server has the volume already, DevicePathInUse and
+    TooManyDevices.
     """
     known = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
     if any(device.volume_id == columns['volume_id'] for device in known):
         raise already_attached(columns['volume_id'])
+    if most is not None and 0 <= most <= len(known):
+        raise exception.TooManyDevices(maximum=most)
     taken = {device.device_name for device in known}
     wanted = columns.get('device_name')
     if wanted in taken - {None}:

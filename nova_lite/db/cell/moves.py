@@ -11,6 +11,7 @@ migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, 
     migration whose status changes from one of several, or None
 device: columns of a new block device, or None; see db.cell.devices
 down: {'host', 'down_time_s'}: a host whose compute service must be down, or None
+most_devices: how many block devices the server may have with it, or None
 """
 
 from nova_lite.db.cell import actions
@@ -53,7 +54,7 @@ def begin(connection, ctxt, uuid, order):
     if order.get('migration'):
         migrations.create(connection, order['migration'])
     if order.get('device'):
-        devices.add(connection, uuid, order['device'])
+        devices.add(connection, uuid, order['device'], order.get('most_devices'))
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
     return True
 

@@ -97,6 +97,9 @@ class TestPower(base.Case):
         self.refused_act(uuid, 'os-stop', code=403, who=who, text='servers:stop')
 
 
+FOREIGN_ADMIN = {'user': 'admin', 'project': 'other', 'roles': 'admin'}
+
+
 class TestLock(base.Case):
     def test_locked_server_refuses_all_but_administrators(self):
         uuid = self.api.add_server()
@@ -114,12 +117,36 @@ class TestLock(base.Case):
         server = self.ok('GET', f'/servers/{uuid}', version='2.73').json['server']
         self.assertEqual((False, None), (server['locked'], server['locked_reason']))
 
+    def lock_meanwhile(self, uuid):
+        """An administrator locks the server after the next request has read it."""
+        cell = self.api.cell('cell1')
+        write = cell.db.write
+
+        def late(function, *args, **kwargs):
+            cell.db.write = write
+            self.act(uuid, 'lock', who=FOREIGN_ADMIN)
+            return write(function, *args, **kwargs)
+
+        cell.db.write = late
+
+    def test_lock_that_an_administrator_overtakes(self):
+        uuid = self.api.add_server()
+        self.lock_meanwhile(uuid)
+        self.act(uuid, 'lock')
+        self.assertEqual('admin', self.api.row(uuid).locked_by)
+
+    def test_unlock_that_an_administrator_overtakes(self):
+        uuid = self.api.add_server()
+        self.act(uuid, 'lock')
+        self.lock_meanwhile(uuid)
+        self.refused_act(uuid, 'unlock', code=403, text='unlock_override')
+        self.assertEqual((True, 'admin'), (self.api.row(uuid).locked, self.api.row(uuid).locked_by))
+
     def test_owner_cannot_open_an_administrators_lock(self):
         uuid = self.api.add_server()
-        admin = {'user': 'admin', 'project': 'other', 'roles': 'admin'}
-        self.act(uuid, 'lock', who=admin)
+        self.act(uuid, 'lock', who=FOREIGN_ADMIN)
         self.refused_act(uuid, 'unlock', code=403, text='unlock_override')
-        self.act(uuid, 'unlock', who=admin)
+        self.act(uuid, 'unlock', who=FOREIGN_ADMIN)
 
 
 class TestResetState(base.Case):

@@ -170,6 +170,23 @@ class DevicesTest(base.Case):
         self.refused('PUT', path, body, code=503, version='2.84', who=base.ADMIN)
         self.assertEqual('swap-volume', self.saga().kind)
 
+    def test_most_devices_of_requests_at_once(self):
+        """Another device is added after the request has counted them."""
+        self.api.conf.set_override('max_disk_devices_to_attach', 2, 'compute')
+        self.add_device(boot_index=0)
+        cell = self.api.cell('cell1')
+        write = cell.db.write
+
+        def late(function, *args, **kwargs):
+            cell.db.write = write
+            self.add_device(device_name='/dev/vdb')
+            return write(function, *args, **kwargs)
+
+        cell.db.write = late
+        self.attach(403, text='maximum')
+        self.assertEqual(2, len(self.devices()))
+        self.assertIsNone(self.saga())
+
     def test_limit_of_devices(self):
         self.api.conf.set_override('max_disk_devices_to_attach', 2, 'compute')
         self.add_device(boot_index=0)
