@@ -14,6 +14,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 
@@ -86,12 +87,25 @@ def begin(api_db, cell, ctxt, intent):
     """
     _record(api_db, cell, ctxt, intent)
     try:
-        cell.db.write(moves.begin, ctxt, intent.instance_uuid, intent.order)
+        cell.db.write(_begin, ctxt, intent)
+    except exception.StaleEpoch as error:
+        raise exception.Conflict(reason='the request was given up, it took too long') from error
     except exception.NovaLiteError as error:
         # Without an answer nobody knows whether it took place: the saga will find out.
         if not error.transient:
             api_db.write(sagas.withdraw, intent.uuid)
         raise
+
+
+def _begin(connection, ctxt, intent):
+    """The first transaction, as who comes before the first owner of the saga.
+
+    Who is late finds that the saga has made it, or a newer epoch: that the saga has ended
+    without it, and that nothing would ever end what this would begin. Raises StaleEpoch.
+    """
+    if not moves.has_begun(connection, ctxt, intent.instance_uuid, intent.order):
+        epochs.hold(connection, intent.uuid, 0)
+        moves.begin(connection, ctxt, intent.instance_uuid, intent.order)
 
 
 def _record(api_db, cell, ctxt, intent):

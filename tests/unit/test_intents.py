@@ -11,6 +11,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
@@ -215,6 +216,35 @@ class IntentsTest(testtools.TestCase):
         self.cell.db = types.SimpleNamespace(write=lost, read=self.db.read)
         self.assertRaises(exception.Unavailable, self.begin, intent)
         self.assertEqual(intent.uuid, self.api_db.read(sagas.get, intent.uuid).uuid)
+
+    def late(self, intent, meanwhile):
+        """Begin, with `meanwhile` between the saga's row and the transaction of the cell."""
+
+        def after_it(function, *args, **kwargs):
+            self.db.write(meanwhile)
+            return self.db.write(function, *args, **kwargs)
+
+        self.cell.db = types.SimpleNamespace(write=after_it, read=self.db.read)
+        self.begin(intent)
+
+    def test_who_comes_after_the_end_of_the_saga_changes_nothing(self):
+        """Nothing would ever clear the task that it sets."""
+        intent = self.intent()
+        self.assertRaises(
+            exception.Conflict, self.late, intent, lambda each: epochs.hold(each, intent.uuid, 1)
+        )
+        self.assertIsNone(self.row().task_state)
+        self.assertIsNone(self.db.read(actions.find_newest, self.server))
+
+    def test_who_comes_after_the_saga_has_begun_is_content(self):
+        intent = self.intent()
+
+        def begun(connection):
+            epochs.hold(connection, intent.uuid, 1)
+            moves.begin(connection, self.ctxt, self.server, intent.order)
+
+        self.late(intent, begun)
+        self.assertEqual('resize_prep', self.row().task_state)
 
 
 def _end(connection, uuid):
