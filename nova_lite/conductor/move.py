@@ -302,10 +302,11 @@ class Move(saga.Saga):
 
         Returns the Selection as plain values.
         """
+        if self.repeated or self.data.get('refused'):
+            # What was claimed unheard is not necessarily what is chosen now.
+            self.drop_claim()
         if self.data.get('refused'):
             return self._choose_alternate()
-        if self.repeated:
-            self.drop_claim()
         found = self.world.scheduler.select_destinations(
             self.ctxt,
             spec=self.spec(),

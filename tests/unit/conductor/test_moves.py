@@ -38,7 +38,13 @@ REFUSED = exception.MoveRefused(host=DEST, instance_uuid='i', reason='a test say
 
 
 class Placement(neighbours.Placement):
-    """Also gives what one consumer holds to another."""
+    """Also gives what one consumer holds to another, and claims in addition to that."""
+
+    def claim(self, ctxt, consumer, request, **options):
+        held = self.allocations.get(consumer.uuid, {})
+        claimed = super().claim(ctxt, consumer, request, **options)
+        self.allocations[consumer.uuid] = {**held, **self.allocations.get(consumer.uuid, {})}
+        return claimed
 
     @neighbours.faulty
     def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
@@ -131,6 +137,32 @@ class MovesTest(testtools.TestCase):
         return self.make(
             resize.Resize, states.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
         )
+
+    def test_one_alternate_is_claimed_whoever_was_killed_meanwhile(self):
+        """The successor may find another one free than the one that was claimed unheard."""
+        made = self.resize()
+        first, second = (self.cell.selection(host).as_dict() for host in (DEST, OTHER))
+        made.data.update(refused=[{'host': 'h', 'error': 'no'}], alternates=[first, second])
+        made.choose()
+        successor = self.resize_again(made)
+        successor.data['alternates'] = [second]
+        self.assertEqual(OTHER, successor.choose()['service_host'])
+        self.assertEqual(
+            {second['compute_node_uuid']}, set(self.world.placement.allocations[self.server])
+        )
+
+    def resize_again(self, made):
+        """The same saga as who takes it over makes it, from what the journal has."""
+        record = types.SimpleNamespace(
+            uuid=made.uuid,
+            instance_uuid=self.server,
+            epoch=2,
+            arguments=made.arguments,
+            data=made.data,
+            error=None,
+        )
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        return resize.Resize(self.world, record, ctxt)
 
     def resized(self):
         """The uuid of a migration that waits for its end."""
