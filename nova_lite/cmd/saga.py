@@ -19,7 +19,9 @@ def add_parser(commands):
     )
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
     listing = verbs.add_parser('list', help='all sagas, newest first')
-    listing.add_argument('--active', action='store_true', help='only those that have not ended')
+    listing.add_argument(
+        '--active', action='store_true', help='only those that run, wait or clean up'
+    )
     listing.add_argument('--server', metavar='UUID', help='only those of one server')
     showing = verbs.add_parser('show', help='one saga with everything that happened to it')
     showing.add_argument('uuid')
@@ -69,7 +71,9 @@ def _plain(row, columns):
 
 def list_sagas(args):
     """Print the sagas."""
-    found = _database(args).read(sagas.every, active=args.active, instance_uuid=args.server)
+    found = _database(args).read(
+        sagas.every, active=args.active, cleaning=True, instance_uuid=args.server
+    )
     if args.json:
         print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
     else:

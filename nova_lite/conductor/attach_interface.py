@@ -6,6 +6,7 @@ What fails is undone: a port that was made is deleted, one that was given is fre
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
+from nova_lite.conductor import duties
 from nova_lite.db.cell import instances
 
 BEGIN = 'record the request'
@@ -22,7 +23,7 @@ class AttachInterface(devices.DeviceSaga):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(BIND, self.bind, undo=self.release),
+            saga.Step(BIND, self.bind, undo=self.release, clean=duties.foreign_ports(self)),
             saga.Step(PLUG, self.plug, undo=self.unplug),
             saga.Step('record the interface', self.record, pivot=True),
         )

@@ -6,6 +6,7 @@ is on no host gets the volume when it is unshelved.
 
 from nova_lite import saga
 from nova_lite.conductor import devices
+from nova_lite.conductor import duties
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
@@ -26,7 +27,7 @@ class AttachVolume(devices.DeviceSaga):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(RESERVE, self.reserve, undo=self.unreserve),
+            duties.reserve(self, RESERVE),
             saga.Step(PLUG, self.plug, undo=self.unplug),
             saga.Step('record the attachment', self.record, pivot=True),
         )

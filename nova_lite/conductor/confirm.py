@@ -6,6 +6,7 @@ it fails to drop is left to its audit.
 
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.conductor import neighbours
 from nova_lite.conductor import resized
@@ -33,7 +34,13 @@ class ConfirmResize(resized.Resized):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up, pivot=True),
             saga.Step(CLEAN, self.clean, attempts=move.PATIENCE, left=True),
-            saga.Step('drop source bindings', self.unbind, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                'drop source bindings',
+                self.unbind,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.bindings(self, lambda: self.began['source']['host']),
+            ),
             saga.Step('release source allocation', self.drop_source),
             saga.Step('record confirmation', self.record),
             *last,

@@ -13,6 +13,7 @@ from nova_lite import states
 from nova_lite.clients import bindings
 from nova_lite.conductor import asking
 from nova_lite.conductor import crossing
+from nova_lite.conductor import duties
 from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
@@ -63,19 +64,35 @@ class CrossCellResize(resize.Resize):
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(resize.RECORD, self.record_crossing, undo=self.forget_crossing),
             saga.Step(COPY, self.copy, undo=self.drop_copy),
-            saga.Step(resize.BIND, self.bind, undo=self.unbind),
-            saga.Step(resize.RESERVE, self.reserve, undo=self.unreserve),
+            duties.bind(self, resize.BIND),
+            duties.reserve(self, resize.RESERVE),
             saga.Step(resize.CLAIM, self.claim_there, undo=self.forgo_there),
-            saga.Step(QUEUE, self.queue_image, undo=self.drop_image),
+            saga.Step(
+                QUEUE,
+                self.queue_image,
+                undo=self.drop_image,
+                clean=duties.own(self.drop_image),
+            ),
             saga.Step(SNAPSHOT, self.snapshot, undo=self.take_back),
             saga.Step(LEAVE, self.leave_cell),
-            saga.Step(resize.ACTIVATE, self.activate, undo=self.activate_source),
+            saga.Step(
+                resize.ACTIVATE,
+                self.activate,
+                undo=self.activate_source,
+                clean=duties.activation(self),
+            ),
             saga.Step(SPAWN, self.spawn, undo=self.destroy_there),
             saga.Step(SHOW, self.show, undo=self.hide_copy),
             saga.Step(SWITCH, self.switch_cell, pivot=True),
             saga.Step(HIDE, self.hide_source),
             saga.Step('save request spec', self.save_spec),
-            saga.Step('delete snapshot image', self.drop_image, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                'delete snapshot image',
+                self.drop_image,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.own(self.drop_image),
+            ),
             *self.steps_of_attachments(SPAWN),
             saga.Step(DELETE, self.delete_there),
         )

@@ -6,6 +6,7 @@ Source: reference/cross-cell-resize 5 and 7.
 from nova_lite import saga
 from nova_lite.conductor import confirm
 from nova_lite.conductor import crossing
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 
 
@@ -21,7 +22,13 @@ class CrossCellConfirm(confirm.ConfirmResize):
         return (
             saga.Step(confirm.BEGIN, self.begin, undo=self.give_up, pivot=True),
             saga.Step(confirm.CLEAN, self.clean, attempts=move.PATIENCE, left=True),
-            saga.Step('drop source bindings', self.unbind, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                'drop source bindings',
+                self.unbind,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.bindings(self, lambda: self.began['source']['host']),
+            ),
             saga.Step('release source allocation', self.drop_source),
             saga.Step('remove source records', self.purge_source),
             saga.Step('record confirmation', self.record),

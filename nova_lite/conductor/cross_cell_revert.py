@@ -9,6 +9,7 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import crossing
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -38,7 +39,7 @@ class CrossCellRevert(revert.RevertResize):
     def steps(self):
         return (
             saga.Step(revert.BEGIN, self.begin, undo=self.give_up),
-            saga.Step(revert.RESERVE, self.reserve, undo=self.unreserve),
+            duties.reserve(self, revert.RESERVE),
             saga.Step(SHOW, self.show, undo=self.hide_source),
             saga.Step(SWITCH, self.switch_cell, pivot=True),
             saga.Step('hide destination records', self.hide_dest),
@@ -46,7 +47,13 @@ class CrossCellRevert(revert.RevertResize):
             saga.Step(revert.DESTROY, self.destroy),
             saga.Step(revert.FINISH, self.finish, attempts=move.PATIENCE, left=True),
             saga.Step('give allocations back', self.give_back),
-            saga.Step('drop destination', self.drop_dest, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                revert.DROP,
+                self.drop_dest,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(self.drop_dest_late, alone=True),
+            ),
             saga.Step('save request spec', self.save_spec),
             saga.Step('record the revert', self.record),
             saga.Step('remove destination records', self.purge_dest),

@@ -7,6 +7,7 @@ so that nobody else gets a volume that a guest may still write to.
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
@@ -15,6 +16,7 @@ from nova_lite.db.cell import devices as device_rows
 BEGIN = 'record the request'
 MARK = 'mark the volume as detaching'
 UNPLUG = 'detach on the host'
+END = 'end the attachment'
 DETACHING = 'detaching'
 # Key of Saga.data until the pivot: the volume that the saga has marked; False when that was
 # refused; there is none while nobody knows.
@@ -31,10 +33,21 @@ class DetachVolume(devices.DeviceSaga):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(MARK, self.mark, undo=self.unmark),
+            saga.Step(
+                MARK,
+                self.mark,
+                undo=self.unmark,
+                clean=saga.Clean(self.unmark, alone=True),
+            ),
             saga.Step(UNPLUG, self.unplug, undo=self.plug),
             saga.Step('forget the block device', self.forget, pivot=True),
-            saga.Step('end the attachment', self.end_attachment, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                END,
+                self.end_attachment,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.own(self.end_attachment),
+            ),
         )
 
     def found(self, connection, row):

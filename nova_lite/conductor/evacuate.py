@@ -8,6 +8,7 @@ the guest has been made; before it the server is as it was, and may be told so.
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.conductor import relocation
 from nova_lite.db.cell import actions
@@ -43,16 +44,23 @@ class Evacuation(relocation.Relocation):
             saga.Step(NOTE, self.note_held),
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(relocation.RECORD, self.record, undo=self.forget),
-            saga.Step(relocation.BIND, self.bind, undo=self.unbind),
-            saga.Step(relocation.RESERVE, self.reserve, undo=self.unreserve),
+            duties.bind(self, relocation.BIND),
+            duties.reserve(self, relocation.RESERVE),
             saga.Step(REBUILD, self.rebuild, undo=self.take_back),
             saga.Step(relocation.SWITCH, self.switch, pivot=True),
-            saga.Step(relocation.ACTIVATE, self.activate, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                relocation.ACTIVATE,
+                self.activate,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.activation(self, lambda: self.began['host']),
+            ),
             saga.Step(
                 'drop source attachments',
                 self.drop_attachments,
                 attempts=move.PATIENCE,
                 left=True,
+                clean=duties.attachments(self, relocation.RESERVE),
             ),
             saga.Step('tell that it is done', self.complete),
         )

@@ -9,6 +9,7 @@ from then on there is one place where it can run.
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.conductor import duties
 from nova_lite.conductor import live_checks
 from nova_lite.conductor import move
 from nova_lite.conductor import relocation
@@ -59,21 +60,28 @@ class LiveMigration(live_checks.Checked):
             saga.Step(relocation.RECORD, self.record, undo=self.forget),
             saga.Step(live_checks.CHECK_DEST, self.check_dest, undo=self.end_dest_check),
             saga.Step(live_checks.CHECK_SOURCE, self.check_source, undo=self.end_source_check),
-            saga.Step(relocation.BIND, self.bind, undo=self.unbind),
+            duties.bind(self, relocation.BIND),
             saga.Step('accept destination', self.accept),
             saga.Step('wait for a turn at source', self.take_turn),
-            saga.Step(relocation.RESERVE, self.reserve, undo=self.unreserve),
+            duties.reserve(self, relocation.RESERVE),
             saga.Step(PREPARE, self.prepare, undo=self.roll_dest_back),
             saga.Step(COPY, self.copy, undo=self.roll_source_back),
             saga.Step(relocation.SWITCH, self.switch, pivot=True),
             saga.Step(START, self.start, attempts=3, left=True),
-            saga.Step(relocation.ACTIVATE, self.activate, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                relocation.ACTIVATE,
+                self.activate,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.activation(self, lambda: self.began['host']),
+            ),
             saga.Step(CLEAN, self.clean_source, attempts=3, left=True),
             saga.Step(
                 'drop source attachments',
                 self.drop_attachments,
                 attempts=move.PATIENCE,
                 left=True,
+                clean=duties.attachments(self, relocation.RESERVE),
             ),
             saga.Step('free source allocation', self.free_source),
             saga.Step('tell that it is complete', self.complete),

@@ -11,6 +11,7 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import duties
 from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
@@ -54,11 +55,16 @@ class Resize(move.Move):
             saga.Step('hold source allocation', self.hold, undo=self.release),
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(RECORD, self.record, undo=self.forget),
-            saga.Step(BIND, self.bind, undo=self.unbind),
-            saga.Step(RESERVE, self.reserve, undo=self.unreserve),
+            duties.bind(self, BIND),
+            duties.reserve(self, RESERVE),
             saga.Step(CLAIM, self.claim, undo=self.forgo),
             saga.Step(LEAVE, self.leave, undo=self.take_back),
-            saga.Step(ACTIVATE, self.activate, undo=self.activate_source),
+            saga.Step(
+                ACTIVATE,
+                self.activate,
+                undo=self.activate_source,
+                clean=duties.activation(self),
+            ),
             saga.Step(FINISH, self.finish, undo=self.destroy),
             saga.Step('switch the record to destination', self.switch, pivot=True),
             saga.Step('save request spec', self.save_spec),
@@ -70,9 +76,11 @@ class Resize(move.Move):
         if arrival in self.data and not self.data.get(RESERVE):
             return ()
         name = 'drop source attachments'
-        return (saga.Step(name, self.drop_attachments, attempts=move.PATIENCE, left=True),)
+        clean = duties.attachments(self, RESERVE)
+        return (
+            saga.Step(name, self.drop_attachments, attempts=move.PATIENCE, left=True, clean=clean),
+        )
 
-    # The step that makes the guest on the destination.
     arrival = FINISH
 
     # ---- what it is about ----

@@ -9,6 +9,7 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -27,6 +28,7 @@ RESERVE = 'reserve volumes for source'
 ACTIVATE = 'activate source bindings'
 DESTROY = 'destroy on destination'
 FINISH = 'finish revert on source'
+DROP = 'drop destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
 STOP_EVENT = 'compute_stop_instance'
@@ -41,15 +43,26 @@ class RevertResize(resized.Resized):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(RESERVE, self.reserve, undo=self.unreserve),
-            saga.Step(ACTIVATE, self.activate, undo=self.activate_dest),
+            duties.reserve(self, RESERVE),
+            saga.Step(
+                ACTIVATE,
+                self.activate,
+                undo=self.activate_dest,
+                clean=duties.activation(self),
+            ),
             saga.Step(DESTROY, self.destroy, attempts=move.PATIENCE),
             saga.Step(
                 'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
             ),
             saga.Step(FINISH, self.finish, attempts=move.PATIENCE, left=True),
             saga.Step('give allocations back', self.give_back),
-            saga.Step('drop destination', self.drop_dest, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                DROP,
+                self.drop_dest,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(self.drop_dest_late, alone=True),
+            ),
             saga.Step('save request spec', self.save_spec),
             saga.Step('record the revert', self.record),
         )
@@ -189,6 +202,12 @@ class RevertResize(resized.Resized):
             neighbours.unbind(self.world, self.ctxt, row.network_info, host)
         for former, _new in (self.data.get(RESERVE) or {}).values():
             self.world.volume.delete_attachment(self.ctxt, former)
+
+    def drop_dest_late(self):
+        """As `drop_dest`, once the server may have moved on."""
+        if not self.began['stays']:
+            duties.drop_bindings(self, self.began['dest']['host'])
+            duties.attachments(self, RESERVE).do()
 
     def save_spec(self):
         flavor = self.began['flavor']

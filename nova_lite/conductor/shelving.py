@@ -11,6 +11,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
 from nova_lite.conductor import neighbours
@@ -131,6 +132,7 @@ class Offloading(Shelving):
                 self.drop_attachments,
                 attempts=move.PATIENCE,
                 left=True,
+                clean=duties.attachments(self, RESERVE),
             ),
             saga.Step('tell that it is offloaded', self.complete),
         )

@@ -9,6 +9,7 @@ from nova_lite import saga
 from nova_lite.conductor import attach_volume
 from nova_lite.conductor import detach_volume
 from nova_lite.conductor import devices
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
@@ -29,12 +30,29 @@ class SwapVolume(devices.DeviceSaga):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(MARK, self.mark, undo=self.unmark),
-            saga.Step(RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(
+                MARK,
+                self.mark,
+                undo=self.unmark,
+                clean=saga.Clean(self.unmark, alone=True),
+            ),
+            duties.reserve(self, RESERVE),
             saga.Step(SWAP, self.swap, undo=self.swap_back),
             saga.Step('record the other volume', self.record, pivot=True),
-            saga.Step(TELL, self.tell, attempts=move.PATIENCE, left=True),
-            saga.Step('end the attachment', self.end_attachment, attempts=move.PATIENCE, left=True),
+            saga.Step(
+                TELL,
+                self.tell,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(self.tell_late, alone=True),
+            ),
+            saga.Step(
+                'end the attachment',
+                self.end_attachment,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.own(self.end_attachment),
+            ),
             saga.Step('record the name it keeps', self.rename),
         )
 
@@ -120,6 +138,13 @@ class SwapVolume(devices.DeviceSaga):
     def tell(self):
         """Returns the id that the volume keeps."""
         return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
+
+    def tell_late(self):
+        """As `tell`, and the name that the volume keeps, unless it was detached since."""
+        kept = self.tell()
+        named = [each.volume_id for each in self.devices() if each.uuid == self.began['device']]
+        if kept != self._new and named == [self._new]:
+            self.write(children.update_block_device, self.began['device'], {'volume_id': kept})
 
     def end_attachment(self):
         if self.began['attachment_id']:

@@ -10,6 +10,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import duties
 from nova_lite.conductor import group_policies
 from nova_lite.conductor import move
 from nova_lite.conductor import move_records
@@ -47,7 +48,13 @@ class Unshelve(shelving.Shelving):
 
     def steps(self):
         begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)
-        drop = saga.Step('delete shelved image', self.drop_image, attempts=move.PATIENCE, left=True)
+        drop = saga.Step(
+            'delete shelved image',
+            self.drop_image,
+            attempts=move.PATIENCE,
+            left=True,
+            clean=duties.own(self.drop_image),
+        )
         done = saga.Step('tell that it is done', self.complete)
         if not self.arguments['offloaded']:
             return (
@@ -62,8 +69,8 @@ class Unshelve(shelving.Shelving):
             saga.Step('look for the image', self.find_image),
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(RECORD, self.admit),
-            saga.Step(BIND, self.bind, undo=self.unbind),
-            saga.Step(shelving.RESERVE, self.reserve, undo=self.unreserve),
+            saga.Step(BIND, self.bind, undo=self.unbind, clean=duties.no_bindings(self)),
+            duties.reserve(self, shelving.RESERVE),
             saga.Step(SPAWN, self.spawn, undo=self.destroy),
             saga.Step('switch host in record', self.switch, pivot=True),
             saga.Step('save request spec', self.save_spec),
@@ -73,6 +80,7 @@ class Unshelve(shelving.Shelving):
                 self.drop_attachments,
                 attempts=move.PATIENCE,
                 left=True,
+                clean=duties.attachments(self, shelving.RESERVE),
             ),
             done,
         )

@@ -4,10 +4,11 @@
 remembered. Nothing here knows a particular move, a database or a bus.
 """
 
+from nova_lite.saga.step import Clean
 from nova_lite.saga.step import FOREVER
 from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
 
-__all__ = ('FOREVER', 'Pending', 'Saga', 'Skipped', 'Step')
+__all__ = ('FOREVER', 'Clean', 'Pending', 'Saga', 'Skipped', 'Step')

@@ -10,6 +10,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import run as run_module
@@ -220,6 +221,8 @@ class Engine:
 
     def _go(self, saga, record, entry):
         try:
+            if record.state == journal_module.CLEANING:
+                return cleaning.Cleaning(self, saga, record).go()
             return run_module.Run(self, saga, record, entry).go()
         except (journal_module.LostLease, exception.StaleEpoch):
             LOG.warning(

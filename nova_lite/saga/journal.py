@@ -10,9 +10,23 @@ import typing
 FORWARD, UNDO = 'forward', 'undo'
 RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
 ENDED = (DONE, UNDONE)
+# It has ended for its server, and goes on cleaning up.
+CLEANING = 'cleaning'
 # A wait or a lease that ends later was written before the clock was set back.
 LONGEST_WAIT_S = 900
 LONGEST_LEASE_S = 3600
+
+
+def outcome(record):
+    """DONE, UNDONE, or None for a saga that has not ended for its server."""
+    if record.state == CLEANING:
+        return end_of(record.direction)
+    return record.state if record.state in ENDED else None
+
+
+def end_of(direction):
+    """How a saga ends that runs in a direction."""
+    return DONE if direction == FORWARD else UNDONE
 
 
 class LostLease(Exception):
@@ -51,6 +65,12 @@ class Journal(typing.Protocol):
     def finish(self, record, *, state, note=None, position=0, data=None):
         """The saga has ended as `state`; note, position, data: as `advance`, of its last step."""
 
+    def clean_later(self, record, *, wake_in_s, attempts, data, note=None, position=None):
+        """Free the server, give the lease back, and go on as CLEANING after `wake_in_s`."""
+
+    def hold_server(self, record):
+        """Let no other saga have the server until this one is parked; False if one has."""
+
     def find(self, uuid):
         """A saga's record, or None; nothing is written or locked."""
 
@@ -65,3 +85,4 @@ class Abandoned:
         raise LostLease('abandoned')
 
     acquire = renew = require = advance = park = finish = find = due = _refuse
+    clean_later = hold_server = _refuse

@@ -12,6 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import metrics
+from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import step as step_module
 
@@ -59,9 +60,7 @@ class Run:
         while True:
             self.position = max(index, 0)
             if self._is_end(index, direction):
-                state = journal_module.DONE if direction == FORWARD else journal_module.UNDONE
-                self.journal.finish(self.record, state=state, **self._last)
-                return state
+                return self._end(direction)
             if self.engine.stopping:
                 return self._park(0, 'stopping')
             if not self.engine.admit(self.entry, self.saga):
@@ -71,6 +70,18 @@ class Run:
             if reached is None:
                 return journal_module.PARKED
             index, direction = reached
+
+    def _end(self, direction):
+        if cleaning.has_duties(self.saga):
+            seconds = cleaning.pause_s(0)
+            ended = {'data': self.saga.data, **self._last}
+            self.journal.clean_later(self.record, wake_in_s=seconds, attempts=1, **ended)
+            self.engine.let_go(self.record)
+            self.engine.alarm(self.saga, seconds)
+            return journal_module.CLEANING
+        state = journal_module.end_of(direction)
+        self.journal.finish(self.record, state=state, **self._last)
+        return state
 
     def _is_end(self, index, direction):
         return index < 0 if direction == UNDO else index >= len(self.steps)
@@ -99,10 +110,13 @@ class Run:
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
-            if self._is_transient(error):
+            first = index == 0 and getattr(error, 'transient', False)
+            if first or self._is_transient(error):
+                # The first step has the server's own states: without them it stays as it is.
                 return self._retry(step, error)
             LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name)
             self._note(step_module.NOT_UNDONE, step, describe(error))
+            cleaning.add(self.saga, step, describe(error))
         else:
             if isinstance(result, step_module.Pending):
                 return self._park(result.wake_in, 'waits', step.name, result.detail)
@@ -144,8 +158,9 @@ class Run:
         if index > self.pivot:
             if not step.left or tried < step.attempts:
                 return self._retry(step, error)
-            LOG.warning('Saga %s: "%s" is left to an audit: %s', self.saga.uuid, step.name, error)
+            LOG.warning('Saga %s: "%s" is left for later: %s', self.saga.uuid, step.name, error)
             self._note(step_module.LEFT, step, describe(error))
+            cleaning.add(self.saga, step, describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
         turn = self.saga.turn(step, error)
         if turn is not None:

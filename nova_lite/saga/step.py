@@ -23,6 +23,19 @@ class Skipped:
 
 
 @dataclasses.dataclass(frozen=True)
+class Clean:
+    """How a saga that has ended goes on with a step that it could not do, or not undo.
+
+    do: an effect that may be repeated, and that takes nothing from a later saga
+    alone: only while no other saga has the server; else it names all that it touches by
+        ids that are this saga's own
+    """
+
+    do: typing.Callable
+    alone: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Step:
     """One effect with its undo; both may run twice, and undo when nothing was done.
 
@@ -30,8 +43,10 @@ class Step:
     pivot: one transaction; once it is done nothing is undone any more
     attempts: how often it is tried when it fails; a service that does not answer is
         asked several times in any case. After the pivot there is no end of it
-    left: after the pivot: tried `attempts` times all the same, then left to an audit;
-        `Saga.left` has the error
+    left: after the pivot: tried `attempts` times all the same, then left; `Saga.left` has
+        the error
+    clean: what the saga goes on with after its end when the step was left, or could not
+        be undone; None where an audit of the hosts or of placement does that
     """
 
     name: str
@@ -40,6 +55,7 @@ class Step:
     pivot: bool = False
     attempts: int = 1
     left: bool = False
+    clean: Clean | None = None
 
 
 class Saga(abc.ABC):
@@ -101,7 +117,7 @@ class Saga(abc.ABC):
 
     @property
     def left(self):
-        """{step name: error} of steps that were left to an audit."""
+        """{step name: error} of steps that were left."""
         return self.data.get(LEFT, {})
 
     @property

@@ -29,9 +29,9 @@ def wait(req, uuid, is_told, *, timeout_s, meaning):
     """
     for _look in waiting.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)
-        if is_told(row) or row.state == journal.DONE:
+        if is_told(row) or journal.outcome(row) == journal.DONE:
             return row
-        if row.state == journal.UNDONE:
+        if journal.outcome(row) == journal.UNDONE:
             raise _refusal(req, row, meaning)
     raise exception.MessagingTimeout(
         service='conductor', reason='no reply', method=row.kind, topic='conductor'

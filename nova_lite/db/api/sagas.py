@@ -2,6 +2,7 @@
 
 import functools
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -54,9 +55,11 @@ def get(connection, uuid):
     return rows.get(connection, TABLE, exception.SagaNotFound(uuid=uuid), uuid=uuid)
 
 
-def every(connection, *, active=False, instance_uuid=None):
-    """Sagas, newest first."""
+def every(connection, *, active=False, cleaning=False, instance_uuid=None):
+    """Sagas, newest first. active: those that have a server; cleaning: and those that clean up"""
     conditions = [TABLE.c.active_for.is_not(None)] if active else []
+    if active and cleaning:
+        conditions = [sa.or_(*conditions, TABLE.c.state == journal.CLEANING)]
     where = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
     return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.created_at.desc(), **where)
 
@@ -201,6 +204,30 @@ class Journal:
         }
         self.database.write(_change, record, values, note, journal.Note(state))
 
+    def clean_later(self, record, *, wake_in_s, attempts, data, note=None, position=None):
+        values = {
+            'state': journal.CLEANING,
+            'active_for': None,
+            'owner': None,
+            'lease_until': None,
+            'attempts': attempts,
+            'data': data,
+        }
+        if position is not None:
+            values['position'] = position
+        notes = [note]
+        if record.state != journal.CLEANING:
+            values['finished_at'] = runtime.naive_now()
+            notes.append(journal.Note(journal.CLEANING))
+        self.database.write(_change, record, values, *notes, wake_in_s=wake_in_s)
+
+    def hold_server(self, record):
+        try:
+            self.database.write(_change, record, {'active_for': record.instance_uuid})
+        except db_exception.DBDuplicateEntry:
+            return False
+        return True
+
     def find(self, uuid):
         return self.database.read(rows.find, TABLE, uuid=uuid)
 
@@ -211,7 +238,7 @@ class Journal:
 def _free():
     """No one holds it. A lease that ends later than any is one of a clock that was set."""
     return sa.and_(
-        TABLE.c.state.in_((journal.RUNNING, journal.PARKED)),
+        TABLE.c.state.in_((journal.RUNNING, journal.PARKED, journal.CLEANING)),
         sa.or_(
             TABLE.c.lease_until.is_(None),
             TABLE.c.lease_until < clock.now(),
@@ -244,7 +271,9 @@ def _acquiring():
             sa.or_(_due(), TABLE.c.epoch == 0),
         )
         .values(
-            state=journal.RUNNING,
+            state=sa.case(
+                (TABLE.c.state == journal.CLEANING, journal.CLEANING), else_=journal.RUNNING
+            ),
             epoch=sa.bindparam('newest'),
             owner=sa.bindparam('holder'),
             lease_until=clock.after(sa.bindparam('lease_s', type_=sa.Float)),
@@ -282,14 +311,14 @@ def _renew(connection, held, owner, lease_s):
                 TABLE.c.uuid == uuid,
                 TABLE.c.epoch == epoch,
                 TABLE.c.owner == owner,
-                TABLE.c.state == journal.RUNNING,
+                TABLE.c.state.in_((journal.RUNNING, journal.CLEANING)),
             )
             .values(lease_until=clock.after(lease_s))
         )
 
 
 def _change(connection, record, values, *notes, wake_in_s=None):
-    held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': journal.RUNNING}
+    held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': record.state}
     computed = {} if wake_in_s is None else {'wake_at': clock.after(wake_in_s)}
     if not rows.change(connection, TABLE, values, computed=computed, **held):
         raise journal.LostLease(record.uuid)

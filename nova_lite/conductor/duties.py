@@ -1,0 +1,126 @@
+"""How moves go on cleaning up after they have ended: see saga.cleaning.
+
+The server may have moved since, or be deleted. What is not named by an id of the saga's
+own is compared with the server as it is now, in the cell that it is in now, while no
+other saga has it: what the server uses stays. Guests are their hosts' audits' and
+allocations are the super-conductor's.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.conductor import crossing
+from nova_lite.conductor import neighbours
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+
+
+def bind(move, name):
+    """The step that binds the ports to the destination."""
+    clean = saga.Clean(lambda: drop_bindings(move, move.destination.service_host), alone=True)
+    return saga.Step(name, move.bind, undo=move.unbind, clean=clean)
+
+
+def reserve(move, name):
+    """The step that reserves the volumes for another end."""
+    clean = foreign_attachments(move)
+    return saga.Step(name, move.reserve, undo=move.unreserve, clean=clean)
+
+
+def own(effect):
+    """A duty that touches nothing but what is the saga's own by its id."""
+    return saga.Clean(effect)
+
+
+def attachments(move, made_by):
+    """End the attachments that were replaced. made_by: the step that reserved the new ones"""
+
+    def end():
+        for former, _new in (move.data.get(made_by) or {}).values():
+            move.world.volume.delete_attachment(move.ctxt, former)
+
+    return saga.Clean(end)
+
+
+def foreign_attachments(move):
+    """End the attachments of the server that none of its block devices names."""
+
+    def end():
+        side, row = _now(move)
+        devices = [] if row is None else side.devices(row.uuid)
+        neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, devices)
+
+    return saga.Clean(end, alone=True)
+
+
+def bindings(move, host):
+    """Drop the bindings of the server's ports to a host. host: () -> its name"""
+    return saga.Clean(lambda: drop_bindings(move, host()), alone=True)
+
+
+def drop_bindings(move, host):
+    """Drop the bindings to a host that neither the server nor an open move of it uses."""
+    side, row = _now(move)
+    if row is None or not row.network_info or _is_used(side, row, host):
+        return
+    neighbours.unbind(move.world, move.ctxt, row.network_info, host)
+
+
+def activation(move, leaves=None):
+    """Plug the server's ports where it is. leaves: () -> a host whose bindings go then"""
+
+    def plug():
+        side, row = _now(move)
+        if row is not None and row.host and row.network_info:
+            info = neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, row.host)
+            values = {'network_info': info}
+            side.write(instances.update, row.uuid, values, expect_host=(row.host,))
+        if leaves is not None:
+            drop_bindings(move, leaves())
+
+    return saga.Clean(plug, alone=True)
+
+
+def no_bindings(move):
+    """Bind the ports of a server that is on no host to none."""
+
+    def unbind():
+        _side, row = _now(move)
+        if row is not None and row.host is None:
+            move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
+
+    return saga.Clean(unbind, alone=True)
+
+
+def foreign_ports(move):
+    """Give up the port of a request that the server does not have."""
+
+    def release():
+        _side, row = _now(move)
+        known = neighbours.port_ids(row.network_info) if row is not None else ()
+        move.world.network.undo_attach(
+            move.ctxt, move.instance_uuid, move.arguments['request'], known=known
+        )
+
+    return saga.Clean(release, alone=True)
+
+
+def _now(move):
+    """(Side, row) of the server as it is now; (None, None) when it is gone."""
+    try:
+        cell = move.world.cells.of_instance(move.instance_uuid)
+    except exception.InstanceNotFound:
+        return None, None
+    side = crossing.Side(move.world, cell, move.ctxt)
+    row = side.find(move.instance_uuid)
+    return (None, None) if row is None or row.deleted else (side, row)
+
+
+def _is_used(side, row, host):
+    """Whether the server is on a host, or may return to it or go there."""
+    ends = [
+        end
+        for each in side.read(migrations.of_instance, row.uuid)
+        if each.status not in migrations.OVER
+        for end in (each.source_compute, each.dest_compute)
+    ]
+    return host in (row.host, *ends)

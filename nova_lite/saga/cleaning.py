@@ -1,0 +1,109 @@
+"""What a saga could not clean up stays its duty after it has ended.
+
+The server is free then: whatever is cleaned may belong to a later saga of it by now. A
+duty is therefore one of two kinds. One names what is the saga's own by its id (an
+attachment, an image) and is simply repeated. Any other is done while no other saga has
+the server, which the journal's unique key decides, and looks at the server as it is now.
+Both run under the newest epoch of the saga that they belong to.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.saga import journal as journal_module
+from nova_lite.saga import step as step_module
+
+LOG = log.getLogger(__name__)
+
+DUTIES = '_duties'
+FIRST_PAUSE_S = 30
+LONGEST_PAUSE_S = 600
+
+
+def pause_s(attempts):
+    """Seconds to wait after that many attempts."""
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts, 10))
+
+
+def add(saga, step, error):
+    """Make a step that was given up a duty, with what the saga knows now."""
+    if step.clean is None:
+        return
+    known = {name: value for name, value in saga.data.items() if not name.startswith('_')}
+    duty = {
+        'step': step.name,
+        'alone': step.clean.alone,
+        'data': known,
+        'error': error['message'],
+    }
+    saga.data[DUTIES] = [*saga.data.get(DUTIES, ()), duty]
+
+
+def has_duties(saga):
+    """Whether something is left to clean."""
+    return bool(saga.data.get(DUTIES))
+
+
+class Cleaning:
+    """One attempt to do all duties of a saga that has ended otherwise."""
+
+    def __init__(self, engine, saga, record):
+        self._engine, self._saga, self._record = engine, saga, record
+
+    def go(self):
+        """Do what can be done; the saga's state then."""
+        # Those that need the server come last: others may take long.
+        duties = sorted(self._saga.data[DUTIES], key=lambda duty: duty['alone'])
+        left = [duty for duty in duties if not self._try(duty)]
+        journal, state = self._engine.journal, journal_module.CLEANING
+        self._saga.data[DUTIES] = left
+        if left:
+            seconds = pause_s(self._record.attempts)
+            journal.clean_later(
+                self._record,
+                wake_in_s=seconds,
+                attempts=self._record.attempts + 1,
+                data=self._saga.data,
+            )
+            self._engine.let_go(self._record)
+            self._engine.alarm(self._saga, seconds)
+        else:
+            state = journal_module.end_of(self._record.direction)
+            note = journal_module.Note('cleaned', self._record.step)
+            ended = {'position': self._record.position, 'data': self._saga.data}
+            journal.finish(self._record, state=state, note=note, **ended)
+        return state
+
+    def _try(self, duty):
+        """Do a duty; whether that is done with."""
+        if self._engine.stopping:
+            return False
+        try:
+            return self._do(duty)
+        except (journal_module.LostLease, exception.StaleEpoch):
+            raise
+        except Exception as error:
+            LOG.warning(
+                'Saga %s cannot clean up "%s" of server %s yet: %s: %s',
+                self._saga.uuid,
+                duty['step'],
+                self._saga.instance_uuid,
+                type(error).__name__,
+                error,
+            )
+            duty['error'] = f'{type(error).__name__}: {error}'
+            return False
+
+    def _do(self, duty):
+        known, self._saga.data = self._saga.data, {**self._saga.data, **duty['data']}
+        try:
+            steps = {step.name: step for step in self._saga.steps()}
+            step = steps.get(duty['step'])
+            if step is None or step.clean is None:
+                raise LookupError(f'there is no step "{duty["step"]}" that cleans')
+            if step.clean.alone and not self._engine.journal.hold_server(self._record):
+                duty['error'] = 'another saga has the server'
+                return False
+            return not isinstance(step.clean.do(), step_module.Pending)
+        finally:
+            self._saga.data = known

@@ -1,0 +1,149 @@
+"""What a saga could not clean up: its server is free, and it goes on cleaning."""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite.db.api import sagas
+from nova_lite.saga import cleaning
+from nova_lite.saga import journal
+from nova_lite.saga import run
+from tests.unit.saga import test_engine
+
+DOWN = exception.Unavailable(service='volume', reason='down')
+
+
+class Messy(test_engine.Toy):
+    """The fourth step, and the undo of the second, may be left for later."""
+
+    alone = False
+
+    def steps(self):
+        first, second, third, _fourth = super().steps()
+        clean = saga.Clean(self.clean, alone=self.alone)
+        return (
+            first,
+            saga.Step('second', second.do, undo=second.undo, clean=clean),
+            third,
+            saga.Step('fourth', self.do('fourth'), attempts=2, left=True, clean=clean),
+        )
+
+    def clean(self):
+        self.world.effect('mess', 'clean')
+
+
+class Alone(Messy):
+    alone = True
+
+
+class CleaningTest(test_engine.EngineTestCase):
+    kind = Messy
+
+    def engine(self, owner='one'):
+        made = super().engine(owner)
+        made.make_saga = lambda record: self.make_saga(self.kind, record)
+        return made
+
+    def end_dirty(self):
+        """Run until only the duty is left to be done, with the service still silent."""
+        self.world.fail['fourth', 'do'] = ('before', DOWN)
+        self.world.fail['mess', 'clean'] = ('before', DOWN)
+        for _attempt in range(run.ATTEMPTS + 3):
+            if self.engine().run(self.uuid) == journal.CLEANING:
+                return
+            self.clock.advance(31)
+        self.fail('it does not clean')
+
+    def cleaned(self):
+        return self.world.log.count(('mess', 'clean'))
+
+    def test_the_server_is_free_and_the_saga_goes_on(self):
+        self.end_dirty()
+        record = self.record()
+        self.assertEqual(('cleaning', None), (record.state, record.active_for))
+        self.assertEqual(journal.DONE, journal.outcome(record))
+        self.create(runtime.new_uuid())
+        self.world.fail.clear()
+        self.clock.advance(31)
+        self.assertEqual([self.uuid], [u for u in self.journal.due(9) if u == self.uuid])
+        self.assertEqual('done', self.engine('two').run(self.uuid))
+        self.assertEqual(1, self.cleaned())
+        self.assertIsNone(self.engine().run(self.uuid))
+
+    def test_what_was_not_undone(self):
+        self.world.fail['third', 'do'] = ('before', exception.Conflict(reason='first error'))
+        self.world.fail['second', 'undo'] = ('before', exception.Conflict(reason='second'))
+        self.assertEqual('cleaning', self.engine().run(self.uuid))
+        self.assertEqual(journal.UNDONE, journal.outcome(self.record()))
+        self.clock.advance(31)
+        self.assertEqual('undone', self.engine().run(self.uuid))
+        self.assertEqual('Conflict: first error', self.record().error['message'])
+
+    def test_pauses_grow_and_do_not_end(self):
+        self.assertEqual([30, 60, 120], [cleaning.pause_s(n) for n in range(3)])
+        self.assertEqual(600, cleaning.pause_s(5000))
+        self.end_dirty()
+        for attempts in range(11):
+            self.clock.advance(cleaning.pause_s(attempts) - 1)
+            self.assertIsNone(self.engine().run(self.uuid), 'before its time')
+            self.clock.advance(2)
+            self.assertEqual('cleaning', self.engine().run(self.uuid))
+
+    def test_the_server_of_another_saga_is_left_alone(self):
+        self.kind = Alone
+        self.end_dirty()
+        other = runtime.new_uuid()
+        self.create(other)
+        self.world.fail.clear()
+        self.clock.advance(31)
+        self.assertEqual('cleaning', self.engine().run(self.uuid))
+        self.assertEqual(0, self.cleaned())
+        self.assertEqual('done', self.engine().run(other))
+        self.clock.advance(61)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertEqual(1, self.cleaned())
+        self.assertIsNone(self.record().active_for)
+
+    def test_no_saga_begins_while_the_server_is_needed(self):
+        self.kind = Alone
+        self.end_dirty()
+        self.world.fail.clear()
+        self.patch(
+            Alone,
+            'clean',
+            lambda _saga: self.assertRaises(exception.Conflict, self.create, runtime.new_uuid()),
+        )
+        self.clock.advance(31)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.create(runtime.new_uuid())
+
+    def test_who_dies_while_it_holds_the_server_is_taken_over(self):
+        self.kind = Alone
+        self.end_dirty()
+        self.world.fail.clear()
+        self.clock.advance(31)
+        dead = self.journal.acquire(self.uuid, 'dead', 15)
+        self.assertTrue(self.journal.hold_server(dead))
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+        self.assertIsNone(self.engine('two').run(self.uuid))
+        self.clock.advance(16)
+        self.assertEqual('done', self.engine('two').run(self.uuid))
+        self.assertRaises(journal.LostLease, self.journal.hold_server, dead)
+        self.create(runtime.new_uuid())
+
+    def test_the_first_step_is_undone_however_long_its_database_is_silent(self):
+        self.world.fail['second', 'do'] = ('before', exception.Conflict(reason='no'))
+        self.world.fail['first', 'undo'] = ('before', DOWN)
+        for _attempt in range(2 * run.ATTEMPTS):
+            self.assertEqual('parked', self.engine().run(self.uuid))
+            self.clock.advance(31)
+        self.world.fail.clear()
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual({}, self.record().data.get('_not_undone', {}))
+
+    def test_events_tell_of_it(self):
+        self.end_dirty()
+        self.world.fail.clear()
+        self.clock.advance(31)
+        self.engine().run(self.uuid)
+        told = [event.what for event in self.database.read(sagas.events, self.uuid)]
+        self.assertEqual(['left', 'cleaning', 'cleaned', 'done'], told[-4:])
