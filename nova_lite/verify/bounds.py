@@ -21,6 +21,6 @@ class Bounds:
     limits: bool = False
     journal: bool = False
 
-
-# Work that stands still together with its cloud is not stuck.
-STOPPED = Bounds(work=math.inf, audit=math.inf)
+    def of_stopped(self):
+        """The same for a cloud that is stopped: work that stands still with it is not stuck."""
+        return dataclasses.replace(self, work=math.inf, audit=math.inf)

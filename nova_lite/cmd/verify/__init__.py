@@ -75,7 +75,8 @@ def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
         with contextlib.closing(opened) as reader:
             if running:
                 return settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
-            return settling.look(reader, settle_s=0, bounds=bounds_module.STOPPED)
+            bounds = (bounds or bounds_module.Bounds()).of_stopped()
+            return settling.look(reader, settle_s=0, bounds=bounds)
 
 
 def open_reader(directory):

@@ -1,7 +1,10 @@
 """When findings of a cloud at work count."""
 
+import math
+
 import testtools
 
+from nova_lite.verify import bounds
 from nova_lite.verify import findings
 from nova_lite.verify import settling
 
@@ -55,3 +58,10 @@ class LookTest(testtools.TestCase):
     def test_a_double_run_counts_in_one_picture(self):
         double = Finding('I3', 'server s', 'runs on h1 and h2')
         self.assertEqual(('inconsistent', ['server s'], []), self.look([double], []))
+
+
+class BoundsTest(testtools.TestCase):
+    def test_of_a_stopped_cloud(self):
+        """No age counts, and what was asked for is still looked at."""
+        stopped = bounds.Bounds(work=1, audit=1, limits=True).of_stopped()
+        self.assertEqual(bounds.Bounds(math.inf, math.inf, limits=True), stopped)
