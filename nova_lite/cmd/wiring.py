@@ -64,7 +64,7 @@ def _desk(conf, cells=None):
 
 def api(conf):
     """The compute API as a WSGI callable."""
-    api_db, cells, bus, _desk, _closing = _top(conf)
+    api_db, cells, bus, desk, _closing = _top(conf)
     neighbours = clients(conf)
     if conf.api.auth_strategy == 'keystone':
         neighbours.identity = identity.Identity(conf)
@@ -75,7 +75,9 @@ def api(conf):
         clients=neighbours,
         super_conductor=super_rpc.SuperConductorAPI(bus),
     )
-    return monitoring.Balanced(application, 'api', {'database': checks.database(api_db)})
+    return monitoring.Balanced(
+        application, 'api', {'database': checks.database(api_db)}, closing=[desk.close]
+    )
 
 
 def watched_api(app):

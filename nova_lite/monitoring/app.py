@@ -66,10 +66,12 @@ class Balanced:
 
     checks: of what no request can do without, as of a daemon
     app: what the application says it serves
+    closing: called by `close`, in this order
     """
 
-    def __init__(self, application, name, checks):
+    def __init__(self, application, name, checks, *, closing=()):
         self.app = application.app
+        self.closing = list(closing)
         self._application = application
         self._health = health.Health(name, checks)
 
@@ -79,6 +81,11 @@ class Balanced:
             return self._application(environ, start_response)
         healthy, _report = self._health.report()
         return _answer(environ, start_response, status=_status(healthy), body={'healthy': healthy})
+
+    def close(self):
+        """Finish what goes on behind the requests, when the process ends."""
+        for close in self.closing:
+            close()
 
 
 def _status(healthy):

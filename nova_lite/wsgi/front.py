@@ -31,3 +31,10 @@ class Front:
             environ['SCRIPT_NAME'] = environ.get('SCRIPT_NAME', '') + prefix
             environ['PATH_INFO'] = path[len(prefix) :]
         return application(environ, start_response)
+
+    def close(self):
+        """Close the applications that can be closed."""
+        for application in self.routes.values():
+            close = getattr(application, 'close', None)
+            if close is not None:
+                close()

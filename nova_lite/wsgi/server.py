@@ -3,8 +3,10 @@
 import collections
 import contextlib
 import errno
+import logging
 import os
 import socket
+import sys
 
 from cheroot import wsgi
 from gunicorn.app import base
@@ -12,6 +14,8 @@ from gunicorn.app import base
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.wsgi import transfers
+
+LOG = logging.getLogger(__name__)
 
 PORTS = (10000, 18000)
 MOST_CLAIMS = 100
@@ -129,6 +133,7 @@ def serve(load_application, *, host, port, workers=1, threads=16):
         lambda: transfers.Bounded(load_application(), threads),
         {
             'post_worker_init': ready,
+            'worker_exit': lambda _arbiter, worker: _leave(worker),
             'on_exit': lambda _arbiter: service.tell_systemd('STOPPING=1', address=systemd),
             'bind': f'{host}:{port}',
             'workers': workers,
@@ -143,3 +148,24 @@ def serve(load_application, *, host, port, workers=1, threads=16):
             'control_socket_disable': True,
         },
     ).run()
+
+
+def _leave(worker):
+    """End the process of a worker, which has answered the requests it had begun.
+
+    The interpreter would wait for threads that never end by themselves, such as those of
+    the health endpoint, until gunicorn kills the process after `graceful_timeout`.
+    """
+    if worker.pid != os.getpid():
+        return  # gunicorn's main process found it dead
+    reason = sys.exc_info()[1]
+    code = reason.code if isinstance(reason, SystemExit) else 0
+    try:
+        if worker.booted:
+            worker.wsgi.close()
+    except Exception:
+        LOG.exception('The application of worker %s could not be closed', worker.pid)
+        raise
+    finally:
+        logging.shutdown()
+        os._exit(code if isinstance(code, int) else 1)

@@ -176,6 +176,12 @@ class Bounded:
             answer = refuse(start_response, error)
         return Answer(answer, sock, self._transfers)
 
+    def close(self):
+        """Close the application inside, if it can be closed."""
+        close = getattr(self._application, 'close', None)
+        if close is not None:
+            close()
+
 
 def refuse(start_response, error):
     """Answer with a falcon.HTTPError, for applications without falcon; returns the body."""

@@ -1,6 +1,11 @@
-"""gunicorn's worker of threads, whose requests are bounded from their first byte on."""
+"""gunicorn's worker of threads, bounded in what slow clients and its end may take."""
 
 from gunicorn.workers import gthread
+
+from nova_lite import runtime
+
+# How long connections between two requests stay open after SIGTERM.
+LINGER_S = 0.5
 
 
 class Worker(gthread.ThreadWorker):
@@ -9,3 +14,6 @@ class Worker(gthread.ThreadWorker):
     def handle(self, conn):
         with self.wsgi.request(conn.sock):
             return super().handle(conn)
+
+    def _cap_keepalive(self, deadline):
+        super()._cap_keepalive(min(deadline, runtime.monotonic() + LINGER_S))

@@ -1,14 +1,35 @@
 """Ports for daemons that do not listen on them yet."""
 
 import contextlib
+import signal
 import socket
 import sys
 
+import requests
 import testtools
 
 from nova_lite.wsgi import server
+from tests.fixtures import ports
 from tests.fixtures import processes
 
+SERVE = """
+import sys
+from nova_lite import runtime
+from nova_lite.wsgi import server
+
+
+class Application:
+    def __call__(self, environ, start_response):
+        runtime.spawn(runtime.Event().wait, daemon=False)  # as a server's thread does
+        start_response('204 No Content', [])
+        return []
+
+    def close(self):
+        print('closed', flush=True)
+
+
+server.serve(Application, host='127.0.0.1', port=int(sys.argv[1]))
+"""
 ASK_AND_WAIT = """
 import signal
 from nova_lite.wsgi import server
@@ -49,3 +70,24 @@ class FreePortTest(testtools.TestCase):
         other.start()
         port = int(other.wait_for(other.log_text, 60, 'a port'))
         self.assertFalse(self.claim(port))
+
+
+class StopTest(testtools.TestCase):
+    """The end of a process that serves with gunicorn."""
+
+    def test_threads_that_never_end(self):
+        """They are not waited for until gunicorn kills the worker; its application is closed."""
+        port = self.useFixture(ports.Port()).number
+        command = [sys.executable, '-c', SERVE, str(port)]
+        daemon = self.useFixture(processes.Daemon(command, name='served', env={'PYTHONPATH': '.'}))
+        daemon.start()
+
+        def answers():
+            with contextlib.suppress(requests.ConnectionError):
+                return requests.get(f'http://{HOST}:{port}/', timeout=60).status_code == 204
+
+        daemon.wait_for(answers, 60, 'an answer')
+        daemon.signal(signal.SIGTERM)
+        self.assertEqual(0, daemon.wait(60))
+        self.assertIn('closed', daemon.log_text())
+        self.assertNotIn('SIGKILL', daemon.log_text())
