@@ -31,6 +31,7 @@ OURSELVES = {
     'X-User-Id': 'nova',
     'X-Project-Id': 'service',
     'X-Roles': 'admin,service',
+    'X-Service-Roles': 'service',
     'X-Auth-Token': 'nova:service',
 }
 READING = ('GET', 'HEAD')
@@ -84,10 +85,14 @@ def _load(conf, section):
 
 
 def vouching(conf):
-    """The plugin whose token goes along with the user's, or None."""
-    if 'service_user' not in conf or not conf.service_user.send_service_user_token:
+    """Return the plugin of [service_user] for service tokens, or None without one."""
+    if not _sends_service_tokens(conf):
         return None
     return _load(conf, 'service_user') if conf.service_user.auth_type else None
+
+
+def _sends_service_tokens(conf):
+    return 'service_user' in conf and conf.service_user.send_service_user_token
 
 
 def open_session(options, auth):
@@ -117,9 +122,11 @@ class Neighbour:
     title:        the service's name in messages
     version:      path of the API version, such as /v2.0; '' where there is none
     microversion: what the header of this name asks for, such as 'placement 1.36'
+    own_vouched:  send a service token with our own calls too, for a service that asks
+                  for one even of service users
     """
 
-    def __init__(self, conf, group, *, title, version='', microversion=None):
+    def __init__(self, conf, group, *, title, version='', microversion=None, own_vouched=False):
         self.title = title
         self.version = version
         self.microversion = microversion
@@ -128,6 +135,9 @@ class Neighbour:
         self.session = open_session(self.options, self.auth)
         self.trusting = isinstance(self.auth, noauth.NoAuth)
         self.voucher = None if self.trusting else vouching(conf)
+        self.own_voucher = None
+        if own_vouched and not self.trusting and _sends_service_tokens(conf):
+            self.own_voucher = self.voucher or self.auth
         self._base = None
 
     def call(self, ctxt, method, path, *, as_user=False, errors=None, **request):
@@ -170,6 +180,8 @@ class Neighbour:
     def _identity(self, ctxt, as_user):
         """Headers that say who calls; none where keystoneauth1 adds our token."""
         if not as_user or not self.has_user(ctxt):
+            if self.own_voucher is not None:
+                return {'X-Service-Token': self.own_voucher.get_token(self.session)}
             return OURSELVES if self.trusting else {}
         if self.trusting:
             return {

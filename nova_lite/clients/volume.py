@@ -99,7 +99,13 @@ class Volume:
 
     def __init__(self, conf):
         self.service = session.Neighbour(
-            conf, 'cinder', title='volume', version='/v3', microversion=MICROVERSION
+            conf,
+            'cinder',
+            title='volume',
+            version='/v3',
+            microversion=MICROVERSION,
+            # Since CVE-2023-2088 Cinder lets no one else end an attachment of a server.
+            own_vouched=True,
         )
         self.cross_az_attach = conf.cinder.cross_az_attach
 

@@ -73,7 +73,9 @@ OPTS = [
         default=True,
         help="Send our own token along with the user's, so that a long operation "
         "goes on after the user's token has expired. Without auth_type there "
-        'is none to send.',
+        'is none to send. Calls of our own to Cinder carry a service token as well, '
+        'of [cinder] when [service_user] has no auth_type: since CVE-2023-2088 Cinder ends '
+        'attachments of servers only for callers that send one with the role service.',
     ),
 ]
 

@@ -11,11 +11,15 @@ NOT_ALLOWED = 'You are not authorized to perform the requested action.'
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The identity of one request: a user, usually in a project."""
+    """The identity of one request: a user, usually in a project.
+
+    vouched: a service has shown its token along with the user's
+    """
 
     user_id: str
     project_id: str | None = None
     roles: frozenset = frozenset()
+    vouched: bool = False
 
     @property
     def is_admin(self):

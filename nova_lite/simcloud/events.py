@@ -16,6 +16,7 @@ LOG = logging.getLogger(__name__)
 
 PATH = '/os-server-external-events'
 VERSION = 'compute 2.93'
+MISSING = 404
 ATTEMPTS, PAUSE_S, TIMEOUT_S = 3, 1, 10
 MOST_AT_ONCE = 100
 SENDER, PROJECT = 'neutron', 'service'
@@ -27,6 +28,10 @@ class Silent:
     def send(self, name, concerned):
         """Forget the events."""
 
+    def uses(self, server, volume_id, attachment_id):
+        """Nobody knows: the server may use the volume."""
+        return True
+
     def close(self):
         """There is nothing to stop."""
 
@@ -37,7 +42,8 @@ class Events:
     def __init__(self, db, tokens, url):
         self._db = db
         self._tokens = tokens
-        self._url = url.rstrip('/') + PATH
+        self._compute_url = url.rstrip('/')
+        self._url = self._compute_url + PATH
         self._waiting = []
         self._changed = runtime.Condition()
         self._thread = None
@@ -57,6 +63,22 @@ class Events:
                 # Only now: a process that forks after opening us has its own thread.
                 self._thread = runtime.spawn(self._run, name='simcloud-events')
             self._changed.notify()
+
+    def uses(self, server, volume_id, attachment_id):
+        """Return whether a server has a volume by this attachment; True if not known."""
+        try:
+            response = requests.get(
+                f'{self._compute_url}/servers/{server}/os-volume_attachments/{volume_id}',
+                headers=self._headers(),
+                timeout=TIMEOUT_S,
+                proxies={'http': None, 'https': None},
+            )
+            if response.ok:
+                return response.json()['volumeAttachment']['attachment_id'] == attachment_id
+        except requests.RequestException as error:
+            LOG.warning('The compute service does not say who uses %s: %s', volume_id, error)
+            return True
+        return response.status_code != MISSING
 
     def close(self):
         """Stop after the delivery under way."""

@@ -4,6 +4,7 @@ Requests carry a token of our own identity service. With auth 'noauth' the
 headers that keystonemiddleware would set are believed as well.
 """
 
+import dataclasses
 import re
 
 from nova_lite import runtime
@@ -53,23 +54,31 @@ class Identify:
     def _caller_of(self, req):
         user_id = req.get_header('X-User-Id') if self._noauth else None
         if user_id:
-            roles = (req.get_header('X-Roles') or '').split(',')
             return caller.Caller(
                 user_id=user_id,
                 project_id=req.get_header('X-Project-Id') or req.get_header('X-Tenant-Id'),
-                roles=frozenset(role.strip().lower() for role in roles if role.strip()),
+                roles=_roles(req, 'X-Roles'),
+                vouched=self._is_from_service(req),
             )
         secret = req.get_header('X-Auth-Token')
-        token = secret and self._tokens.validate(secret, allow_expired=self._is_from_service(req))
+        vouched = self._is_from_service(req)
+        token = secret and self._tokens.validate(secret, allow_expired=vouched)
         if not token:
             raise faults.Unauthorized(
                 REFUSED,
                 headers={'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'},
             )
-        return token.caller
+        return dataclasses.replace(token.caller, vouched=vouched) if vouched else token.caller
 
     def _is_from_service(self, req):
         """A service that works on for a user may show the user's expired token."""
+        if self._noauth and caller.SERVICE in _roles(req, 'X-Service-Roles'):
+            return True
         secret = req.get_header('X-Service-Token')
         token = secret and self._tokens.validate(secret)
         return bool(token) and caller.SERVICE in token.caller.roles
+
+
+def _roles(req, header):
+    roles = (req.get_header(header) or '').split(',')
+    return frozenset(role.strip().lower() for role in roles if role.strip())

@@ -6,6 +6,7 @@ from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
+from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import volumes
@@ -254,6 +255,7 @@ ACTIONS = {
         200,
     ),
 }
+RELEASING = ('os-detach', 'os-force_detach', 'os-terminate_connection')
 # What the servers of the volume must hear of.
 EVENTS = {'os-extend': 'volume-extended', 'os-reimage': 'volume-reimaged'}
 VALIDATORS = {name: bodies.compiled(schema) for name, (_, schema, _) in ACTIONS.items()}
@@ -280,6 +282,8 @@ class ActionResource:
             volume = records.get(conn, caller, volume_id)
             return function(conn, caller, volume, wanted)
 
+        if name in RELEASING:
+            self._check_release(caller, volume_id, wanted)
         answer = self._db.change(run)
         if name in EVENTS:
             with self._db.read() as conn:
@@ -291,3 +295,10 @@ class ActionResource:
         resp.status = status
         if answer is not None:
             resp.media = answer
+
+    def _check_release(self, caller, volume_id, wanted):
+        named = wanted.get('attachment_id') if isinstance(wanted, dict) else None
+        with self._db.read() as conn:
+            records.get(conn, caller, volume_id)
+            known = records.attachments_of(conn, volume_id)
+        releases.check(caller, self._events, [row for row in known if named in (None, row['id'])])

@@ -15,6 +15,7 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import records
+from nova_lite.simcloud.volume import releases
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import views
 
@@ -190,8 +191,9 @@ def delete(conn, caller, attachment_id):
 class AttachmentResource:
     """List, create, show, update, complete and delete."""
 
-    def __init__(self, db):
+    def __init__(self, db, compute):
         self._db = db
+        self._compute = compute
 
     def _listed(self, req):
         microversion.require(req, 27)
@@ -237,6 +239,9 @@ class AttachmentResource:
 
     def on_delete_one(self, req, resp, attachment_id):
         microversion.require(req, 27)
+        with self._db.read() as conn:
+            row = get(conn, req.context.caller, attachment_id)
+        releases.check(req.context.caller, self._compute, [row])
         left = self._db.change(delete, req.context.caller, attachment_id)
         resp.media = {'attachments': [views.attachment_brief(row) for row in left]}
 

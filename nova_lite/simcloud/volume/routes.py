@@ -108,7 +108,7 @@ def add(app, db, events):
     app.add_route(v3, versions, suffix='v3')
     for name, resource, field in (
         ('volumes', volumes.VolumeResource(db), 'volume_id'),
-        ('attachments', attachments.AttachmentResource(db), 'attachment_id'),
+        ('attachments', attachments.AttachmentResource(db, events), 'attachment_id'),
         ('snapshots', snapshots.SnapshotResource(db), 'snapshot_id'),
     ):
         routing.add_crud(app, f'{v3}/{name}', resource, field)

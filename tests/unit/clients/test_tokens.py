@@ -88,8 +88,26 @@ class NeighbourTest(TokenTestCase):
         made = volumes.create(self.demo, size=1)
         volumes.wait_until_ready(self.demo, made['id'], timeout_s=60, interval_s=0.01)
         attachment = volumes.create_attachment(self.demo, made['id'], SERVER)
+        volumes.update_attachment(context.admin(), attachment['id'], {'host': 'cell1-host1'})
         volumes.delete_attachment(context.admin(), attachment['id'])
         volumes.delete(self.demo, made['id'])
+
+    def test_attachments_are_ended_with_a_service_token_alone(self):
+        """As Cinder has it since CVE-2023-2088; [cinder]'s own credentials will do."""
+        made = volume.Volume(self.conf).create(self.demo, size=1)
+        self.configure('cinder', **self.cloud.login('nova', 'service'))
+        self.configure('service_user', auth_type=None)
+        for sends in (False, True):
+            self.configure('service_user', send_service_user_token=sends)
+            volumes = volume.Volume(self.conf)
+            if not sends:
+                attachment = volumes.create_attachment(context.admin(), made['id'], SERVER)
+                volumes.update_attachment(context.admin(), attachment['id'], {'host': 'h'})
+                self.assertRaises(
+                    exception.Conflict, volumes.delete_attachment, context.admin(), attachment['id']
+                )
+            else:
+                volumes.delete_attachment(context.admin(), attachment['id'])
 
     def test_a_token_that_is_not_one(self):
         self.demo.auth_token = 'nonsense'

@@ -4,6 +4,7 @@ from tests.unit.simcloud import base
 
 V3 = '/volume/v3'
 SERVER, OTHER = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
+SERVICE = {'X-Service-Roles': 'service'}
 VERSION = {'OpenStack-API-Version': 'volume 3.60'}
 
 
@@ -58,7 +59,25 @@ class AttachmentTestCase(base.SimCloudTestCase):
         )
 
     def remove(self, attachment_id):
-        return self.demo.delete(f'{V3}/attachments/{attachment_id}', expect=200)
+        return self.demo.delete(f'{V3}/attachments/{attachment_id}', expect=200, headers=SERVICE)
+
+    def test_only_a_service_ends_what_a_server_uses(self):
+        """Since CVE-2023-2088; what has no connection yet anybody may give up."""
+        attachment_id = self.reserve()
+        self.demo.delete(f'{V3}/attachments/{attachment_id}', expect=200)
+        attachment_id = self.reserve()
+        self.connect(attachment_id)
+        for client in (self.demo, self.admin):
+            refused = client.delete(f'{V3}/attachments/{attachment_id}', expect=409)
+            self.assertIn(f'Detach volume from instance {SERVER}', str(refused))
+            for action in ('os-detach', 'os-terminate_connection'):
+                client.post(f'{V3}/volumes/{self.volume_id}/action', {action: {}}, expect=409)
+        self.admin.post(
+            f'{V3}/volumes/{self.volume_id}/action', {'os-force_detach': {}}, expect=409
+        )
+        self.assertEqual('attaching', self.status())
+        self.remove(attachment_id)
+        self.assertEqual('available', self.status())
 
     def test_reserve_connect_complete_delete(self):
         attachment_id = self.reserve()

@@ -15,9 +15,9 @@ class VolumeTestCase(base.SimCloudTestCase):
     def shown(self, volume):
         return self.demo.get(f'{V3}/volumes/{volume["id"]}')['volume']
 
-    def act(self, volume, action, value=None, *, expect=202, client=None):
+    def act(self, volume, action, value=None, *, expect=202, client=None, headers=()):
         return (client or self.demo).post(
-            f'{V3}/volumes/{volume["id"]}/action', {action: value}, expect=expect
+            f'{V3}/volumes/{volume["id"]}/action', {action: value}, expect=expect, headers=headers
         )
 
     def test_volume_begins_in_creating_and_is_available_at_once(self):
@@ -130,7 +130,8 @@ class VolumeTestCase(base.SimCloudTestCase):
         self.act(volume, 'os-begin_detaching', expect=400)
         self.act(volume, 'os-roll_detaching')
         self.assertEqual('in-use', self.shown(volume)['status'])
-        self.act(volume, 'os-detach', {})
+        self.act(volume, 'os-detach', {}, expect=409)
+        self.act(volume, 'os-detach', {}, headers={'X-Service-Roles': 'service'})
         self.assertEqual('available', self.shown(volume)['status'])
 
     def test_projects_are_apart(self):
