@@ -15,9 +15,10 @@ from nova_lite import runtime
 
 LOOK_S = 0.5
 PIECE_BYTES = 64 * 1024
-# One piece may take as long as this, and as this while too many threads wait.
-PATIENCE_S = 30
-SHORT_PATIENCE_S = 2
+# One piece may take this many looks, and this many while too many threads wait. Time is
+# counted in looks: a process that was frozen or starved must not blame its clients.
+PATIENCE = 60
+SHORT_PATIENCE = 4
 
 
 class Transfers:
@@ -26,7 +27,9 @@ class Transfers:
     def __init__(self, threads):
         self._most = max(1, threads // 2)
         self._lock = runtime.Lock()
-        self._waiting = {}  # number -> (since, socket, what to shut down), oldest first
+        # number -> (look at which it began, socket, what to shut down), oldest first
+        self._waiting = {}
+        self._looks = 0
         self._cut = set()
         self._next = 0
         self._watching = False
@@ -35,7 +38,7 @@ class Transfers:
         """Note that a read (socket.SHUT_RD) or write (SHUT_RDWR) begins; returns its number."""
         with self._lock:
             self._next += 1
-            self._waiting[self._next] = (runtime.monotonic(), sock, how)
+            self._waiting[self._next] = (self._looks, sock, how)
             if not self._watching:
                 self._watching = True
                 runtime.spawn(self._watch, name='transfers')
@@ -56,14 +59,15 @@ class Transfers:
                 if not self._waiting:
                     self._watching = False
                     return
-                self._look(runtime.monotonic())
+                self._look()
 
-    def _look(self, now):
+    def _look(self):
         """Cut what takes too long. Holds the lock: none of it can end in between."""
+        self._looks += 1
         excess = len(self._waiting) - self._most
         for number, (since, sock, how) in list(self._waiting.items()):
-            patience_s = SHORT_PATIENCE_S if excess > 0 else PATIENCE_S
-            if now - since <= patience_s:
+            patience = SHORT_PATIENCE if excess > 0 else PATIENCE
+            if self._looks - since <= patience:
                 return
             excess -= 1
             self._cut.add(number)
