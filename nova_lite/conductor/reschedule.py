@@ -51,12 +51,19 @@ class Reschedule:
         self._place(ctxt, row, reason)
 
     def _place(self, ctxt, row, reason):
-        """Claim the first alternate that placement still grants, and send the build there."""
-        self._placement.delete_allocations(ctxt, row.uuid, force=True)
+        """Claim the first alternate that placement still grants, and send the build there.
+
+        What the server holds is read before its record is taken, and replaced only as it
+        was then. So a conductor that was frozen on the way changes nothing of what another
+        one, who took the record up since, has claimed.
+        """
+        held = self._placement.holding(ctxt, row.uuid)
         alternates = _alternates_of(row)
         try:
+            row = self._write(_take_up, ctxt, row)
             for index, alternate in enumerate(alternates):
-                if self._claim(ctxt, row, alternate):
+                wanted = json.loads(alternate.allocation_request)
+                if self._claim(ctxt, row, wanted, held):
                     row = self._write(
                         cell_builds.place,
                         ctxt,
@@ -67,14 +74,19 @@ class Reschedule:
                     LOG.info('Server %s is built on %s instead', row.uuid, row.host)
                     self._send(ctxt, row, alternate)
                     return
+            if held:
+                consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
+                self._placement.replace(ctxt, consumer, {}, held.generation)
             self._write(cell_builds.give_up, ctxt, row, error=_verdict(row, reason))
-        except exception.StateChanged as changed:
+        except (exception.StateChanged, exception.AllocationConflict) as changed:
             self._lost(ctxt, row.uuid, changed)
 
-    def _claim(self, ctxt, row, alternate):
+    def _claim(self, ctxt, row, wanted, held):
+        """Hold what an alternate needs instead of `held`; False if it is not to be had."""
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        request = json.loads(alternate.allocation_request)
-        return self._placement.claim(ctxt, consumer, request, new=True)
+        if held:
+            return self._placement.replace(ctxt, consumer, wanted['allocations'], held.generation)
+        return self._placement.claim(ctxt, consumer, wanted, new=True)
 
     def _send(self, ctxt, row, selection):
         devices = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())

@@ -60,13 +60,13 @@ class TestReschedule(base.CellConductorTestCase):
 
     def test_deleted_during_the_claim(self):
         ctxt, uuid = self.server(HOSTS)
-        claim = self.cell.placement.claim
+        replace = self.cell.placement.replace
 
         def delete_first(*args, **kwargs):
             self.cell.db.write(instances.mark_deleted, uuid)
-            return claim(*args, **kwargs)
+            return replace(*args, **kwargs)
 
-        self.cell.placement.claim = delete_first
+        self.cell.placement.replace = delete_first
         self.refuse(ctxt, uuid)
         self.assertEqual([], self.allocations(uuid))
         self.assertEqual([], self.sent)
@@ -91,7 +91,7 @@ class TestKilledConductor(base.CellConductorTestCase):
         return uuid
 
     def test_goes_on(self):
-        for method in ('delete_allocations', 'claim'):
+        for method in ('holding', 'replace'):
             for after in (False, True):
                 uuid = self.interrupted(method, after=after)
                 self.conductor.audit()
@@ -105,14 +105,42 @@ class TestKilledConductor(base.CellConductorTestCase):
                 self.cell.casts.hold()
 
     def test_placement_stays_away(self):
-        uuid = self.interrupted('claim', after=False)
-        self.cell.placement.fail('claim', exception.Unavailable(service='it', reason='test'))
+        uuid = self.interrupted('replace', after=False)
+        self.cell.placement.fail('replace', exception.Unavailable(service='it', reason='test'))
         self.clock.advance(61)
         self.conductor.audit()
         self.assertEqual(('building', 'scheduling', None), self.cell.state(uuid))
 
+    def test_frozen_while_another_took_over(self):
+        """Whatever it was about to do, the other's claim stays."""
+        for method in ('delete_allocations', 'holding', 'replace'):
+            for after in (False, True):
+                uuid = self.frozen(method, after=after)
+                self.assertEqual([('build_instance', 'host-2')], self.sent)
+                self.assertEqual(('building', 'scheduling', 'host-2'), self.cell.state(uuid))
+                held = list(self.cell.placement.allocations[uuid])
+                self.assertEqual([self.cell.provider('host-2')], held)
+                self.cell.casts.hold()
+
+    def frozen(self, method, *, after):
+        """A conductor sleeps before or after it asks placement, and another takes over."""
+        ctxt, uuid = self.server(HOSTS)
+        placement = self.cell.placement
+        original = getattr(placement, method)
+
+        def sleep(*args, **kwargs):
+            setattr(placement, method, original)
+            found = original(*args, **kwargs) if after else None
+            self.clock.advance(61)
+            self.conductor._rescheduler.take_up(self.cell.row(uuid))
+            return found if after else original(*args, **kwargs)
+
+        setattr(placement, method, sleep)
+        self.conductor.reschedule_build(ctxt, 'host-1', uuid, FAILURE)
+        return uuid
+
     def test_two_conductors(self):
-        uuid = self.interrupted('claim', after=False)
+        uuid = self.interrupted('replace', after=False)
         self.clock.advance(61)
         row = self.cell.row(uuid)
         self.conductor._rescheduler.take_up(row)
