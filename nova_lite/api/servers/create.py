@@ -25,6 +25,7 @@ from nova_lite.api.servers import create_plan
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
 from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
 from nova_lite.policies import servers as rules
 
@@ -165,6 +166,16 @@ def _accept(req, plan, boot_image):
     accepted = ()
     try:
         accepted = create_accept.accept(req, plan, devices, boot_image)
+    except exception.Unavailable:
+        # The connection may have been lost after the transaction had been committed.
+        try:
+            accepted = _stored(req, plan)
+        except exception.Unavailable:
+            accepted = plan.uuids
+            LOG.error('Whether servers %s were accepted is not known yet', plan.uuids)
+            raise
+        if not accepted:
+            raise
     finally:
         create_volumes.release(
             req,
@@ -177,6 +188,16 @@ def _accept(req, plan, boot_image):
             ],
         )
     return accepted
+
+
+def _stored(req, plan):
+    """Those of the plan's servers that the API database has, in their order.
+
+    A mapping is read, since a build request may have become a record already.
+    """
+    found = req.app.api_db.read(instance_mappings.of, plan.uuids)
+    stored = {row.instance_uuid for row in found}
+    return [uuid for uuid in plan.uuids if uuid in stored]
 
 
 def _nudge(req, uuids):

@@ -3,10 +3,13 @@
 Source: reference/create-server 1.5.
 """
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
 
+LOG = log.getLogger(__name__)
 GIB = 1 << 30
 MULTIATTACH = 60
 
@@ -125,6 +128,9 @@ def _attach_one(req, uuid, device, made):
 
 
 def release(req, attachment_ids):
-    """Give reservations back."""
+    """Give reservations back: as many as the volume service takes. The rest is logged."""
     for attachment_id in attachment_ids:
-        req.app.volume.delete_attachment(req.ctxt, attachment_id)
+        try:
+            req.app.volume.delete_attachment(req.ctxt, attachment_id)
+        except exception.NovaLiteError as error:
+            LOG.error('Cannot delete attachment %s: %s', attachment_id, error)
