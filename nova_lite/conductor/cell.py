@@ -84,7 +84,7 @@ class CellConductor:
     # ---- hosts ------------------------------------------------------------
 
     def beat(self, ctxt, hosts, version):
-        returned = set()
+        returned = {}
         while True:
             rest = [host for host in hosts if host not in returned]
             try:
@@ -92,7 +92,7 @@ class CellConductor:
             except cell_hosts.Returned as error:
                 returned |= error.hosts
                 continue
-            return found | dict.fromkeys(returned, cell_hosts.RETURNED)
+            return found | returned
 
     def report_nodes(self, ctxt, nodes):
         return self._write(cell_hosts.report_nodes, ctxt, nodes)

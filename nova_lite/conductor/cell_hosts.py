@@ -20,8 +20,6 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
 COMPUTE_TOPIC = 'compute'
-# What a compute is told of a host whose heartbeat was not recorded.
-RETURNED = {'disabled': False, 'forced_down': False, 'returned': True}
 # Tasks that one host does by itself. Those that sagas drive are not among them.
 HOST_TASKS = (
     states.TaskState.SCHEDULING,
@@ -66,7 +64,10 @@ RECORD = (
 
 
 class Returned(Exception):
-    """Hosts with something of servers that were evacuated must not count as up yet."""
+    """Hosts with something of servers that were evacuated must not count as up yet.
+
+    hosts: what their compute is told of them, by host
+    """
 
     def __init__(self, hosts):
         super().__init__(hosts)
@@ -89,7 +90,13 @@ def beat(connection, ctxt, hosts, version):
     # Those that are forced down do not count as up anyway.
     left -= {row.host for row in found if row.forced_down}
     if left:
-        raise Returned(left)
+        disabled = {row.host for row in found if row.disabled}
+        raise Returned(
+            {
+                host: {'disabled': host in disabled, 'forced_down': False, 'returned': True}
+                for host in left
+            }
+        )
     return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
 
 

@@ -44,6 +44,9 @@ class TestHosts(base.CellConductorTestCase):
             self.conductor.beat(self.ctxt, self.cell.hosts, 1),
         )
 
+    def disable(self, host, disabled):
+        self.cell.db.write(services.update, self.service(host).uuid, {'disabled': disabled})
+
     def evacuate(self, host, status):
         """An evacuation from a host, in a status; returns its uuid."""
         values = {
@@ -69,6 +72,11 @@ class TestHosts(base.CellConductorTestCase):
                 self.assertEqual(['host-1'], [name for name in found if found[name]['returned']])
             self.assertFalse(services.is_up(self.service('host-1'), 60))
             self.assertTrue(services.is_up(self.service('host-2'), 60))
+            self.disable('host-1', True)
+            found = self.conductor.beat(self.ctxt, self.cell.hosts, 1)
+            told = {'disabled': True, 'forced_down': False, 'returned': True}
+            self.assertEqual({'host-1': told}, found)
+            self.disable('host-1', False)
             self.cell.db.write(migrations.update, uuid, {'status': str(status.COMPLETED)})
             self.assertEqual({}, self.conductor.beat(self.ctxt, self.cell.hosts, 1))
             self.assertTrue(services.is_up(self.service('host-1'), 60))
