@@ -11,7 +11,7 @@ import signal
 from nova_lite import runtime
 from tests.crash import cases
 
-RESTART_S = 60
+RESTART_S = 180
 DATABASE_AWAY_S = 20
 REFUSED = 'is run by someone else'
 

@@ -23,7 +23,7 @@ MOVES = 10
 # Recovery is bounded by the options of the fixture; the rest is for a busy machine.
 ACCEPT_S = 120
 SETTLE_S = 120
-RESTART_S = 60
+RESTART_S = 180
 KINDS = (
     'super-conductor.top',
     'scheduler.top',

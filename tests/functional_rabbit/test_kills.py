@@ -1,7 +1,7 @@
 """A part of the kill tables; `tox -e crash` runs them whole.
 
 Each kind of daemon dies by `kill -9` while moves between cells are held at points that
-are spread over all their steps.
+are spread over all their steps, and during builds, deletions and power actions.
 """
 
 import testtools

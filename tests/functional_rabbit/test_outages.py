@@ -19,8 +19,8 @@ from tests.fixtures import servers
 
 OUTAGE_S = 60
 # How long after its return a daemon may go on without: on two quiet cores, and here.
-RECONNECT_S, BACK_S = 10, 60
-SAID_S = 60
+RECONNECT_S, BACK_S = 10, 180
+SAID_S = 180
 ACCEPT_S = SETTLE_S = 180
 DATABASE_USERS = ('super-conductor.top', 'conductor.cell1', 'scheduler.top', 'api.top')
 BOOTS, BEFORE, MOVES = 12, 4, 4
