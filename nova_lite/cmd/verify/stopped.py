@@ -33,12 +33,12 @@ def reachable(directory):
 
 
 def _settings(directory, conf):
-    """What finds the databases; nobody has to show who they are to what we serve."""
+    """What finds the databases. Tokens are checked: other users of the machine get none."""
     own = layout.Layout(layout.Settings(state_dir=directory))
     url = conf.api_database.connection
     server = url.removesuffix(f'/{own.database_name(layout.API)}')
     sqlite = url.startswith('sqlite')
-    return layout.Settings(state_dir=directory, auth='noauth', database=None if sqlite else server)
+    return layout.Settings(state_dir=directory, database=None if sqlite else server)
 
 
 def _pointing(conf, places, urls):
