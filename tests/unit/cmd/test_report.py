@@ -38,7 +38,7 @@ class ReportTests(testtools.TestCase):
         daemon.signal(signal.SIGUSR2)
         daemon.wait_for_log('the broker is away', 60)
         text = daemon.log_text()
-        self.assertIn('in wait', text, 'where the main thread is')
+        self.assertIn('nova_lite/service.py', text, 'where the main thread is')
         self.assertIn('service_down_time = 60', text)
         self.assertNotIn('hidden', text)
         self.assertEqual(0, daemon.stop(20))

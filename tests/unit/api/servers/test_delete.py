@@ -12,6 +12,7 @@ from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.rpc import interface
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base
@@ -81,7 +82,12 @@ class Sweeping:
         for cell in self.api.cells.every():
             cell.db.write(_age, past)
         table = api_models.BuildRequest.__table__
-        self.api.api_db.write(lambda c: c.execute(table.update().values(lease_until=past)))
+        # No scheduler that was asked to claim for it can answer any more.
+        values = {
+            'lease_until': past,
+            'created_at': past - datetime.timedelta(seconds=interface.LONG),
+        }
+        self.api.api_db.write(lambda c: c.execute(table.update().values(values)))
         boss.sweep_builds()
         boss.sweep_deletions()
 
