@@ -23,11 +23,14 @@ WATCH_S = 5
 STOP_LIMIT_S = 40
 # A daemon whose database or bus is away looks for it again after so many seconds.
 WAIT_S = 1
+# Seconds between attempts at a heartbeat while the database or bus is away.
+HEARTBEAT_RETRY_S = 2
 
 
 class Daemon:
-    """One daemon. manager: may have start(), stopping(), stop(), periodics() ->
-    [(seconds, method)]. What takes long looks out for `stopping`, which comes first.
+    """One daemon. manager: may have start(), stopping(), stop(), periodics() and
+    heartbeats(), both -> [(seconds, method)]. What takes long looks out for `stopping`,
+    which comes first. A heartbeat that fails is repeated without waiting for its turn.
 
     servers: oslo.messaging servers that answer with the manager
     closing: called last, newest first: connections to give back
@@ -42,6 +45,7 @@ class Daemon:
         self._reloading = list(reloading)
         self.checks, self.collectors = {'work': self._check_work}, []
         self._ready = False
+        self._stopping = runtime.Event()
         self._periodics = None
         self._worker = None
 
@@ -71,6 +75,8 @@ class Daemon:
         for server in self._servers:
             server.start(override_pool_size=self._threads)
         tasks = [_periodic(*task) for task in (self._tell('periodics') or ())]
+        for seconds, method in self._tell('heartbeats') or ():
+            tasks.append(_periodic(seconds, _persistent(method, self._stopping)))
         if tasks:
             self._periodics = periodics.PeriodicWorker(
                 [(task, (), {}) for task in tasks],
@@ -107,6 +113,7 @@ class Daemon:
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""
+        self._stopping.set()
         self._tell('stopping')
         if self._periodics is not None:
             self._periodics.stop()
@@ -129,6 +136,31 @@ def _periodic(seconds, method):
             method()
 
     return task
+
+
+def _persistent(method, stopping):
+    """Return `method` so that it is repeated until its service answers or `stopping` is set.
+
+    A host counts as down after a few missed heartbeats. An attempt that takes long and
+    fails would cost several of them if the next one waited for its turn.
+    """
+
+    @functools.wraps(method)
+    def attempt():
+        while not stopping.is_set():
+            try:
+                method()
+                return
+            except exception.Unavailable as error:
+                LOG.warning(
+                    'Heartbeat %s failed: %s. Retrying in %s s.',
+                    method.__qualname__,
+                    error,
+                    HEARTBEAT_RETRY_S,
+                )
+            runtime.wait(stopping, HEARTBEAT_RETRY_S)
+
+    return attempt
 
 
 def _log_failure(task, *how, traceback=None):

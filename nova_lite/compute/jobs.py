@@ -299,8 +299,9 @@ class Jobs:
         except Interrupted:
             LOG.info('Work on %s makes room', work.key)
             return None
-        except Exception:
+        except Exception as error:
             # The end of the line, as in RPC dispatch: nothing may end a pool
             # thread without a word, and the audit takes the guest up again.
-            LOG.exception('Work on %s stopped without an end', work.key)
+            away = isinstance(error, exception.Unavailable)
+            LOG.error('Work on %s stopped without an end: %s', work.key, error, exc_info=not away)
             return None

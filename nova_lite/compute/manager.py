@@ -89,10 +89,13 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
         """(seconds between, method) of what is done again and again."""
         options = self.conf.compute
         return [
-            (self.conf.report_interval, self.beat),
             (options.resource_update_interval, self.report_inventory),
             (options.audit_interval, self.audit),
         ]
+
+    def heartbeats(self):
+        """(seconds between, method) of what tells that the hosts are up."""
+        return [(self.conf.report_interval, self.beat)]
 
     def beat(self):
         """One heartbeat for all hosts that count as up."""

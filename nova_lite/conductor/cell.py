@@ -76,10 +76,11 @@ class CellConductor:
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""
-        return [
-            (self.conf.report_interval, self.report),
-            (self.conf.conductor.audit_interval, self.audit),
-        ]
+        return [(self.conf.conductor.audit_interval, self.audit)]
+
+    def heartbeats(self):
+        """(seconds between, method) of what tells that the conductor is up."""
+        return [(self.conf.report_interval, self.report)]
 
     # ---- hosts ------------------------------------------------------------
 

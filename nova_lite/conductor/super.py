@@ -165,7 +165,6 @@ class SuperConductor:
             (interval, self.sweep_sagas),
             (interval, self.confirm_resizes),
             (self.conf.conductor.audit_interval, self.sweep_deletions),
-            (self.conf.report_interval, self.beat),
         ]
         if self.conf.conductor.allocation_audit_interval > 0:
             tasks.append((self.conf.conductor.allocation_audit_interval, self.audit_allocations))
@@ -176,6 +175,10 @@ class SuperConductor:
                 (self.conf.scheduler.discover_hosts_in_cells_interval, self.discover_hosts)
             )
         return tasks
+
+    def heartbeats(self):
+        """(seconds between, method) of what tells that the super-conductor is up."""
+        return [(self.conf.report_interval, self.beat)]
 
     def start(self):
         """Begin to keep time for sagas."""

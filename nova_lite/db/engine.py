@@ -195,8 +195,12 @@ class _Conflict(Exception):
 
 
 def _unavailable(error, **facts):
-    """Return an Unavailable without the statement and its values. facts: for its kwargs"""
-    reason = str(error).split('\n[SQL:', 1)[0]
+    """Return an Unavailable without the statement and its values. facts: for its kwargs
+
+    Its reason is one line, which is what each failure takes in a log.
+    """
+    text = str(error).split('\n[SQL:', 1)[0].split('\n(Background on', 1)[0]
+    reason = ' '.join(line.strip() for line in text.splitlines())
     return exception.Unavailable(service='The database', reason=reason, **facts)
 
 

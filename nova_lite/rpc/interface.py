@@ -264,7 +264,8 @@ def _dispatch(declared, implementation, labels):
                 return implementation(ctxt, **arguments)
         except exception.NovaLiteError as error:
             if declared.rpc_kind == 'cast':
-                LOG.exception('%s failed', implementation.__name__)
+                away = isinstance(error, exception.Unavailable)
+                LOG.error('%s failed: %s', implementation.__name__, error, exc_info=not away)
                 return None
             LOG.debug(
                 '%s answers with %s: %s', implementation.__name__, type(error).__name__, error

@@ -114,7 +114,13 @@ class Run:
             if first or self._is_transient(error):
                 # The first step has the server's own states: without them it stays as it is.
                 return self._retry(step, error)
-            LOG.exception('Saga %s: undo of "%s" failed; going on', self.saga.uuid, step.name)
+            LOG.error(
+                'Saga %s: undo of "%s" failed, going on: %s',
+                self.saga.uuid,
+                step.name,
+                error,
+                exc_info=not isinstance(error, exception.Unavailable),
+            )
             self._note(step_module.NOT_UNDONE, step, describe(error))
             cleaning.add(self.saga, step, describe(error))
         else:

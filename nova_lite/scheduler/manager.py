@@ -59,8 +59,8 @@ class SchedulerManager:
         world = self.world
         world.cells.cell0.db.write(services.beat, [world.conf.host], BINARY, TOPIC)
 
-    def periodics(self):
-        """(seconds between, method) of what is done again and again."""
+    def heartbeats(self):
+        """(seconds between, method) of what tells that the scheduler is up."""
         return [(self.world.conf.report_interval, self.beat)]
 
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):

@@ -1,5 +1,6 @@
 """The daemon's own behaviour, apart from what it serves."""
 
+import math
 import os
 import signal
 import sys
@@ -101,6 +102,60 @@ class Sleepless(clock.ManualRuntime):
 
     def sleep(self, seconds):
         self.advance(seconds)
+
+    def wait(self, event, seconds=None):
+        self.advance(seconds)
+        return event.is_set()
+
+
+class Beating:
+    """A manager whose heartbeat fails so many times."""
+
+    def __init__(self, failures):
+        self.failures = failures
+        self.beats, self.failed = [], runtime.Event()
+
+    def heartbeats(self):
+        return [(0.01, self.beat)]
+
+    def beat(self):
+        self.beats.append(runtime.monotonic())
+        if len(self.beats) <= self.failures:
+            self.failed.set()
+            raise exception.Unavailable(service='The database', reason='connection refused')
+
+
+class HeartbeatTests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.logger = self.useFixture(fixtures.FakeLogger())
+
+    def test_is_repeated_before_its_next_turn(self):
+        manager = Beating(failures=3)
+        with runtime.install(Sleepless()):
+            began = runtime.monotonic()
+            service._persistent(manager.beat, runtime.Event())()
+        waits = [at - began for at in manager.beats]
+        self.assertEqual([n * service.HEARTBEAT_RETRY_S for n in range(4)], waits)
+        # Less than a turn, even of the shortest report interval that makes sense.
+        self.assertLessEqual(service.HEARTBEAT_RETRY_S, 2)
+
+    def test_failures_are_one_line_each(self):
+        manager = Beating(failures=3)
+        with runtime.install(Sleepless()):
+            service._persistent(manager.beat, runtime.Event())()
+        lines = self.logger.output.splitlines()
+        self.assertEqual(3, len(lines), lines)
+        for line in lines:
+            self.assertIn('Beating.beat failed: The database', line)
+
+    def test_ends_with_the_daemon(self):
+        manager = Beating(failures=math.inf)
+        daemon = service.Daemon('compute', manager)
+        daemon.start()
+        self.assertTrue(runtime.wait(manager.failed, 60))
+        daemon.stop()
+        self.assertFalse(daemon.alive)
 
 
 class StartTests(testtools.TestCase):

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import fixtures
 from oslo_log import log
 import testtools
 
@@ -217,6 +218,18 @@ class TestJobs(testtools.TestCase):
         self.jobs.run('a', self.at_once('next'))
         self.later(1)
         self.assertEqual(['next'], self.log)
+
+    def test_services_that_are_away_are_one_line(self):
+        logger = self.useFixture(fixtures.FakeLogger())
+
+        def work():
+            yield jobs.Pause(1)
+            raise exception.Unavailable(service='The database', reason='connection refused')
+
+        self.jobs.run('a', work())
+        self.later(1)
+        (line,) = logger.output.splitlines()
+        self.assertIn('Work on a stopped without an end: The database', line)
 
     def test_stop_drops_what_waits(self):
         self.jobs.start()

@@ -125,7 +125,8 @@ class TestManager(testtools.TestCase):
         return [guest.uuid for guest in self.cell.driver.list_guests(host)]
 
     def test_periodics(self):
-        for seconds, method in self.cell.compute.periodics():
+        compute = self.cell.compute
+        for seconds, method in (*compute.periodics(), *compute.heartbeats()):
             self.assertGreater(seconds, 0)
             method()
 

@@ -7,6 +7,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.db import engine
+from tests.fixtures import ports
 
 
 class TestDatabase(testtools.TestCase):
@@ -23,6 +24,15 @@ class TestDatabase(testtools.TestCase):
         error = self.assertRaises(exception.Unavailable, database.read, lose)
         self.assertEqual('The database is not available: server gone', str(error))
         self.assertEqual('The database is not available.', error.message)
+
+    def test_a_server_that_is_away_takes_one_line_of_a_log(self):
+        port = self.useFixture(ports.Port()).number
+        for driver in ('mysql+pymysql', 'postgresql+psycopg'):
+            database = engine.Database(f'{driver}://user@127.0.0.1:{port}/cell')
+            self.addCleanup(database.dispose)
+            error = self.assertRaises(exception.Unavailable, database.read, lambda _c: None)
+            self.assertIn('127.0.0.1', str(error))
+            self.assertEqual([str(error)], str(error).splitlines())
 
     def test_a_lost_connection_is_made_anew(self):
         directory = self.useFixture(fixtures.TempDir()).path

@@ -1,5 +1,6 @@
 """Both ends of a declared interface, over the embedded bus."""
 
+import fixtures
 import testtools
 
 from nova_lite import conf
@@ -9,6 +10,7 @@ from nova_lite import rpc
 from nova_lite import runtime
 from nova_lite.objects import selection
 from nova_lite.rpc import embedded
+from nova_lite.rpc import interface
 from nova_lite.rpc import transport
 
 
@@ -115,6 +117,18 @@ class InterfaceTest(testtools.TestCase):
             exception.RemoteError, self.client.add, self.ctxt, 'host-1', 'bug'
         )
         self.assertIn('KeyError', str(error))
+
+    def test_services_that_are_away_are_one_line_of_a_cast(self):
+        logger = self.useFixture(fixtures.FakeLogger())
+
+        def nudge(ctxt, host, thing):
+            raise exception.Unavailable(service='The database', reason='connection refused')
+
+        labels = {'interface': 'ToyAPI', 'method': 'nudge'}
+        method = interface._dispatch(ToyAPI.methods['nudge'], nudge, labels)
+        self.assertIsNone(method(self.ctxt, host='host-1', thing=1))
+        (line,) = logger.output.splitlines()
+        self.assertIn('nudge failed: The database is not available', line)
 
     def test_objects_travel(self):
         thing = selection.Selection(

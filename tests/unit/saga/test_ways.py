@@ -188,3 +188,11 @@ class WaysTest(testtools.TestCase):
         self.assertEqual('undone', self.run_to_end())
         self.assertEqual('Conflict: stuck', self.row().data['_not_undone']['take']['message'])
         self.assertEqual('undo choose', self.world.log[-1])
+
+    def test_services_that_stay_away_are_one_line_each(self):
+        logger = self.useFixture(fixtures.FakeLogger())
+        self.world.errors['leave', 'do'] = [NO] * 3
+        self.world.errors['take', 'undo'] = [LOST] * 20
+        self.assertEqual('undone', self.run_to_end())
+        self.assertIn('undo of "take" failed, going on: Timed out', logger.output)
+        self.assertNotIn('Traceback', logger.output)
