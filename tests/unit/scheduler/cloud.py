@@ -45,6 +45,8 @@ class CloudTestCase(base.SchedulerTestCase):
                     'disabled': False,
                 },
             )
+        # A machine that stands still for seconds is no cell that does not answer.
+        self.set('api', cell_timeout=60)
         self.cells = cells.Cells(self.conf, self.api_db)
         self.addCleanup(self.cells.close)
         self.ctxt = context.RequestContext(
