@@ -136,7 +136,14 @@ class SdkTestCase(testtools.TestCase):
         volumes.complete_attachment(attachment)
         self.assertEqual('in-use', volumes.get_volume(volume).status)
         self.assertEqual([attachment.id], [one.id for one in volumes.attachments()])
-        volumes.delete_attachment(attachment)
+        self.assertRaises(exceptions.ConflictException, volumes.delete_attachment, attachment)
+        service = self.connect('nova', 'service')
+        gone = volumes.delete(
+            f'/attachments/{attachment.id}',
+            headers={'X-Service-Token': service.auth_token},
+            microversion='3.44',
+        )
+        self.assertEqual(200, gone.status_code)
         snapshot = volumes.create_snapshot(volume_id=volume.id, name='s')
         volumes.wait_for_status(snapshot)
         volumes.delete_snapshot(snapshot)
