@@ -101,8 +101,9 @@ class Saga(abc.ABC):
         """The idempotency key of one step, for the far side.
 
         Another one after the step failed: a far side keeps failures, too.
+        step: its name, or 'name/part' of one that asks for several things
         """
-        tries = self.data.get(TRIES, {}).get(step)
+        tries = self.data.get(TRIES, {}).get(step.partition('/')[0])
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
 
     @property

@@ -20,7 +20,12 @@ NO = exception.Conflict(reason='no')
 
 
 class World:
-    """errors: {(step, 'do' or 'undo'): [what to raise or return, ...]}, then success."""
+    """errors: {(step, 'do' or 'undo'): [what to raise or return, ...]}, then success.
+
+    part: of what each step asks for; '' for all of it
+    """
+
+    part = ''
 
     def __init__(self):
         self.errors = {}
@@ -29,7 +34,7 @@ class World:
 
     def act(self, made, name, verb):
         self.log.append(f'{verb} {name}')
-        self.keys.append(made.key(name))
+        self.keys.append(made.key(f'{name}{self.part}'))
         queue = self.errors.get((name, verb), [])
         if not queue:
             return None
@@ -196,3 +201,10 @@ class WaysTest(testtools.TestCase):
         self.assertEqual('undone', self.run_to_end())
         self.assertIn('undo of "take" failed, going on: Timed out', logger.output)
         self.assertNotIn('Traceback', logger.output)
+
+    def test_parts_of_a_step_have_another_key_after_it_failed(self):
+        self.world.part = '/discard'
+        self.world.errors['leave', 'do'] = [NO, NO]
+        self.assertEqual('done', self.run_to_end())
+        keys = [key.partition('/')[2] for key in self.world.keys if 'leave' in key]
+        self.assertEqual(['leave/discard', 'leave/discard/1', 'leave/discard/2'], keys)
