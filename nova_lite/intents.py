@@ -103,9 +103,17 @@ def _begin(connection, ctxt, intent):
     Who is late finds that the saga has made it, or a newer epoch: that the saga has ended
     without it, and that nothing would ever end what this would begin. Raises StaleEpoch.
     """
-    if not moves.has_begun(connection, ctxt, intent.instance_uuid, intent.order):
+    what = ctxt, intent.instance_uuid, intent.order
+    if moves.has_begun(connection, *what):
+        return
+    try:
         epochs.hold(connection, intent.uuid, 0)
-        moves.begin(connection, ctxt, intent.instance_uuid, intent.order)
+    except exception.StaleEpoch:
+        # The saga may have made it since: while this one waited for its transaction.
+        if not moves.has_begun(connection, *what):
+            raise
+        return
+    moves.begin(connection, *what)
 
 
 def _record(api_db, cell, ctxt, intent):

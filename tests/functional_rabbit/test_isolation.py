@@ -6,6 +6,7 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import context
+from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api.servers import update
 from nova_lite.conductor import fence
@@ -18,6 +19,7 @@ from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.objects import flavor as flavor_objects
@@ -43,6 +45,12 @@ RECORD = {
     'flavor': {},
 }
 SAGA = '88888888-8888-4888-8888-888888888888'
+ORDER = {
+    'action': 'attach_volume',
+    'changes': {'locked': False},
+    'task_states': None,
+    'vm_states': None,
+}
 
 
 class Isolation:
@@ -174,17 +182,11 @@ class Isolation:
     def test_a_move_that_is_begun_twice_at_once(self):
         cell = self.useFixture(database.CellDatabase())
         uuid, ctxt = runtime.new_uuid(), context.admin()
-        order = {
-            'action': 'attach_volume',
-            'changes': {'locked': False},
-            'task_states': None,
-            'vm_states': None,
-        }
         cell.write(instances.create, [{**RECORD, 'uuid': uuid}])
 
         def first(connection):
-            self.assertTrue(moves.begin(connection, ctxt, uuid, order))
-            other = self.pool.submit(cell.write, moves.begin, ctxt, uuid, order)
+            self.assertTrue(moves.begin(connection, ctxt, uuid, ORDER))
+            other = self.pool.submit(cell.write, moves.begin, ctxt, uuid, ORDER)
             runtime.wait(runtime.Event(), 0.5)  # for the other to come to the record
             return other
 
@@ -192,6 +194,22 @@ class Isolation:
         begun = sa.select(actions.ACTIONS.c.action).where(actions.ACTIONS.c.instance_uuid == uuid)
         found = cell.read(lambda connection: connection.scalars(begun).all())
         self.assertEqual(['attach_volume'], found)
+
+    def test_a_request_that_waits_for_its_saga_to_begin(self):
+        """It finds the newer epoch, and that what it was to do has been done."""
+        cell = self.useFixture(database.CellDatabase())
+        uuid, ctxt = runtime.new_uuid(), context.admin()
+        cell.write(instances.create, [{**RECORD, 'uuid': uuid}])
+        intent = intents.Intent(kind='x', uuid=SAGA, instance_uuid=uuid, order=ORDER)
+
+        def saga(connection):
+            epochs.hold(connection, SAGA, 1)
+            moves.begin(connection, ctxt, uuid, ORDER)
+            request = self.pool.submit(cell.write, intents._begin, ctxt, intent)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the epoch
+            return request
+
+        cell.write(saga).result(WAIT_S)
 
     def test_who_holds_a_record_sees_what_was_done_to_it(self):
         cell = self.useFixture(database.CellDatabase())
