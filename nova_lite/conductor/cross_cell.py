@@ -194,12 +194,12 @@ class CrossCellResize(resize.Resize):
         )
         for migration in copy.migrations:
             migration['hidden'] = True
-        self.there.write(self._copy, copy, self.group())
-
-    def _copy(self, connection, copy, group):
-        copies.create(connection, copy, self.uuid)
-        host = self.destination.service_host
-        group_policies.check(connection, self.instance_uuid, host, group)
+        self.there.write(copies.create, copy, self.uuid)
+        group = self.group()
+        if group is not None:
+            # Not with the copy: of two members that come at once neither would see the other.
+            host = self.destination.service_host
+            self.there.write(group_policies.check, self.instance_uuid, host, group)
 
     def drop_copy(self):
         self.there.purge(self.instance_uuid)

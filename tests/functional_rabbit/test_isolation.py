@@ -1,15 +1,19 @@
 """Two transactions at once on MariaDB and PostgreSQL: who waits sees what was done."""
 
 import datetime
+import types
 
 import sqlalchemy as sa
 import testtools
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api.servers import update
+from nova_lite.conductor import cross_cell
 from nova_lite.conductor import fence
+from nova_lite.conductor import group_policies
 from nova_lite.conductor import move_records
 from nova_lite.conductor import unshelve
 from nova_lite.db.api import build_requests
@@ -19,6 +23,7 @@ from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
+from nova_lite.db.cell import copies
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -50,6 +55,11 @@ ORDER = {
     'changes': {'locked': False},
     'task_states': None,
     'vm_states': None,
+}
+GROUP = {
+    'uuid': '99999999-9999-4999-8999-999999999999',
+    'policy': 'anti-affinity',
+    'rules': {},
 }
 
 
@@ -210,6 +220,64 @@ class Isolation:
             return request
 
         cell.write(saga).result(WAIT_S)
+
+    def coming(self, uuid):
+        """What is copied of a member of GROUP that moves to host-9 of another cell."""
+        migration = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'migration_type': 'resize',
+            'status': 'pre-migrating',
+            'source_compute': 'host-1',
+            'dest_compute': 'host-9',
+        }
+        record = {**RECORD, 'uuid': uuid, 'host': None, 'group_uuid': GROUP['uuid']}
+        return copies.Copy(record, devices=[], tags=[], actions=[], migrations=[migration])
+
+    def test_a_member_that_comes_while_another_is_decided_about(self):
+        cell = self.useFixture(database.CellDatabase())
+        there = runtime.new_uuid()
+        values = {'uuid': there, 'group_uuid': GROUP['uuid'], 'vm_state': 'active'}
+        cell.write(instances.create, [{**RECORD, **values}])
+        copy = self.coming(runtime.new_uuid())
+
+        def first(connection):
+            copies.create(connection, copy, copy.migrations[0]['uuid'])
+            group_policies.check(connection, copy.instance['uuid'], 'host-9', GROUP)
+            other = self.pool.submit(cell.write, group_policies.check, there, 'host-9', GROUP)
+            runtime.wait(runtime.Event(), 0.5)  # for the other to come to the records
+            return other
+
+        other = cell.write(first)
+        self.assertRaises(exception.GroupPolicyViolated, other.result, WAIT_S)
+
+    def test_two_members_that_come_to_a_cell_at_once(self):
+        cell = self.useFixture(database.CellDatabase())
+        waiting = []
+
+        def move(write):
+            copy = self.coming(runtime.new_uuid())
+            saga = types.SimpleNamespace(
+                uuid=copy.migrations[0]['uuid'],
+                instance_uuid=copy.instance['uuid'],
+                here=types.SimpleNamespace(copy=lambda uuid: copy),
+                there=types.SimpleNamespace(write=write),
+                destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
+                group=lambda: GROUP,
+            )
+            cross_cell.CrossCellResize.copy(saga)
+
+        def write(function, *args):
+            def overtaken(connection):
+                function(connection, *args)
+                if function is group_policies.check:
+                    waiting.append(self.pool.submit(move, cell.write))
+                    runtime.wait(runtime.Event(), 0.5)  # for the other to come to the records
+
+            cell.write(overtaken)
+
+        move(write)
+        self.assertRaises(exception.GroupPolicyViolated, waiting[0].result, WAIT_S)
 
     def test_who_holds_a_record_sees_what_was_done_to_it(self):
         cell = self.useFixture(database.CellDatabase())

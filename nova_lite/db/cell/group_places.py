@@ -37,10 +37,11 @@ def hold_group(connection, group_uuid):
     """As `of_group`; the members' records stay locked until the transaction ends.
 
     Who decides about a member locks the member's own record too. So of two that decide at
-    once one waits, and then sees what the other has written.
+    once one waits, and then sees what the other has written. To PostgreSQL a record that
+    was added while a statement waited is not there; so they are read again.
     """
-    members = _members(connection, _in(group_uuid), lock=True)
-    return _places(connection, members, building=False)
+    _members(connection, _in(group_uuid), lock=True)
+    return of_group(connection, group_uuid)
 
 
 def _in(group_uuid):
