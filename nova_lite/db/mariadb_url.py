@@ -3,7 +3,6 @@
 OPTIONS = {
     # oslo.db asks for a charset without the characters beyond 65535 where none is named.
     'charset': 'utf8mb4',
-    'init_command': 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 }
 
 

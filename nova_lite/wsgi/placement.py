@@ -36,6 +36,7 @@ import psycopg
 import sqlalchemy
 
 from nova_lite import runtime
+from nova_lite.db import engine as database
 from nova_lite.db import mariadb_url
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
@@ -196,9 +197,6 @@ def use_database(conf):
     """Point placement at the database of `conf`, whatever it used before."""
     settings = dict(conf.placement_database)
     del settings['sync_on_startup']
-    # A claim of a new consumer first deletes what is not there: at MariaDB's own level two
-    # such claims lock each other's gap, and one of them is made again. Generations guard
-    # the rest.
     url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
     settings['connection'] = url.render_as_string(hide_password=False)
     manager = enginefacade.transaction_context()
@@ -208,8 +206,25 @@ def use_database(conf):
     engine = db_api.get_placement_engine()
     if engine.dialect.name == 'sqlite':
         keep_connections(engine)
+    else:
+        set_isolation(engine)
     if engine.dialect.driver == 'psycopg':
         give_row_ids(engine)
+
+
+def set_isolation(engine):
+    """Set the isolation level of each connection, whatever a URL tells the driver to send.
+
+    A claim of a new consumer first deletes what is not there: at MariaDB's own level two
+    such claims lock each other's gap, and one of them is made again. Generations guard
+    the rest.
+    """
+
+    @sqlalchemy.event.listens_for(engine, 'connect')
+    def connect(connection, record):
+        engine.dialect.set_isolation_level(connection, database.ISOLATION)
+
+    engine.dispose()
 
 
 def keep_connections(engine):

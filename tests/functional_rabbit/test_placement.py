@@ -19,11 +19,15 @@ TURNS = 3
 
 
 class _PlacementOn:
-    """Claims, moves and queries at the same time, without one refused or failed."""
+    """Claims, moves and queries at the same time, without one refused or failed.
+
+    other_isolation: query of a URL by which connections begin at another isolation level
+    """
 
     def setUp(self):
         super().setUp()
-        url = self.useFixture(self.server()).create_database('placement')
+        url = sa.make_url(self.useFixture(self.server()).create_database('placement'))
+        url = url.update_query_dict(self.other_isolation).render_as_string(hide_password=False)
         application = placement.make_app(url, auth_strategy='noauth', threads=THREADS)
         self.http = self.useFixture(http.Http({'/placement': application}, threads=THREADS))
         self.connect(self.http.url + '/placement')
@@ -50,6 +54,10 @@ class _PlacementOn:
             thread.join()
         self.assertEqual([True] * 4 * THREADS * TURNS, [bool(one) for one in done])
         self.assertEqual({}, self.providers.allocations(self.admin, host))
+
+        with db_api.get_placement_engine().connect() as connection:
+            found = connection.exec_driver_sql(self.isolation_sql).scalar()
+        self.assertEqual('read committed', found.lower().replace('-', ' '))
 
     def test_all_threads_lose_a_race(self):
         """Each claim holds a connection when it needs its second."""
@@ -102,6 +110,8 @@ class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
     """On MariaDB."""
 
     server = mariadb.MariaDB
+    isolation_sql = 'SELECT @@SESSION.tx_isolation'
+    other_isolation = {'init_command': "SET SESSION tx_isolation = 'REPEATABLE-READ'"}
 
     def test_no_locks_of_what_is_not_there(self):
         """Two claims of new consumers delete nothing first; none waits for the other then."""
@@ -123,3 +133,5 @@ class PostgreSQLTest(_PlacementOn, base.PlacementClientTestCase):
     """On PostgreSQL."""
 
     server = postgresql.PostgreSQL
+    isolation_sql = 'SHOW transaction_isolation'
+    other_isolation = {'options': '-c default_transaction_isolation=serializable'}
