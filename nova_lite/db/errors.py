@@ -110,12 +110,22 @@ def may_have_committed(error):
     return classify(error) is not Kind.CONFLICT and not isinstance(inner, sa.exc.IntegrityError)
 
 
+def code(error):
+    """Return MariaDB's error number or PostgreSQL's SQLSTATE; None for other errors.
+
+    PyMySQL reports an SQLSTATE besides the number, a coarser one.
+    """
+    cause = _cause(error)
+    number = _number(cause)
+    return _sqlstate(cause) if number is None else number
+
+
 def _of_driver(error):
     cause = _cause(error)
-    code = getattr(cause, 'sqlite_errorcode', None)
-    if code is not None:
+    extended = getattr(cause, 'sqlite_errorcode', None)
+    if extended is not None:
         # Extended codes keep the primary one in their lowest byte.
-        return _SQLITE.get(code & 0xFF)
+        return _SQLITE.get(extended & 0xFF)
     number = _number(cause)
     if number is not None:
         return _MARIADB.get(number)

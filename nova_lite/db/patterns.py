@@ -8,15 +8,15 @@ it may refuse a pattern, and it is given TIME_S to match one.
 import contextlib
 import functools
 
-from oslo_db import exception as db_exception
 import re2
-import sqlalchemy as sa
 from sqlalchemy.sql import operators
 
 from nova_lite import exception
+from nova_lite.db import errors
 
 # Below [api] cell_timeout: the user learns that it is the pattern's fault.
 TIME_S = 2
+# What the servers' drivers report, see `errors.code`.
 BAD = ('2201B', 1139)
 LATE = ('57014', 1969)
 
@@ -78,7 +78,9 @@ def _time_limit(connection):
         try:
             yield
         finally:
-            connection.exec_driver_sql('SET max_statement_time = DEFAULT')
+            # The limit of a connection that was lost has gone with it.
+            if not connection.invalidated:
+                connection.exec_driver_sql('SET max_statement_time = DEFAULT')
     else:
         yield
 
@@ -87,17 +89,10 @@ def _time_limit(connection):
 def _refused():
     try:
         yield
-    except (db_exception.DBError, sa.exc.OperationalError) as error:
-        # oslo.db lets some errors through as they are.
-        inner = getattr(error, 'inner_exception', error)
-        code = _code(getattr(inner, 'orig', inner))
+    except errors.ERRORS as error:
+        code = errors.code(error)
         if code in BAD:
             raise BadPattern() from error
         if code in LATE:
             raise SlowPattern() from error
         raise
-
-
-def _code(error):
-    """SQLSTATE of PostgreSQL, or the number of an error of MariaDB."""
-    return getattr(error, 'sqlstate', None) or next(iter(error.args), None)

@@ -8,6 +8,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import engine
+from nova_lite.db import patterns
 from nova_lite.db import types
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
@@ -124,6 +125,31 @@ class Common:
         self.database.write(self.rename, 'newer')
         self.assertEqual('newer', self.name())
 
+    def test_a_pattern_that_takes_long(self):
+        """It is the client's fault, and other queries of the connection may take longer."""
+
+        def work(connection):
+            with patterns.bounded(connection, [NAMES.c.name.regexp_match('o')]):
+                connection.exec_driver_sql(self.long_sleep)
+
+        self.assertRaises(patterns.SlowPattern, self.other.read, work)
+        found = self.other.read(lambda connection: connection.scalar(sa.text(self.limit_sql)))
+        self.assertEqual(0, int(found))
+
+    def test_a_connection_that_is_ended_while_a_pattern_is_matched(self):
+        """The limit of its time has gone with it, and need not be lifted."""
+        condition, seen = NAMES.c.name.regexp_match('^o'), []
+
+        def work(connection):
+            seen.append(self.process(connection))
+            with patterns.bounded(connection, [condition]):
+                if len(seen) == 1:
+                    self.end(seen[0])
+                return connection.scalars(sa.select(NAMES.c.name).where(condition)).all()
+
+        self.assertEqual(['old'], self.database.read(work))
+        self.assertEqual(2, len(set(seen)))
+
     def test_a_server_that_refuses_writes(self):
         """Another server accepts them: connections to this one are given up."""
         before = self.database.read(self.process)
@@ -178,7 +204,8 @@ class Common:
 
 class TestMariaDB(Common, Case):
     server_class = mariadb.MariaDB
-    short_sleep = 'DO SLEEP(0.05)'
+    short_sleep, long_sleep = 'DO SLEEP(0.05)', 'SELECT SLEEP(60)'
+    limit_sql = 'SELECT @@SESSION.max_statement_time'
     brief_wait = 'SET SESSION innodb_lock_wait_timeout = 1'
     process_sql = 'SELECT CONNECTION_ID()'
     isolation_sql = 'SELECT @@SESSION.tx_isolation'
@@ -215,7 +242,8 @@ class TestMariaDB(Common, Case):
 
 class TestPostgreSQL(Common, Case):
     server_class = postgresql.PostgreSQL
-    short_sleep = 'SELECT pg_sleep(0.05)'
+    short_sleep, long_sleep = 'SELECT pg_sleep(0.05)', 'SELECT pg_sleep(60)'
+    limit_sql = 'SHOW statement_timeout'
     brief_wait = "SET LOCAL lock_timeout = '200ms'"
     process_sql = 'SELECT pg_backend_pid()'
     isolation_sql = 'SHOW transaction_isolation'

@@ -44,6 +44,13 @@ class TestClassify(testtools.TestCase):
             for state in states:
                 self.assertEqual(kind, errors.classify(of(DriverError(state))), state)
 
+    def test_the_code_of_a_driver(self):
+        """PyMySQL's number says more than the SQLSTATE beside it."""
+        refused = pymysql.err.OperationalError(1139, 'refused', sqlstate='42000')
+        self.assertEqual(1139, errors.code(of(refused)))
+        self.assertEqual('2201B', errors.code(of(DriverError('2201B'), sa.exc.DataError)))
+        self.assertIsNone(errors.code(ValueError()))
+
     def test_a_server_that_was_demoted(self):
         self.assertTrue(errors.is_read_only(of(pymysql.err.OperationalError(1290, 'read-only'))))
         self.assertTrue(errors.is_read_only(of(DriverError('25006'))))
