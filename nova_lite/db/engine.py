@@ -138,11 +138,12 @@ class Database:
             # Connections to a server that was demoted would stay open for RECYCLE_S.
             self.dispose()
         kind = errors.classify(error)
-        if commits:
-            # SQLAlchemy sends no ROLLBACK after a COMMIT that failed.
+        if commits or kind is errors.Kind.LOST:
+            # SQLAlchemy sends no ROLLBACK after a COMMIT that failed, and does not know
+            # every error after which a connection is of no use.
             connection.invalidate()
-            if errors.may_have_committed(error):
-                raise _unavailable(error, may_have_committed=True) from error
+        if commits and errors.may_have_committed(error):
+            raise _unavailable(error, may_have_committed=True) from error
         if kind is errors.Kind.LOST:
             # Before its commit: nothing of it took place.
             raise _Lost() from error
