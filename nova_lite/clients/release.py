@@ -23,8 +23,9 @@ def release(clients, ctxt, uuid, devices, *, ports):
     if ports:
         clients.network.deallocate(ctxt, uuid, ports)
     attachments = {device['attachment_id'] for device in devices if device['attachment_id']}
-    if attachments:
-        # A move under way may have made others, which no record names yet.
+    if attachments or any(device['volume_id'] for device in devices):
+        # A move under way may have made others, which no record names yet. Of a server that
+        # was never accepted none is named.
         attachments.update(each['id'] for each in clients.volume.list_attachments(ctxt, uuid))
     for attachment in sorted(attachments):
         clients.volume.delete_attachment(ctxt, attachment)

@@ -89,7 +89,7 @@ def _sorted(holding):
 def owned(picture):
     """I5: nothing without an owner."""
     records = {row.uuid for _cell, row in picture.instances()}
-    known = records | picture.build_requests.keys()
+    known = records | picture.build_requests.keys() | picture.withdrawn.keys()
     for uuid in picture.specs.keys() - picture.mappings.keys():
         yield Finding('I5', f'request spec {uuid}', 'has no server')
     for uuid in picture.build_requests.keys() - picture.mappings.keys():
@@ -168,7 +168,7 @@ CHECKS = (
     filters,
 )
 # Those that ask how old something is.
-BOUNDED = (work.ended, work.events, storage.uploads, quota.counted)
+BOUNDED = (work.ended, work.events, storage.uploads, storage.given_back, quota.counted)
 # By the field of Bounds that asks for them.
 OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
 

@@ -50,6 +50,8 @@ class Picture:
     guests: census rows; ports, attachments, volumes: as the neighbours give them
     snapshots: images that were made of servers, as `clients.image.of` makes them
     bindings: {id of a port of a server: [(host, status), ...]}
+    withdrawn: build requests of servers that are no more, or are not accepted yet: what
+        is reserved for them is given back in the end
     limits: {project: {resource: limit}}
     queues: [(bus, name, number of consumers or None), ...] of daemons that are up
     isolated_aggregates: whether the scheduler keeps servers out of them
@@ -76,6 +78,7 @@ class Picture:
     queues: list = dataclasses.field(default_factory=list)
     server_errors: list = dataclasses.field(default_factory=list)
     isolated_aggregates: bool = False
+    withdrawn: dict = dataclasses.field(default_factory=dict)
 
     def instances(self):
         """(cell picture, row) of every server record that is not deleted."""

@@ -179,9 +179,11 @@ def _api_rows(connection, conf):
     for row in _rows(connection, m.AggregateHost.__table__):
         hosts[row.aggregate_id].add(row.host)
     mappings = _rows(connection, m.InstanceMapping.__table__)
+    requests = _rows(connection, m.BuildRequest.__table__)
     return {
         'mappings': {r.instance_uuid: r for r in mappings},
-        'build_requests': {r.instance_uuid: r for r in _rows(connection, m.BuildRequest.__table__)},
+        'build_requests': {r.instance_uuid: r for r in requests if not r.withdrawn},
+        'withdrawn': {r.instance_uuid: r for r in requests if r.withdrawn},
         'specs': {r.instance_uuid: r.spec for r in _rows(connection, m.RequestSpec.__table__)},
         'sagas': _rows(connection, m.Saga.__table__),
         'groups': {

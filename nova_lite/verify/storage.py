@@ -78,6 +78,7 @@ def passing(picture):
         explained = any(
             uuid in busy
             or uuid in picture.build_requests
+            or uuid in picture.withdrawn
             or (uuid in rows and (rows[uuid].task_state or rows[uuid].vm_state in RESERVING))
             for uuid in owners[volume['id']]
         )
@@ -86,6 +87,18 @@ def passing(picture):
                 'I5',
                 f'volume {volume["id"]}',
                 f'is {volume["status"]} and nothing is done with it',
+            )
+
+
+def given_back(picture, bounds):
+    """I5: what was reserved for a server that is none any more, or never was, is given back."""
+    for attachment in picture.attachments:
+        request = picture.withdrawn.get(_owner(attachment))
+        if request and (picture.now - request.created_at).total_seconds() >= bounds.work:
+            yield Finding(
+                'I5',
+                f'attachment {attachment["id"]}',
+                f'was not given back when server {request.instance_uuid} was withdrawn',
             )
 
 

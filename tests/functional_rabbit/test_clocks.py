@@ -5,6 +5,7 @@ import datetime
 import testtools
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conductor import cell_hosts
 from nova_lite.db.api import build_requests
@@ -80,6 +81,38 @@ class Clocks:
         api_db.write(build_requests.expire, {each['instance_uuid']: 0 for each in values})
         taken = api_db.write(build_requests.take_over, 300)
         self.assertEqual([2], [len(batch) for batch in taken.values()])
+
+    def test_intents(self):
+        """Redeemed in time by who accepts the servers, or else taken over."""
+        api_db = self.useFixture(database.ApiDatabase())
+        values = [
+            {**test_leases.REQUEST, 'instance_uuid': runtime.new_uuid()} for _number in range(3)
+        ]
+        uuids = [each['instance_uuid'] for each in values]
+        api_db.write(build_requests.intend, values, lease_s=300)
+        api_db.write(build_requests.renew_intents, uuids, lease_s=300)
+        self.assertEqual([], api_db.write(build_requests.take_over_withdrawn, 300))
+
+        def accept(connection):
+            build_requests.redeem(connection, uuids[:1])
+            build_requests.create(connection, values[:1], 300)
+
+        api_db.write(accept)
+        self.assertRaises(exception.Conflict, api_db.write, accept)
+        api_db.write(build_requests.abandon, uuids[:2])
+        api_db.write(build_requests.expire, {uuids[2]: 0})
+        (taken,) = api_db.write(build_requests.take_over_withdrawn, 300)
+        self.assertEqual(uuids[2], taken.instance_uuid)
+        self.assertRaises(exception.Conflict, api_db.write, build_requests.redeem, uuids[1:])
+        self.assertRaises(
+            exception.Conflict, api_db.write, build_requests.renew_intents, uuids[2:], lease_s=300
+        )
+        api_db.write(build_requests.forget, uuids, 0)
+        found = api_db.read(lambda c: c.execute(build_requests.TABLE.select()).all())
+        self.assertEqual(
+            {(uuids[0], 0, False), (uuids[1], 1, True), (uuids[2], 1, True)},
+            {(row.instance_uuid, row.epoch, row.withdrawn) for row in found},
+        )
 
     def test_heartbeats(self):
         cell = self.useFixture(database.CellDatabase())

@@ -22,10 +22,10 @@ from nova_lite.api.servers import create_host
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import create_networks
 from nova_lite.api.servers import create_plan
+from nova_lite.api.servers import create_reserve
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
 from nova_lite.db.api import build_requests
-from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
 from nova_lite.policies import servers as rules
 
@@ -162,14 +162,15 @@ def _check_names(req, plan):
 
 def _accept(req, plan, boot_image):
     """Reserve volumes and store the servers; what is not accepted is given back."""
-    devices = create_volumes.attach(req, plan)
+    reservation = create_reserve.Reservation(req, plan)
+    devices = reservation.make()
     accepted = ()
     try:
         accepted = create_accept.accept(req, plan, devices, boot_image)
     except exception.Unavailable:
         # The connection may have been lost after the transaction had been committed.
         try:
-            accepted = _stored(req, plan)
+            accepted = reservation.accepted()
         except exception.Unavailable:
             accepted = plan.uuids
             LOG.error('Whether servers %s were accepted is not known yet', plan.uuids)
@@ -177,27 +178,8 @@ def _accept(req, plan, boot_image):
         if not accepted:
             raise
     finally:
-        create_volumes.release(
-            req,
-            [
-                device['attachment_id']
-                for uuid, listed in devices.items()
-                if uuid not in accepted
-                for device in listed
-                if device['attachment_id']
-            ],
-        )
+        reservation.give_back(but=accepted)
     return accepted
-
-
-def _stored(req, plan):
-    """Those of the plan's servers that the API database has, in their order.
-
-    A mapping is read, since a build request may have become a record already.
-    """
-    found = req.app.api_db.read(instance_mappings.of, plan.uuids)
-    stored = {row.instance_uuid for row in found}
-    return [uuid for uuid in plan.uuids if uuid in stored]
 
 
 def _nudge(req, uuids):

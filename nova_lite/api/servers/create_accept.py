@@ -29,7 +29,8 @@ def accept(req, plan, devices, boot_image):
     """Store the plan's servers; returns the uuids of those that quota allowed.
 
     devices: {uuid: block devices}; boot_image: what the root disk is made from
-    Raises OverQuota, for members of a server group too.
+    Raises OverQuota, for members of a server group too, and Conflict when what was
+    reserved for them was given back meanwhile.
     """
     image = _image(boot_image, plan)
     return quota_locks.write(
@@ -40,6 +41,8 @@ def accept(req, plan, devices, boot_image):
 def _store(connection, req, plan, *, devices, image):
     count = _count(connection, req, plan)
     uuids = plan.uuids[:count]
+    if plan.reserves:
+        build_requests.redeem(connection, uuids)
     now = runtime.naive_now()
     flavor = plan.flavor
     mapping = {

@@ -38,6 +38,11 @@ class Plan:
     uuids: list = dataclasses.field(default_factory=list)
 
     @property
+    def reserves(self):
+        """Whether volumes that there are already are reserved before the servers are accepted."""
+        return any(device['volume_id'] for device in self.devices)
+
+    @property
     def retries(self):
         """Whether a failed build may try another host: not when one was forced."""
         hosts, nodes = self.forced

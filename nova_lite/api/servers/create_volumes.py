@@ -3,13 +3,10 @@
 Source: reference/create-server 1.5.
 """
 
-from oslo_log import log
-
 from nova_lite import exception
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
 
-LOG = log.getLogger(__name__)
 GIB = 1 << 30
 MULTIATTACH = 60
 
@@ -98,39 +95,3 @@ def _check_image(req, device):
     if (image['size'] or 0) > size * GIB:
         raise exception.InvalidBDM(reason='Volume is smaller than the image.')
     return image
-
-
-def attach(req, plan):
-    """Reserve the volumes for the servers: {uuid: its devices with attachments}.
-
-    On an error nothing stays reserved.
-    """
-    made, by_server = [], {}
-    try:
-        for uuid in plan.uuids:
-            by_server[uuid] = [_attach_one(req, uuid, device, made) for device in plan.devices]
-    except exception.NovaLiteError:
-        release(req, made)
-        raise
-    return by_server
-
-
-def _attach_one(req, uuid, device, made):
-    if not device['volume_id']:
-        return dict(device)
-    volume_id = device['volume_id']
-    try:
-        attachment = req.app.volume.create_attachment(req.ctxt, volume_id, uuid)
-    except exception.VolumeNotFound:
-        raise exception.VolumeNotUsable(volume_id=volume_id, reason='not found') from None
-    made.append(attachment['id'])
-    return {**device, 'attachment_id': attachment['id']}
-
-
-def release(req, attachment_ids):
-    """Give reservations back: as many as the volume service takes. The rest is logged."""
-    for attachment_id in attachment_ids:
-        try:
-            req.app.volume.delete_attachment(req.ctxt, attachment_id)
-        except exception.NovaLiteError as error:
-            LOG.error('Cannot delete attachment %s: %s', attachment_id, error)

@@ -3,6 +3,8 @@
 A row is also the journal of the build: whoever holds its epoch may finish it,
 and a row whose lease ran out is taken up by the sweep. A row that was withdrawn is
 none to readers; it stays until what a builder may have left is cleared away.
+So is an intent, a row of a server that is not accepted yet: what is reserved for it is
+cleared away unless the intent is redeemed before its lease ends.
 """
 
 import sqlalchemy as sa
@@ -25,6 +27,41 @@ def create(connection, values, lease_s=None):
     """
     computed = {} if lease_s is None else {'lease_until': clock.after(lease_s)}
     rows.insert(connection, TABLE, values, **computed)
+
+
+def intend(connection, values, *, lease_s):
+    """Add intents (as of `create`), which are cleared up after when the lease is over."""
+    create(connection, [{**each, 'withdrawn': True} for each in values], lease_s)
+
+
+def redeem(connection, uuids):
+    """Take the intents of servers away, which are accepted. Raises Conflict, see `_lost`."""
+    if rows.delete(connection, TABLE, **_intents(uuids)) != len(uuids):
+        raise _lost()
+
+
+def renew_intents(connection, uuids, *, lease_s):
+    """Let the lease of intents begin anew. Raises Conflict, see `_lost`."""
+    lease = {'lease_until': clock.after(lease_s)}
+    if rows.change(connection, TABLE, {}, computed=lease, **_intents(uuids)) != len(uuids):
+        raise _lost()
+
+
+def abandon(connection, uuids):
+    """Let nobody redeem these intents. Waits for a transaction that is just doing it."""
+    rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
+
+
+def _intents(uuids):
+    """Nobody has begun to clear up after them."""
+    return {'instance_uuid': list(uuids), 'withdrawn': True, 'epoch': 0}
+
+
+def _lost():
+    """The lease was over, and the super-conductor ends what was reserved."""
+    return exception.Conflict(
+        reason='the volumes of the servers were reserved for too long. Try again.'
+    )
 
 
 def _is_due():
@@ -98,7 +135,7 @@ def withdraw(connection, uuid, lease_s):
 
 
 def forget(connection, uuid, epoch):
-    """Remove a withdrawn build request that this epoch owns."""
+    """Remove a withdrawn build request that this epoch owns. uuid: one server's or several"""
     rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=True)
 
 

@@ -55,7 +55,8 @@ class BuildRequest(types.Timestamps, Base):
 
     instance: the columns of the record to be; arguments: what else the build needs
     epoch, lease_until: who may finish it (design: sagas, leases)
-    withdrawn: the user deleted the server; what is left of it is cleared away
+    withdrawn: the user deleted the server, or it is not accepted yet; what is left of it
+        is cleared away
     """
 
     __tablename__ = 'build_requests'

@@ -45,6 +45,16 @@ class ConnectionsTest(base.VerifyTest):
             self.have(self.attachment(), self.attachment(id='more', instance='gone')),
         )
 
+    def test_of_a_server_that_is_withdrawn(self):
+        """It may never have been accepted."""
+        request = base.Row(instance_uuid='gone', created_at=base.NOW)
+        self.picture.withdrawn = {'gone': request}
+        self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
+        self.assertEqual(
+            ['I5 attachment x: was not given back when server gone was withdrawn'],
+            self.found(work=0),
+        )
+
 
 class VolumesTest(base.VerifyTest):
     def have(self, **values):
@@ -61,6 +71,12 @@ class VolumesTest(base.VerifyTest):
     def test_status_that_something_is_about_to_end(self):
         self.picture.sagas = [base.saga()]
         self.assertEqual([], self.have(status='detaching'))
+
+    def test_reserved_for_a_server_that_is_withdrawn(self):
+        self.picture.withdrawn = {
+            base.SERVER: base.Row(instance_uuid=base.SERVER, created_at=base.NOW)
+        }
+        self.assertEqual([], self.have(status='reserved'))
 
     def test_of_a_server_that_failed(self):
         self.set(vm_state='error')

@@ -1,8 +1,8 @@
 """POST /servers while the API database or the volume service fails."""
 
 from nova_lite import exception
-from nova_lite.api.servers import create
 from nova_lite.api.servers import create_accept
+from nova_lite.api.servers import create_reserve
 from nova_lite.db.api import build_requests
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import create_base
@@ -53,7 +53,7 @@ class OutageTest(create_base.Case):
         def away(*_args):
             raise self.error
 
-        self.patch(create, '_stored', away)
+        self.patch(create_reserve.Reservation, 'accepted', away)
         self.refused('POST', '/servers', self.body(**FIELDS), code=503, version='2.104')
         self.assertEqual(2, len(self.api.api_db.read(build_requests.every)))
         self.assertEqual([], self.volume.deleted)

@@ -1,0 +1,131 @@
+"""Reserve: the volumes of new servers are held for them before these are accepted.
+
+An intent is on record before the volume service is asked: a build request that is
+withdrawn from the start, so that no one is shown it. The transaction that accepts the
+servers redeems it. When this process is killed before, the lease of the intent ends,
+and the super-conductor ends the attachments as it does for servers that were deleted
+before they were built.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+
+LOG = log.getLogger(__name__)
+
+
+class Reservation:
+    """What one request holds at the volume service. plan: its `create_plan.Plan`"""
+
+    def __init__(self, req, plan):
+        self._req, self._plan = req, plan
+        # The volume service may take as long as its timeout for one answer.
+        self._lease_s = req.conf.conductor.build_lease_s + (req.conf.cinder.timeout or 0)
+        self._renewed = 0.0
+        self._made = {}  # {server: [id of an attachment, ...]}
+        self._is_certain = True
+
+    def make(self):
+        """Reserve the volumes: {uuid: the server's devices with attachments}.
+
+        On an error nothing stays reserved. Raises Conflict when it took too long.
+        """
+        if self._plan.reserves:
+            self._renewed = runtime.boottime()
+            self._req.app.api_db.write(
+                build_requests.intend, self._intents(), lease_s=self._lease_s
+            )
+        try:
+            return {
+                uuid: [self._attach(uuid, device) for device in self._plan.devices]
+                for uuid in self._plan.uuids
+            }
+        except exception.NovaLiteError as error:
+            # An answer may have been lost of a request that was done, or is being done.
+            self._is_certain = not isinstance(error, exception.Unavailable)
+            self.give_back()
+            raise
+
+    def accepted(self):
+        """Those of the servers that are accepted; the others can not be from now on.
+
+        For an acceptance whose transaction may have been committed, or may yet be.
+        """
+        found = self._req.app.api_db.write(_settle, self._plan.uuids)
+        return [uuid for uuid in self._plan.uuids if uuid in found]
+
+    def give_back(self, but=()):
+        """End what was reserved. but: servers that keep it
+
+        Whatever cannot be ended now is left to the super-conductor.
+        """
+        left = [uuid for uuid in self._plan.uuids if uuid not in but]
+        if not self._plan.reserves or not left:
+            return
+        attachments = [each for uuid in left for each in self._made.get(uuid, ())]
+        ended = [self._end(each) for each in attachments]
+        if self._is_certain and all(ended):
+            try:
+                self._req.app.api_db.write(build_requests.forget, left, 0)
+            except exception.NovaLiteError as error:
+                LOG.warning('Servers %s are forgotten later: %s', left, error)
+
+    def _intents(self):
+        """The volumes are the user's: they are never deleted for a server that never was."""
+        devices = [
+            {**device, 'delete_on_termination': False}
+            for device in self._plan.devices
+            if device['volume_id']
+        ]
+        ctxt = self._req.ctxt
+        return [
+            {
+                'instance_uuid': uuid,
+                'project_id': ctxt.project_id,
+                'reservation_id': self._plan.columns['reservation_id'],
+                'request_id': ctxt.request_id,
+                'instance': {'uuid': uuid, 'user_id': ctxt.user_id},
+                'block_devices': devices,
+                'tags': [],
+                'arguments': {},
+            }
+            for uuid in self._plan.uuids
+        ]
+
+    def _attach(self, uuid, device):
+        if not device['volume_id']:
+            return dict(device)
+        self._renew()
+        volume_id = device['volume_id']
+        try:
+            attachment = self._req.app.volume.create_attachment(self._req.ctxt, volume_id, uuid)
+        except exception.VolumeNotFound:
+            raise exception.VolumeNotUsable(volume_id=volume_id, reason='not found') from None
+        self._made.setdefault(uuid, []).append(attachment['id'])
+        return {**device, 'attachment_id': attachment['id']}
+
+    def _renew(self):
+        """Hold the intents for longer, when a part of their lease is over."""
+        now = runtime.boottime()
+        if now - self._renewed >= self._lease_s / 3:
+            self._req.app.api_db.write(
+                build_requests.renew_intents, self._plan.uuids, lease_s=self._lease_s
+            )
+            self._renewed = now
+
+    def _end(self, attachment_id):
+        try:
+            self._req.app.volume.delete_attachment(self._req.ctxt, attachment_id)
+        except exception.NovaLiteError as error:
+            LOG.error('Cannot delete attachment %s now: %s', attachment_id, error)
+            return False
+        return True
+
+
+def _settle(connection, uuids):
+    """A mapping is read, since a build request may have become a record already."""
+    build_requests.abandon(connection, uuids)
+    return {row.instance_uuid for row in instance_mappings.of(connection, uuids)}
