@@ -183,23 +183,19 @@ class Providers:
 
     def add_to_aggregate(self, ctxt, uuid, aggregate):
         """Make the provider a member of an aggregate (a uuid)."""
-        self._replace(
-            ctxt,
-            uuid,
-            'aggregates',
-            read=self.aggregates,
-            change=lambda current: current | {aggregate},
-        )
+        self.change_aggregates(ctxt, uuid, lambda current: current | {aggregate})
 
     def remove_from_aggregate(self, ctxt, uuid, aggregate):
         """End the provider's membership of an aggregate (a uuid)."""
-        self._replace(
-            ctxt,
-            uuid,
-            'aggregates',
-            read=self.aggregates,
-            change=lambda current: current - {aggregate},
-        )
+        self.change_aggregates(ctxt, uuid, lambda current: current - {aggregate})
+
+    def change_aggregates(self, ctxt, uuid, change):
+        """Replace the provider's aggregates by what `change` makes of the current ones.
+
+        change: set of uuids -> set of uuids; called again when the provider was changed
+            by others since it was read
+        """
+        self._replace(ctxt, uuid, 'aggregates', read=self.aggregates, change=change)
 
     # ---- use ----------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from nova_lite.conductor import disposals
 from nova_lite.conductor import image_cache
 from nova_lite.conductor import kinds
 from nova_lite.conductor import lanes
+from nova_lite.conductor import memberships
 from nova_lite.conductor import orphans
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
@@ -86,6 +87,7 @@ class SuperConductor:
         self._caching = runtime.Lock()
         self._disposals = disposals.Disposals(world)
         self._orphans = orphans.Audit(world)
+        self._memberships = memberships.Audit(world)
         self._build_sweep = build_sweep.BuildSweep(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
@@ -138,6 +140,10 @@ class SuperConductor:
         """Give up what placement holds for servers and moves that are gone."""
         self._orphans.run()
 
+    def audit_aggregates(self):
+        """Make placement's aggregates have the members that are on record."""
+        self._memberships.run()
+
     def offload_shelved(self):
         """Take servers off their hosts that have been shelved for long enough."""
         self._auto_offload.run()
@@ -168,6 +174,8 @@ class SuperConductor:
         ]
         if self.conf.conductor.allocation_audit_interval > 0:
             tasks.append((self.conf.conductor.allocation_audit_interval, self.audit_allocations))
+        if self.conf.conductor.aggregate_audit_interval > 0:
+            tasks.append((self.conf.conductor.aggregate_audit_interval, self.audit_aggregates))
         if self.conf.shelved_offload_time > 0:
             tasks.append((self.conf.shelved_poll_interval, self.offload_shelved))
         if self.conf.scheduler.discover_hosts_in_cells_interval > 0:

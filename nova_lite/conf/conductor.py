@@ -53,6 +53,25 @@ OPTS = [
         'belongs to no server or move in two of them is given up. 0: never.',
     ),
     cfg.IntOpt(
+        'aggregate_audit_interval',
+        default=300,
+        min=0,
+        help='Seconds between two audits in which the super-conductor compares the members of '
+        'host aggregates with the aggregates that placement has for the resource providers of '
+        'compute nodes. It repairs what differs in placement. Aggregates of placement that '
+        'are not host aggregates of this deployment are left alone. 0 disables the audit.',
+    ),
+    cfg.IntOpt(
+        'aggregate_audit_nodes',
+        default=500,
+        min=1,
+        help='Maximum number of compute nodes that one audit of aggregates looks at. Each '
+        'costs one request to placement, one after the other. The next audit goes on with '
+        'the following nodes: with the defaults, each of 10000 nodes is looked at every 100 '
+        'minutes. Nodes that are still members of a deleted aggregate are looked at in every '
+        'audit and do not count.',
+    ),
+    cfg.IntOpt(
         'saga_threads',
         default=16,
         min=1,

@@ -1,9 +1,9 @@
 """placement sync_aggregates: put what compute's aggregates say into placement."""
 
 from nova_lite import cells as cells_module
-from nova_lite import context
 from nova_lite import exception
 from nova_lite.cmd.manage import command
+from nova_lite.conductor import memberships
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -26,10 +26,10 @@ def sync_aggregates(site, args):
     except Refused as error:
         print(error)
         return error.code
+    names = {each.uuid: each.name for each in found}
     code = 0
-    for aggregate in found:
-        for host in aggregate.hosts:
-            code = _add(site, args, aggregate, nodes[host]) or code
+    for host in sorted(nodes):
+        code = _add(site, args, nodes[host], names) or code
     # Schedulers ask placement anew: what they reuse was answered without these members.
     site.api_db.write(stamps.bump, stamps.AGGREGATES)
     return code
@@ -57,9 +57,10 @@ def _nodes(site, hosts):
     return {host: found[host][0] for host in hosts}
 
 
-def _add(site, args, aggregate, node):
+def _add(site, args, node, names):
+    """Add a node to its aggregates in placement; the exit code. names: {uuid: name}"""
     try:
-        site.placement.providers.add_to_aggregate(context.admin(), node.uuid, aggregate.uuid)
+        joined, _left = memberships.sync(site.api_db, site.placement.providers, node, removes=False)
     except exception.ResourceProviderNotFound:
         print(f'Unable to find resource provider {node.hypervisor_hostname} ({node.uuid})')
         return 6
@@ -70,8 +71,9 @@ def _add(site, args, aggregate, node):
         print(f'Placement does not answer as it should: {error}')
         return 2
     if args.verbose:
-        print(
-            f'Provider {node.hypervisor_hostname} ({node.uuid}) is in aggregate '
-            f'{aggregate.name} ({aggregate.uuid})'
-        )
+        for uuid in sorted(joined):
+            print(
+                f'Provider {node.hypervisor_hostname} ({node.uuid}) was added to aggregate '
+                f'{names.get(uuid, "")} ({uuid})'
+            )
     return 0

@@ -9,6 +9,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -16,6 +17,7 @@ from nova_lite.db.api import stamps
 
 TABLE = models.Aggregate.__table__
 HOSTS = models.AggregateHost.__table__
+DELETED = models.DeletedAggregate.__table__
 ZONE = 'availability_zone'
 
 
@@ -78,6 +80,30 @@ def of_host(connection, host):
     return _with_hosts(connection, found)
 
 
+def uuids(connection):
+    """Return the uuids of all aggregates, and of deleted ones that are not forgotten yet."""
+    # In this order, so that one that is deleted between the two statements is not missed.
+    existing = set(connection.scalars(sa.select(TABLE.c.uuid)))
+    return existing | deleted(connection).keys()
+
+
+def uuids_of_host(connection, host):
+    """Return the uuids of the aggregates a host is in."""
+    joined = sa.join(TABLE, HOSTS, HOSTS.c.aggregate_id == TABLE.c.id)
+    query = sa.select(TABLE.c.uuid).select_from(joined).where(HOSTS.c.host == host)
+    return set(connection.scalars(query))
+
+
+def deleted(connection):
+    """Return {uuid: when it was deleted} of the deleted aggregates."""
+    return {row.uuid: row.deleted_at for row in rows.every(connection, DELETED)}
+
+
+def forget_deleted(connection, uuids):
+    """Forget deleted aggregates that have no members in placement."""
+    rows.delete(connection, DELETED, uuid=uuids)
+
+
 def zones_of(aggregates):
     """{host: availability zone} that follows from these aggregates."""
     return {
@@ -126,10 +152,12 @@ def set_metadata(connection, aggregate_id, changes):
 def destroy(connection, aggregate_id):
     """Remove an aggregate; raises AggregateNotFound, AggregateNotEmpty."""
     lock(connection)
-    if get(connection, aggregate_id).hosts:
+    aggregate = get(connection, aggregate_id)
+    if aggregate.hosts:
         raise exception.AggregateNotEmpty(aggregate_id=aggregate_id)
     _note(connection, 'delete', aggregate_id)
     rows.delete(connection, TABLE, id=aggregate_id)
+    rows.insert(connection, DELETED, {'uuid': aggregate.uuid, 'deleted_at': runtime.naive_now()})
 
 
 def add_host(connection, aggregate_id, host):

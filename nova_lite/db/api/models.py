@@ -124,6 +124,14 @@ class AggregateHost(Base):
     host: Mapped[str] = column(Str, primary_key=True, index=True)
 
 
+class DeletedAggregate(Base):
+    """The uuid of a deleted aggregate, of which placement may still have members."""
+
+    __tablename__ = 'deleted_aggregates'
+    uuid: Mapped[str] = column(Uuid, primary_key=True)
+    deleted_at: Mapped[object] = column(types.Time)
+
+
 class InstanceGroup(types.Timestamps, Base):
     __tablename__ = 'instance_groups'
     id: Mapped[int] = column(sa.Integer, primary_key=True)

@@ -22,6 +22,13 @@ sa.Table(
     mysql_charset='utf8mb4',
 )
 sa.Table(
+    'deleted_aggregates',
+    METADATA,
+    sa.Column('uuid', sa.String(36), primary_key=True),
+    sa.Column('deleted_at', types.Time(), nullable=False),
+    mysql_charset='utf8mb4',
+)
+sa.Table(
     'build_requests',
     METADATA,
     sa.Column('id', sa.Integer(), primary_key=True),
