@@ -48,6 +48,8 @@ def create(connection, *, uuid, name, metadata):
         {'uuid': uuid, 'name': name, 'metadata': metadata},
         _taken(name),
     )
+    # One that is made again with its uuid is not deleted any more.
+    rows.delete(connection, DELETED, uuid=uuid)
     _note(connection, 'create', key)
     return get(connection, key)
 

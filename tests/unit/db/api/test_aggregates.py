@@ -72,6 +72,14 @@ class AggregatesTest(testtools.TestCase):
         self.db.write(aggregates.destroy, aggregate.id)
         self.assertRaises(exception.AggregateNotFound, self.get, aggregate)
 
+    def test_one_that_is_made_again_is_not_deleted(self):
+        values = {'uuid': runtime.new_uuid(), 'name': 'one', 'metadata': {}}
+        for _ in range(2):
+            aggregate = self.db.write(aggregates.create, **values)
+            self.assertEqual({}, self.db.read(aggregates.deleted))
+            self.db.write(aggregates.destroy, aggregate.id)
+            self.assertEqual({aggregate.uuid}, set(self.db.read(aggregates.deleted)))
+
     def test_every_change_moves_the_stamp(self):
         changes = (
             lambda: self.create('one'),
