@@ -42,9 +42,14 @@ class ConfirmResize(resized.Resized):
                 clean=duties.bindings(self, lambda: self.began['source']['host']),
             ),
             saga.Step('release source allocation', self.drop_source),
+            *self.source_record_steps(),
             saga.Step('record confirmation', self.record),
             *last,
         )
+
+    def source_record_steps(self):
+        """Return the steps that remove the source's records, where it has its own."""
+        return ()
 
     def begun(self, connection, row):
         ends = self.ends(connection)

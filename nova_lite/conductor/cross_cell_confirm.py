@@ -6,8 +6,6 @@ Source: reference/cross-cell-resize 5 and 7.
 from nova_lite import saga
 from nova_lite.conductor import confirm
 from nova_lite.conductor import crossing
-from nova_lite.conductor import duties
-from nova_lite.conductor import move
 
 
 class CrossCellConfirm(confirm.ConfirmResize):
@@ -15,25 +13,8 @@ class CrossCellConfirm(confirm.ConfirmResize):
 
     kind = 'cross-cell-confirm'
 
-    def steps(self):
-        last = ()
-        if self.arguments.get('delete'):
-            last = (saga.Step('delete the server', self.delete),)
-        return (
-            saga.Step(confirm.BEGIN, self.begin, undo=self.give_up, pivot=True),
-            saga.Step(confirm.CLEAN, self.clean, attempts=move.PATIENCE, left=True),
-            saga.Step(
-                'drop source bindings',
-                self.unbind,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.bindings(self, lambda: self.began['source']['host']),
-            ),
-            saga.Step('release source allocation', self.drop_source),
-            saga.Step('remove source records', self.purge_source),
-            saga.Step('record confirmation', self.record),
-            *last,
-        )
+    def source_record_steps(self):
+        return (saga.Step('remove source records', self.purge_source),)
 
     @property
     def source_side(self):
