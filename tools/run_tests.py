@@ -104,6 +104,7 @@ class Failures:
     def __init__(self):
         self.tracebacks = {}
         self._lines = self._ended = None
+        self._told = False
 
     def read(self, line):
         """Take in the next line of the output."""
@@ -115,8 +116,13 @@ class Failures:
                 self.tracebacks[test['name']] = self._ended
         elif heading:
             self._lines = self._ended if heading['what'] == 'traceback' else None
-        elif self._lines is not None and line.startswith(' ' * 4) and line.strip():
-            self._lines.append(line)
+        elif self._lines is not None and line.strip():
+            # What an exception says in more than one line is indented in the first only.
+            if self._told or line.startswith(' ' * 4):
+                self._told = True
+                self._lines.append(line)
+        else:
+            self._told = False
 
     def show(self):
         """Print the tests and the ends of their tracebacks."""

@@ -60,6 +60,8 @@ Captured traceback:
 
       File "test_a.py", line 36, in test_bad
     TypeError: no
+and this
+  is why
 
 Saga 1 is run by someone else
   a table of another test
@@ -145,6 +147,8 @@ class TestFailures(testtools.TestCase):
                 '    Traceback (most recent call last):',
                 '      File "test_a.py", line 36, in test_bad',
                 '    TypeError: no',
+                'and this',
+                '  is why',
             ],
             printed.getvalue().rstrip().splitlines(),
         )
