@@ -36,6 +36,13 @@ def release(clients, ctxt, uuid, devices, *, ports):
         delete_volume(clients.volume, ctxt, uuid, volume_id)
 
 
+def drop_snapshots(image, ctxt, uuid):
+    """Delete a server's images that wait for contents which will not come."""
+    for status in ('queued', 'saving'):
+        for each in image.list(ctxt, instance_uuid=uuid, status=status):
+            image.delete(ctxt, each['id'], missing_ok=True)
+
+
 def delete_volume(volume, ctxt, uuid, volume_id):
     """Delete a volume that ends with its server.
 

@@ -10,6 +10,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.clients import release
 from nova_lite.compute import jobs
 from nova_lite.compute import power
 from nova_lite.compute import volumes
@@ -50,6 +51,8 @@ def delete(site, ctxt, host, instance):
         yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
         yield from jobs.persist(held.give_back)
+        if found['copying']:
+            yield from jobs.persist(release.drop_snapshots, site.image, ctxt, uuid)
         yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
     except exception.NovaLiteError as error:
         LOG.warning('Server %s cannot be deleted: %s', uuid, error)

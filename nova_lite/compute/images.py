@@ -44,6 +44,7 @@ def snapshot(site, ctxt, host, instance, *, image_id):
     """Copy the guest's disk and upload it as the image; work for `jobs`."""
     uuid = instance.uuid
     if not (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)):
+        _drop_unfilled(site, ctxt, image_id)
         return
     node = site.node_of(host, instance)
     try:
@@ -72,16 +73,6 @@ def snapshot(site, ctxt, host, instance, *, image_id):
     LOG.info('Server %s was copied to image %s', uuid, image_id)
 
 
-def drop_unfinished(site, ctxt, instance):
-    """Delete the images of a server's snapshots that were interrupted."""
-    for status in ('queued', 'saving'):
-        found = site.image.list(
-            ctxt, image_type='snapshot', instance_uuid=instance.uuid, status=status
-        )
-        for image in found:
-            drop_image(site, ctxt, image['id'])
-
-
 def cache(site, ctxt, host, image_ids):
     """Have the host's nodes keep images at hand; what became of each, by id.
 
@@ -103,6 +94,19 @@ def _cache(site, ctxt, host, image_id):
     if waits:
         return {'pending': max(waits)}
     return 'cached' if any(each['fetched'] for each in found) else 'existing'
+
+
+def _drop_unfilled(site, ctxt, image_id):
+    """Delete the image of a message that came too late; a repeated one finds it filled."""
+    try:
+        unfilled = site.image.get(ctxt, image_id)['status'] != 'active'
+    except exception.ImageNotFound:
+        return
+    except exception.NovaLiteError as error:
+        LOG.warning('Image %s may be left over: %s', image_id, error)
+        return
+    if unfilled:
+        drop_image(site, ctxt, image_id)
 
 
 def drop_image(site, ctxt, image_id):

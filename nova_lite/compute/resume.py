@@ -12,6 +12,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.clients import release
 from nova_lite.compute import build as build_module
 from nova_lite.compute import delete
 from nova_lite.compute import images
@@ -120,7 +121,7 @@ class Resume:
             )
             return
         if instance.task_state in IMAGES:
-            images.drop_unfinished(self._site, ctxt, instance)
+            yield from jobs.persist(release.drop_snapshots, self._site.image, ctxt, uuid)
         action, changes = self._what_is_left(instance)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 

@@ -116,6 +116,7 @@ def start_delete(connection, ctxt, host, uuid, *, event):
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
         'kept_ports': _kept_ports(row),
+        'copying': actions.is_copying(connection, uuid),
     }
 
 

@@ -16,6 +16,7 @@ from nova_lite.clients import release
 from nova_lite.conductor import cell_actions
 from nova_lite.conductor import cell_search
 from nova_lite.db import rows
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
@@ -69,6 +70,8 @@ class Audit:
         found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [device._mapping for device in found]
         release.release(self._clients, ctxt, row.uuid, devices, ports=row.network_info)
+        if self._read(actions.is_copying, row.uuid):
+            release.drop_snapshots(self._clients.image, ctxt, row.uuid)
         image_id = row.system_metadata.get(SHELVED_IMAGE)
         if image_id:
             self._clients.image.delete(ctxt, image_id, missing_ok=True)

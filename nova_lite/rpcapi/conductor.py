@@ -135,8 +135,9 @@ class ConductorAPI(rpc.Interface):
         """The host begins to remove a server that is being deleted.
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
-        were there before the server]} as they are now. Raises StateChanged when the
-        server is another host's or nobody deletes it, and InstanceNotFound.
+        were there before the server], 'copying': whether an image of it was being made}
+        as they are now. Raises StateChanged when the server is another host's or is not
+        being deleted, and InstanceNotFound.
         """
 
     @rpc.call(since='1.0')

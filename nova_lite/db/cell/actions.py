@@ -10,6 +10,8 @@ from nova_lite.db.cell import models
 
 ACTIONS = models.InstanceAction.__table__
 EVENTS = models.InstanceActionEvent.__table__
+# Actions that make an image of a server.
+COPIES = ('createImage', 'createBackup')
 
 
 def start(connection, ctxt, uuid, action, message=None):
@@ -56,6 +58,21 @@ def find_newest(connection, uuid):
         .order_by(ACTIONS.c.id.desc())
         .limit(1)
     ).first()
+
+
+def is_copying(connection, uuid):
+    """Tell whether an image of the server is being made, or its making was broken off."""
+    return bool(
+        connection.scalar(
+            sa.select(ACTIONS.c.id)
+            .where(
+                ACTIONS.c.instance_uuid == uuid,
+                ACTIONS.c.action.in_(COPIES),
+                ACTIONS.c.finish_time.is_(None),
+            )
+            .limit(1)
+        )
+    )
 
 
 def start_event(connection, uuid, request_id, event, host=None):

@@ -213,3 +213,31 @@ class TestSnapshot(Base):
         self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
         self.assertEqual({}, self.cell.image.images)
         self.assertIn('is not available', self.cell.fault(self.uuid))
+
+    def test_image_of_a_message_after_the_deletion_goes(self):
+        uuid = self.cell.boot()
+        asked = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        message = self.cell.instance(uuid)
+        self.cell.delete(uuid)
+        self.cell.image.add_image(IMAGE)
+        self.cell.compute.snapshot_instance(asked, 'host-1', message, IMAGE)
+        self.assertEqual({}, self.cell.image.images)
+
+    def test_repeated_message_keeps_the_image(self):
+        uuid = self.cell.boot()
+        self.cell.image.add_image(IMAGE)
+        asked = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        message = self.cell.instance(uuid)
+        for _ in range(2):
+            self.cell.compute.snapshot_instance(asked, 'host-1', message, IMAGE)
+        self.assertEqual('active', self.cell.image.images[IMAGE]['status'])
+
+    def test_image_that_a_deletion_interrupts_goes(self):
+        uuid = self.cell.boot()
+        for name, status in (('queued', 'queued'), ('half', 'saving'), ('done', 'active')):
+            self.cell.image.add_image(name, instance_uuid=uuid, status=status)
+        self.cell.image.add_image('another')
+        self.cell.ask(uuid, 'createImage', 'image_uploading')
+        self.cell.delete(uuid)
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual(['another', 'done'], sorted(self.cell.image.images))

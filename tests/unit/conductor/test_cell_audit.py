@@ -4,11 +4,30 @@ import datetime
 
 from nova_lite import runtime
 from nova_lite.conductor import cell_audit
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from tests.unit.conductor import base
 
 IDLE_S = 60
+
+
+class DeletionTest(base.CellConductorTestCase):
+    """An API that was killed, or a host that is lost, left a deletion of a hostless server."""
+
+    def test_of_a_server_that_was_being_copied(self):
+        _ctxt, uuid = self.server(host=None)
+        self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        self.assertTrue(self.cell.db.read(actions.is_copying, uuid))
+        self.cell.ask(uuid, 'delete', 'deleting')
+        self.cell.image.add_image('half', instance_uuid=uuid)
+        self.cell.image.add_image('done', instance_uuid=uuid, status='active')
+        db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
+        audit = cell_audit.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
+        self.clock.advance(1)
+        audit.run()
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual(['done'], list(self.cell.image.images))
 
 
 class IncompleteTest(base.CellConductorTestCase):

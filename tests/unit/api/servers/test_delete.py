@@ -3,12 +3,14 @@
 import datetime
 
 from nova_lite import conf
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conductor import super as super_module
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models as api_models
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -129,6 +131,18 @@ class TestLocalDelete(Sweeping, base.Case):
             self.assertIn(attachment, neighbours.volume.deleted, where)
             self.assertIn(api_neighbours.VOLUME_ID, neighbours.volume.volumes_deleted, where)
             neighbours.volume.volumes_deleted.clear()
+
+    def test_what_was_being_copied(self):
+        """Its host, which is lost, will not fill the image."""
+        uuid, _attachment = self.server_in('cell1')
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        self.api.cell('cell1').db.write(actions.start, ctxt, uuid, 'createImage')
+        images = self.api.neighbours.image
+        known = {*images.images}
+        images.add('half', status='saving', properties={'instance_uuid': uuid})
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        self.assertTrue(self.api.row(uuid).deleted)
+        self.assertEqual(known, {*images.images})
 
     def test_what_an_audit_will_finish_does_not_count(self):
         uuid, _attachment = self.server_in('cell1')
