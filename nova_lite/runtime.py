@@ -59,6 +59,10 @@ class Runtime:
     def boottime(self):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
+    def boot_id(self):
+        with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
+            return file.read().strip()
+
     def leap_s(self, within_s):
         return self._leaps.found(self.now().timestamp(), self.monotonic(), within_s)
 
@@ -120,6 +124,11 @@ def database_now():
 def boottime():
     """Seconds of a clock that never goes back and counts while the machine sleeps."""
     return _current.boottime()
+
+
+def boot_id():
+    """The id of this boot of the machine: `boottime` goes on while it is the same."""
+    return _current.boot_id()
 
 
 def leap_s(within_s):

@@ -146,7 +146,10 @@ class GuestSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Guest:
-    """A guest as a node has it. move: the last move it took part in, or None."""
+    """A guest as a node has it. move: the last move it took part in, or None.
+
+    started_at: an instant of a clock of the node's own; None: it does not run.
+    """
 
     uuid: str
     node: str

@@ -5,6 +5,8 @@ import sys
 
 import testtools
 
+from nova_lite import runtime
+
 FORK = """
 import os
 from nova_lite import runtime
@@ -23,3 +25,16 @@ class ForkTestCase(testtools.TestCase):
         ids = done.stdout.split()
         self.assertEqual(2, len(ids))
         self.assertEqual(2, len(set(ids)))
+
+
+class BootTestCase(testtools.TestCase):
+    def test_processes_agree_on_the_boot(self):
+        code = 'from nova_lite import runtime; print(runtime.boot_id(), runtime.boottime())'
+        before = runtime.boottime()
+        done = subprocess.run(
+            [sys.executable, '-c', code], check=True, capture_output=True, text=True
+        )
+        boot_id, at = done.stdout.split()
+        self.assertEqual(runtime.boot_id(), boot_id)
+        self.assertLessEqual(before, float(at))
+        self.assertLessEqual(float(at), runtime.boottime())

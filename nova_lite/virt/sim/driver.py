@@ -8,7 +8,6 @@ import fnmatch
 import json
 
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import facts
@@ -108,14 +107,14 @@ class SimDriver:
 
     def get_console_output(self, node, guest, lines=None):
         row = self._row(node, guest)
-        found = facts.console_output(_to_guest(row), row['rescue_image'], runtime.timestamp())
+        found = facts.console_output(_to_guest(row), row['rescue_image'], self._store.now())
         if lines is not None:
             found = found[-lines:] if lines > 0 else []
         return ''.join(f'{line}\n' for line in found)
 
     def get_diagnostics(self, node, guest):
         kind = self.profile.behaviour(node).hypervisor['type']
-        return facts.diagnostics(self.get_guest(node, guest), kind, runtime.timestamp())
+        return facts.diagnostics(self.get_guest(node, guest), kind, self._store.now())
 
     def _row(self, node, guest):
         self._check(node)

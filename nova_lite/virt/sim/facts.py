@@ -160,7 +160,7 @@ def diagnostics(guest, hypervisor_type, now):
 
     That form admits a few drivers only; this one poses as the most common.
     """
-    seconds = int(now - guest.started_at) if guest.started_at is not None else 0
+    seconds = max(0, int(now - guest.started_at)) if guest.started_at is not None else 0
     spec = guest.spec
     kinds = [device.kind for device in spec.devices]
     num_disks = kinds.count(model.DeviceKind.VOLUME) + (1 if spec.image_id else 0)

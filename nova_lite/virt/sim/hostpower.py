@@ -20,8 +20,8 @@ def power_off(path, node):
 
     Raises FileNotFoundError if `path` holds no hosts.
     """
-    now = runtime.timestamp()
     with _opened(path) as opened, opened.write() as tx:
+        now = opened.now()
         for row in store.running_jobs(tx, node):
             jobs.settle(tx, node, row['guest'], now)
         lost = model.JobError('HypervisorUnavailable', f'{node} was powered off.')
@@ -33,7 +33,7 @@ def power_off(path, node):
         )
         # What waited for a guest's memory was in memory itself.
         tx.execute('DELETE FROM guests WHERE node = ? AND role = ?', (node, model.Role.INCOMING))
-        _switch(tx, node, 0, now)
+        _switch(tx, node, 0)
 
 
 def power_on(path, node):
@@ -41,7 +41,7 @@ def power_on(path, node):
     with _opened(path) as opened, opened.write() as tx:
         powered, _booted_at = store.node_power(tx, node)
         if not powered:
-            _switch(tx, node, 1, runtime.timestamp())
+            _switch(tx, node, 1)
 
 
 def _opened(path):
@@ -50,10 +50,10 @@ def _opened(path):
     return contextlib.closing(store.Store(path))
 
 
-def _switch(tx, node, powered, now):
+def _switch(tx, node, powered):
     tx.execute(
         'INSERT INTO nodes VALUES (?, ?, ?)'
         ' ON CONFLICT (node) DO UPDATE SET powered = excluded.powered,'
         ' booted_at = excluded.booted_at',
-        (node, powered, now),
+        (node, powered, runtime.timestamp()),
     )

@@ -1,8 +1,8 @@
 """Jobs: starting effects under a key, and letting the clock finish them.
 
-A job is a row with the instant at which its effect takes place. Whoever looks next
-(a poll, a listing, another effect on the guest) first settles what is due, in the
-order in which it was due. No timer and no thread is involved, so nothing is lost
+A job is a row with the instant (see `clock`) at which its effect takes place. The next
+call that looks (a poll, a listing, another effect on the guest) first settles what is due,
+in the order in which it was due. No timer and no thread is involved, so nothing is lost
 with the daemon.
 """
 
@@ -12,6 +12,7 @@ import json
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt import model
+from nova_lite.virt.sim import clock
 from nova_lite.virt.sim import cold
 from nova_lite.virt.sim import life
 from nova_lite.virt.sim import live
@@ -55,7 +56,7 @@ class Jobs:
 
     def start(self, request):
         """Start the effect, or find the job that an equal request started."""
-        now = runtime.timestamp()
+        now = self._store.now()
         with self._store.write() as tx:
             row = _find(tx, request)
             if row is None:
@@ -72,7 +73,7 @@ class Jobs:
 
     def poll(self, job_id):
         """The job as it is now; raises NotFound."""
-        now = runtime.timestamp()
+        now = self._store.now()
         with self._store.read() as tx:
             row = _get(tx, job_id)
             if row['state'] != 'running' or row['due'] is None or row['due'] > now:
@@ -84,13 +85,13 @@ class Jobs:
     def running(self, node, guest=None):
         """The jobs that have not ended."""
         self.settle_node(node)
-        now = runtime.timestamp()
+        now = self._store.now()
         with self._store.read() as tx:
             return [to_job(row, now) for row in store.running_jobs(tx, node, guest)]
 
     def settle_node(self, node):
         """Let all effects take place that are due on the node."""
-        now = runtime.timestamp()
+        now = self._store.now()
         due = "SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ? AND due <= ?"
         with self._store.read() as tx:
             if tx.execute(due, (node, now)).fetchone() is None:
@@ -105,6 +106,7 @@ class Jobs:
         """Write the job's row and what shows of it at once; return its id."""
         settle(tx, request.node, request.guest, now)
         job_id = _insert(tx, request, now)
+        clock.mark(tx, now)
         if job_id % PURGE_EVERY == 0:
             _purge(tx, now)
         work = frame.Work(
@@ -200,7 +202,7 @@ def _require_as_seen(work, others):
 
 
 def _queue(work):
-    """The timestamp at which the job begins: after what runs on the guest.
+    """The instant at which the job begins: after what runs on the guest.
 
     A destroy interrupts that instead. Refuses to wait for a live migration.
     """

@@ -80,7 +80,7 @@ def until_event(args, *, fails):
 
 
 def due(begins, args, seconds):
-    """The timestamp of `seconds` into the copy; None stays None.
+    """The instant of `seconds` into the copy; None stays None.
 
     Less than a millisecond is no time: the instant profile means it.
     """
@@ -120,7 +120,7 @@ def hand_over(work):
         cold.LIVE,
         row['power_state'],
         ticket=work.args['ticket']['id'],
-        started_at=row['started_at'],
+        ran_s=None if row['started_at'] is None else work.at - row['started_at'],
     )
 
 
@@ -240,7 +240,7 @@ def _arrive(work):
         role=model.Role.RESIDENT,
         power_state=given['power_state'],
         ticket=None,
-        started_at=given['started_at'],
+        started_at=None if given['ran_s'] is None else work.at - given['ran_s'],
     )
     return work.power_result(given['power_state'])
 

@@ -14,6 +14,7 @@ import sqlite3
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.virt.sim import clock
 
 VERSION = 1
 BUSY_TIMEOUT_S = 30
@@ -92,6 +93,7 @@ class Store:
     def _create(self):
         with self.write() as tx:
             tx.execute(IMAGES)
+            self._clock = clock.Clock(tx)
             version = tx.execute('PRAGMA user_version').fetchone()[0]
             if version == VERSION:
                 return
@@ -103,6 +105,10 @@ class Store:
                 tx.execute(statement)
             tx.execute('INSERT INTO origin VALUES (?)', (runtime.timestamp(),))
             tx.execute(f'PRAGMA user_version = {VERSION}')
+
+    def now(self):
+        """Return the instant by which the jobs of the file run."""
+        return self._clock.now()
 
     @contextlib.contextmanager
     def read(self):

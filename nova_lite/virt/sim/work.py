@@ -25,7 +25,7 @@ class Refused(Exception):
 
 @dataclasses.dataclass(slots=True)
 class Work:
-    """One job at the instant `at` (a timestamp) when its effect takes place.
+    """One job at the instant `at` (of the file's clock) when its effect takes place.
 
     subject: what the effect is about apart from the guest: a move or a device.
     """
