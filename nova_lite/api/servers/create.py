@@ -22,6 +22,7 @@ from nova_lite.api.servers import create_host
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import create_networks
 from nova_lite.api.servers import create_plan
+from nova_lite.api.servers import create_properties
 from nova_lite.api.servers import create_reserve
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
@@ -109,7 +110,7 @@ def _check_certificates(server, root):
 
 def _fill_columns(req, server, plan, boot_image):
     """The columns that all of the servers have in common."""
-    properties = dict((boot_image or {}).get('properties') or {})
+    properties = (boot_image or {}).get('properties') or {}
     metadata = server.get('metadata', {})
     _check_quota(req, metadata, server.get('personality', ()))
     plan.files = [[each['path'], each['contents']] for each in server.get('personality', ())]
@@ -117,6 +118,7 @@ def _fill_columns(req, server, plan, boot_image):
     drive = types.is_true(server.get('config_drive', False))
     plan.columns = {
         **create_flavor.columns(plan, properties),
+        'image_properties': create_properties.of(boot_image),
         'reservation_id': 'r-' + runtime.new_uuid()[:8],
         'display_description': server.get('description'),
         'hostname': server.get('hostname'),

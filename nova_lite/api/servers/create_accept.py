@@ -159,10 +159,7 @@ def _image(boot_image, plan):
     if boot_image is None:
         return None
     found = {name: boot_image.get(name) for name in IMAGE_FIELDS}
-    found['properties'] = {
-        name: None if value is None else str(value)
-        for name, value in (boot_image['properties'] or {}).items()
-    }
+    found['properties'] = plan.columns['image_properties']
     if plan.boots_from_volume:
         found['id'] = None
     return found

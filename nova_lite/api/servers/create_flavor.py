@@ -92,7 +92,6 @@ def columns(plan, properties):
         'flavor': as_dict(flavor),
         'flavor_id': flavor.id,
         'image_ref': plan.image['id'] if plan.image else None,
-        'image_properties': properties,
         'kernel_id': properties.get('kernel_id') or '',
         'ramdisk_id': properties.get('ramdisk_id') or '',
         'os_type': properties.get('os_type'),

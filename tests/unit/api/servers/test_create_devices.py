@@ -84,6 +84,30 @@ class TestDevices(create_base.Case):
         self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties={'os_type': 'x' * 255})
         self.create()
 
+    def test_image_with_large_properties(self):
+        """Kept as nova keeps them: the beginning of values, no mappings."""
+        properties = {
+            'os_distro': 'é' * 65535,
+            'trait:CUSTOM_A': 'required',
+            'block_device_mapping': '[' + ' ' * 65000 + ']',
+            **{f'p{number}': '\U0001f600' * 65535 for number in range(30)},
+        }
+        image = self.api.neighbours.image
+        image.add(api_neighbours.IMAGE_ID, properties=properties)
+        (request,) = self.create()
+        kept = request.instance['image_properties']
+        self.assertEqual(kept, request.arguments['image']['properties'])
+        self.assertEqual(kept, self.spec(request).image.properties)
+        self.assertEqual({*properties} - {'block_device_mapping'}, {*kept})
+        self.assertEqual('é' * 255, kept['os_distro'])
+        self.assertEqual('required', kept['trait:CUSTOM_A'])
+        self.assertEqual('\U0001f600' * 255, kept['p0'])
+
+    def test_image_with_too_many_properties(self):
+        properties = {f'property {number}': 'x' * 255 for number in range(1000)}
+        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=properties)
+        self.refuse(400, '262144')
+
     def test_boot_order(self):
         second = {**self.VOLUME, 'boot_index': 1}
         self.refuse(400, 'Boot sequence', **self.devices(second))

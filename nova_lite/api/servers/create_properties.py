@@ -1,0 +1,37 @@
+"""Properties of an image as the records of servers keep them.
+
+The image service takes values of 65535 characters, and as many properties as it is
+configured for. They are stored several times for each server, sent to the scheduler and
+shown with the server, so they are bounded here: in the same way on each kind of database.
+"""
+
+import json
+
+from nova_lite import exception
+
+# As in nova's system metadata.
+VALUE_LENGTH = 255
+# Mappings of devices: parsed already, not kept.
+SKIPPED = ('mappings', 'block_device_mapping', 'img_mappings', 'img_block_device_mapping')
+SIZE = 256 * 1024
+
+
+def of(image):
+    """Return {name: text or None} of an image (or None), values cut to VALUE_LENGTH characters.
+
+    Raises ImageNotUsable if they are more than SIZE bytes together.
+    """
+    if image is None:
+        return {}
+    found = {
+        name: None if value is None else str(value)[:VALUE_LENGTH]
+        for name, value in (image['properties'] or {}).items()
+        if name not in SKIPPED
+    }
+    size = len(json.dumps(found))
+    if size > SIZE:
+        raise exception.ImageNotUsable(
+            image_id=image['id'],
+            reason=f'its properties take {size} bytes, {SIZE} are allowed',
+        )
+    return found
