@@ -18,7 +18,6 @@ from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api import types
 from nova_lite.api.servers import acting
-from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import resized
 from nova_lite.db.api import build_requests
@@ -42,6 +41,11 @@ KEPT = (
     states.VmState.RESCUED,
 )
 SOFT_DELETE = dataclasses.replace(states.SOFT_DELETE, vm_states=KEPT)
+# A server that a resize has brought here since it was read is confirmed first.
+NOT_RESIZED = dataclasses.replace(
+    states.DELETE,
+    vm_states=tuple(state for state in states.VmState if state != states.VmState.RESIZED),
+)
 TRIES = 3
 
 
@@ -127,6 +131,18 @@ def delete_from_cell(req, server, *, keep_s=None):
     """
     if keep_s is None:
         keep_s = req.conf.reclaim_instance_interval
+    for attempt in range(TRIES):
+        try:
+            _delete_or_keep(req, server, keep_s)
+            return
+        except exception.InstanceInvalidState:
+            if attempt == TRIES - 1:
+                raise
+            # A resize has ended since it was read.
+            _reload(req, server)
+
+
+def _delete_or_keep(req, server, keep_s):
     answers = _host_answers(req, server)
     if _confirm_first(req, server, delete=answers) and answers:
         _count_no_more(req, server)
@@ -135,11 +151,18 @@ def delete_from_cell(req, server, *, keep_s=None):
     if kept and _soft_delete(req, server):
         return
     changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
-    acting.swap(req, server, states.DELETE, changes, action='delete')
+    resized_before = server.row.vm_state == states.VmState.RESIZED
+    guard = states.DELETE if resized_before else NOT_RESIZED
+    acting.swap(req, server, guard, changes, action='delete')
     # It is going to be deleted, whoever gets to it.
     _count_no_more(req, server)
     _delete_now(req, server)
     _drop_shelved_image(req, server)
+
+
+def _reload(req, server):
+    found = server_access.load(req, server.uuid)
+    server.row, server.cell, server.mapping = found.row, found.cell, found.mapping
 
 
 def _count_no_more(req, server):
@@ -160,15 +183,15 @@ def _drop_shelved_image(req, server):
 def _confirm_first(req, server, *, delete):
     """Confirm a resize that waits for it, and go on with the deletion if told so.
 
-    While the resize is being confirmed or reverted already, that finds out for itself.
+    While the resize is being confirmed or reverted already, that finds out for itself. No
+    other saga of the server does: without a confirmation the source would keep what it has.
     """
     if server.row.vm_state != states.VmState.RESIZED:
         return False
     try:
         return resized.confirm_for_deletion(req, server, delete=delete)
     except exception.Conflict as error:
-        if devices.is_changing(req, server):
-            # Nobody would confirm the resize then, and the source keep what it has.
+        if not resized.is_ending(req, server):
             raise
         LOG.info('Server %s is deleted as it is: %s', server.uuid, error)
         return False

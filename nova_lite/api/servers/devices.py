@@ -7,18 +7,10 @@ from nova_lite import exception
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
-from nova_lite.db.api import sagas
 
 # From here on servers that are shelved can be given volumes and lose them.
 SHELVED_SINCE = 20
 SHELVED = ('shelved', 'shelved_offloaded')
-SAGAS = (
-    'attach-volume',
-    'detach-volume',
-    'swap-volume',
-    'attach-interface',
-    'detach-interface',
-)
 # What means another thing here than where it is raised.
 TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
 
@@ -54,12 +46,6 @@ def wait(req, uuid):
         meaning=lambda error: TYPES.get(error['type']),
     )
     return row.data.get('accepted')
-
-
-def is_changing(req, server):
-    """Whether a device of the server is being attached or detached."""
-    saga = req.app.api_db.read(sagas.find_active, server.uuid)
-    return saga is not None and saga.kind in SAGAS
 
 
 def require_shelvable(req, server, guard):

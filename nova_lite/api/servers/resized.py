@@ -13,11 +13,16 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import crossing
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import migrations
 from nova_lite.policies import cold_moves as rules
+from nova_lite.saga import journal
 
 PATH = '/servers/{server_id}/action'
 Status = states.MigrationStatus
+CONFIRM, REVERT = 'confirm-resize', 'revert-resize'
+# The kinds of sagas after which the source of a resize has nothing of the server, or all.
+ENDING = (CONFIRM, REVERT, crossing.kind(CONFIRM, True), crossing.kind(REVERT, True))
 
 
 class NotResized(exception.Invalid):
@@ -42,7 +47,7 @@ def confirm(req, server):
         req,
         server,
         migration,
-        kind='confirm-resize',
+        kind=CONFIRM,
         guard=states.CONFIRM_RESIZE,
         status=Status.CONFIRMING,
     )
@@ -70,7 +75,7 @@ def revert(req, server):
         req,
         server,
         migration,
-        kind='revert-resize',
+        kind=REVERT,
         guard=states.REVERT_RESIZE,
         status=Status.REVERTING,
         size=quota.size_of(row.old_flavor),
@@ -100,12 +105,21 @@ def confirm_for_deletion(req, server, *, delete):
         req,
         server,
         migration,
-        kind='confirm-resize',
+        kind=CONFIRM,
         guard=guard,
         status=Status.CONFIRMING,
         arguments={'delete': delete},
     )
     return True
+
+
+def is_ending(req, server):
+    """Return whether a saga confirms or reverts the server's resize now.
+
+    One that has ended and cleans up may hold the server for a moment as well.
+    """
+    saga = req.app.api_db.read(sagas.find_active, server.uuid)
+    return saga is not None and saga.kind in ENDING and saga.state != journal.CLEANING
 
 
 def _begin(req, server, migration, *, kind, guard, status, **options):

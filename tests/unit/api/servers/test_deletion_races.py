@@ -1,10 +1,17 @@
 """Deletion of a server that a move takes elsewhere while the request is handled."""
 
+import fixtures
+
+from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.saga import journal
 from tests.fixtures import api_neighbours
+from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
 ACTIVE = {'host': 'host1', 'node': 'host1', 'vm_state': 'active'}
@@ -116,3 +123,76 @@ class TestChangingCells(RacingCase):
         uuid = self.moved_meanwhile()
         self.refused_act(uuid, 'migrate', code=409, who=base.ADMIN)
         self.assertEqual([], self.api.api_db.read(lambda c: c.execute(sagas.TABLE.select()).all()))
+
+
+class TestResized(RacingCase):
+    """The source of a resize keeps what it has unless the resize is confirmed."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.intents.END_TIMEOUT_S', 0))
+
+    def resized(self, *, status='finished', **changes):
+        uuid = self.api.add_server(**{**ACTIVE, 'vm_state': 'resized', **changes})
+        migration = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'migration_type': 'resize',
+            'status': status,
+            'source_compute': 'host1',
+            'dest_compute': 'host1',
+        }
+        self.api.cell('cell1').db.write(migrations.create, migration)
+        return uuid
+
+    def hold(self, uuid, **values):
+        """Let a saga have the server."""
+        row = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': uuid,
+            'active_for': uuid,
+            'project_id': compute_api.MEMBER['project'],
+            'context': {},
+            'arguments': {},
+            'direction': journal.FORWARD,
+            'state': journal.RUNNING,
+            'wake_at': runtime.naive_now(),
+            **values,
+        }
+        self.api.api_db.write(rows.insert, sagas.TABLE, row)
+
+    def assert_untouched(self, uuid):
+        row = self.api.row(uuid)
+        self.assertEqual(('resized', None), (row.vm_state, row.task_state))
+        mapping = self.api.api_db.read(instance_mappings.get, uuid)
+        self.assertFalse(mapping.queued_for_delete)
+
+    def test_a_saga_that_cleans_up_confirms_nothing(self):
+        for kind in ('detach-volume', 'revert-resize', 'cross-cell-confirm'):
+            uuid = self.resized()
+            self.hold(uuid, kind=kind, state=journal.CLEANING)
+            self.refused('DELETE', f'/servers/{uuid}', code=409, text='another operation')
+            self.assert_untouched(uuid)
+
+    def test_the_resize_itself_has_not_ended(self):
+        uuid = self.resized()
+        self.hold(uuid, kind='migrate')
+        self.refused('DELETE', f'/servers/{uuid}', code=409, text='another operation')
+        self.assert_untouched(uuid)
+
+    def test_it_is_being_confirmed_or_reverted(self):
+        for kind, task in (('confirm-resize', None), ('cross-cell-revert', 'resize_reverting')):
+            uuid = self.resized(status='confirming', task_state=task)
+            self.hold(uuid, kind=kind)
+            self.ok('DELETE', f'/servers/{uuid}', code=204)
+            self.assertEqual('deleting', self.api.row(uuid).task_state)
+
+    def test_the_resize_ends_before_the_deletion_is_recorded(self):
+        """It stays on its host: only its state tells that there is something to confirm."""
+        uuid = self.resized(vm_state='active', task_state='resize_finish')
+        values = {'vm_state': 'resized', 'task_state': None}
+        self.before_it_is_recorded(lambda write: write(instances.update, uuid, values))
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        saga = self.api.api_db.read(sagas.find_active, uuid)
+        self.assertEqual(('confirm-resize', True), (saga.kind, saga.arguments['delete']))
+        self.assertEqual([], self.sent())
