@@ -27,8 +27,12 @@ class Waiters:
 
     @property
     def limit(self):
-        """How many may wait at a time."""
-        return self._options.max_waiting_requests or max(1, self._options.threads // 2)
+        """How many may wait at a time.
+
+        Further ones are rejected at once. To let them wait for their turn would hold the
+        same threads as to let them wait for the other process.
+        """
+        return self._options.max_waiting_requests or max(1, self._options.threads * 3 // 4)
 
     def enter(self, req):
         """Count a request until it is answered; raises TooManyWaiting. May be repeated."""

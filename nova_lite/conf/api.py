@@ -24,8 +24,9 @@ OPTS = [
         'another process: for a device to be attached or detached, for the checks of a live '
         'migration before 2.34, for the console output of a host, or for another operation on '
         'the same server to end. Further ones are answered with 503 and Retry-After. 0 means '
-        'half of [api] threads, so that the other half is left for requests that do not wait. '
-        'A deployment behind uWSGI or mod_wsgi sets [api] threads to the number of its threads.',
+        'three quarters of [api] threads, so that a quarter is left for requests that do not '
+        'wait. A deployment behind uWSGI or mod_wsgi sets [api] threads to the number of its '
+        'threads.',
     ),
     cfg.IntOpt(
         'cell_timeout',

@@ -1,10 +1,14 @@
 """Requests that wait for a saga: how many may, and what they answer when it fails."""
 
+import requests
+
 from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
+from nova_lite.wsgi import server as wsgi_server
 from tests.fixtures import api_neighbours
+from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
 WAIT_S = 60
@@ -16,6 +20,10 @@ def end(connection, uuid, **values):
     """End a saga, as the engine would."""
     values = {'active_for': None, **values}
     connection.execute(sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(values))
+
+
+def any_done(answers):
+    return any(each.done() for each in answers)
 
 
 class Case(base.Case):
@@ -83,6 +91,69 @@ class WaitersTest(Case):
 
     def failed(self, kind):
         return {'state': journal.UNDONE, 'error': {**FAILED, 'kind': kind}}
+
+
+class ServedTest(base.Case):
+    """Over HTTP, with the threads and limits of a process that nothing is configured for."""
+
+    overrides = (('api', 'device_timeout', WAIT_S),)
+    # As a script does that sets up a dozen servers.
+    AT_ONCE = 12
+
+    def setUp(self):
+        super().setUp()
+        served = wsgi_server.InProcess(self.api.wsgi, threads=self.api.conf.api.threads)
+        served.start()
+        self.addCleanup(served.stop)
+        self.url = f'{served.url}/v2.1'
+        self.begun, self.lock, self.is_slow = [], runtime.Condition(), True
+        self.api.super_conductor.run_saga = self.run_saga
+
+    def run_saga(self, _ctxt, saga_uuid):
+        with self.lock:
+            self.begun.append(saga_uuid)
+            self.lock.notify_all()
+            if not self.is_slow:
+                self.done(saga_uuid)
+
+    def answer(self):
+        """End the sagas that have begun, and from now on each at once."""
+        with self.lock:
+            self.is_slow = False
+            for saga in self.begun:
+                self.done(saga)
+
+    def done(self, saga):
+        self.api.api_db.write(end, saga, state=journal.DONE)
+
+    def send(self, method, path, body=None):
+        headers = {
+            'X-User-Id': compute_api.MEMBER['user'],
+            'X-Project-Id': compute_api.MEMBER['project'],
+            'X-Roles': 'member',
+            'OpenStack-API-Version': 'compute 2.60',
+        }
+        return requests.request(
+            method, self.url + path, json=body, headers=headers, timeout=2 * WAIT_S
+        )
+
+    def attach(self, uuid):
+        return self.send('POST', f'/servers/{uuid}/os-volume_attachments', ATTACH)
+
+    def test_a_dozen_at_once_on_a_host_that_is_slow(self):
+        servers = [self.api.add_server() for _number in range(self.AT_ONCE)]
+        with runtime.executor(self.AT_ONCE) as pool:
+            answers = [pool.submit(self.attach, uuid) for uuid in servers]
+            with self.lock:
+                self.lock.wait_for(lambda: self.all_begun() or any_done(answers), WAIT_S)
+            waited = self.all_begun() and not any_done(answers)
+            others = [self.send('GET', '/servers/detail').status_code for _time in range(3)]
+            self.answer()
+            codes = [each.result(WAIT_S).status_code for each in answers]
+        self.assertEqual(([200] * self.AT_ONCE, [200] * 3, True), (codes, others, waited))
+
+    def all_begun(self):
+        return len(self.begun) == self.AT_ONCE
 
 
 class RefusalTest(Case):
