@@ -42,12 +42,20 @@ def attachments(move, made_by):
 
 
 def foreign_attachments(move):
-    """End the attachments of the server that none of its block devices names."""
+    """End the attachments of the server that none of its block devices names.
+
+    A host makes an attachment before it records it, under the server's task. What was
+    listed before no task was found is on record by then, or foreign.
+    """
 
     def end():
+        found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
         side, row = _now(move)
+        if row is not None and row.task_state is not None:
+            return saga.Pending(detail=f'the server is in task {row.task_state}')
         devices = [] if row is None else side.devices(row.uuid)
-        neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, devices)
+        neighbours.drop_others(move.world, move.ctxt, found, devices)
+        return None
 
     return saga.Clean(end, alone=True)
 

@@ -36,8 +36,13 @@ def reserve(world, ctxt, instance_uuid, devices, *, repeated):
 
 def drop_foreign(world, ctxt, instance_uuid, devices):
     """End all attachments of a server but those that its block devices name."""
+    drop_others(world, ctxt, world.volume.list_attachments(ctxt, instance_uuid), devices)
+
+
+def drop_others(world, ctxt, attachments, devices):
+    """End those of the attachments that no block device names."""
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
-    for attachment in world.volume.list_attachments(ctxt, instance_uuid):
+    for attachment in attachments:
         if attachment['id'] not in own:
             world.volume.delete_attachment(ctxt, attachment['id'])
 

@@ -104,6 +104,10 @@ class Cleaning:
             if step.clean.alone and not self._engine.journal.hold_server(self._record):
                 duty['error'] = 'another saga has the server'
                 return False
-            return not isinstance(step.clean.do(), step_module.Pending)
+            result = step.clean.do()
+            if isinstance(result, step_module.Pending):
+                duty['error'] = result.detail or duty['error']
+                return False
+            return True
         finally:
             self._saga.data = known

@@ -13,6 +13,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
+from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import attach_interface
 from nova_lite.conductor import attach_volume
@@ -20,6 +21,7 @@ from nova_lite.conductor import detach_interface
 from nova_lite.conductor import detach_volume
 from nova_lite.conductor import swap_volume
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
@@ -277,3 +279,58 @@ class MarkTest(DeviceSagasCase):
         self.change(uuid, active_for=None)
         self.undo(self.made, self.steps)
         self.assertFalse(self.is_marked())
+
+
+class ForeignAttachmentsTest(DeviceSagasCase):
+    """The duty to end attachments that are none of the server's."""
+
+    def setUp(self):
+        super().setUp()
+        self.world.cells.of_instance = lambda uuid: self.cell
+        made = self.attach_volume()
+        (self.duty,) = [step.clean.do for step in made.steps() if step.clean is not None]
+        self.ctxt = context.admin()
+        self.cell.db.write(children.destroy_block_device, made.arguments['device'])
+
+    def attach(self):
+        return self.cell.volume.create_attachment(self.ctxt, self.new, self.server)['id']
+
+    def attachments(self):
+        found = self.cell.volume.list_attachments(self.ctxt, self.server)
+        return {attachment['id'] for attachment in found}
+
+    def record(self, attachment_id):
+        (device,) = self.cell.devices(self.server)
+        values = {'attachment_id': attachment_id}
+        self.cell.db.write(children.update_block_device, device.uuid, values)
+
+    def test_what_no_device_names(self):
+        foreign, (device,) = self.attach(), self.cell.devices(self.server)
+        self.assertIsNone(self.duty())
+        self.assertEqual({device.attachment_id}, self.attachments() - {foreign})
+        self.assertNotIn(foreign, self.attachments())
+
+    def test_what_a_host_has_not_recorded_yet(self):
+        made = self.attach()
+        self.cell.db.write(instances.update, self.server, {'task_state': 'rebuilding'})
+        self.assertIsInstance(self.duty(), saga.Pending)
+        self.assertIn(made, self.attachments())
+        self.record(made)
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.assertIsNone(self.duty())
+        self.assertEqual({made}, self.attachments())
+
+    def test_what_is_made_and_recorded_while_the_duty_looks(self):
+        """Once the list is read, a host has time to make one and to record it."""
+        listed = self.cell.volume.list_attachments
+        made = []
+
+        def late(ctxt, uuid):
+            if not made:
+                made.append(self.attach())
+                self.record(made[0])
+            return listed(ctxt, uuid)
+
+        self.cell.volume.list_attachments = late
+        self.assertIsNone(self.duty())
+        self.assertEqual(set(made), self.attachments())
