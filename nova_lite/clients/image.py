@@ -100,12 +100,15 @@ class Image:
 
         values:   attributes and properties, by name
         image_id: the id it is to have; an image that has it already is returned
+        Raises Forbidden for more properties than an image may have.
         """
         if image_id is not None:
             values = {**values, 'id': image_id}
-        errors = {400: exception.Invalid}
-        if image_id is not None:
-            errors[409] = None
+        errors = {
+            400: exception.Invalid,
+            409: exception.Conflict if image_id is None else None,
+            413: _over_quota,
+        }
         response = self.service.call(
             ctxt, 'POST', '/images', json=values, as_user=True, errors=errors
         )
@@ -210,6 +213,10 @@ class Image:
             errors={404: missing, **(errors or {})},
             **request,
         )
+
+
+def _over_quota(reason):
+    return exception.Forbidden(f'The image service refuses: {reason}')
 
 
 def _pointer(name):

@@ -61,9 +61,17 @@ def _image(metadata):
         'container_format': metadata.pop('container_format', None),
     }
     for name in ('min_disk', 'min_ram', 'size'):
-        image[name] = int(metadata.pop(name, 0) or 0)
+        image[name] = _integer(metadata.pop(name, None))
     image['properties'] = metadata
     return image
+
+
+def _integer(text):
+    """The number that a text is; 0 for another text, which users may put there."""
+    try:
+        return int(text or 0)
+    except ValueError:
+        return 0
 
 
 def marks_of(instance_uuid, device):

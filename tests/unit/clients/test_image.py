@@ -6,6 +6,7 @@ import types
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import image
+from nova_lite.simcloud.image import fields
 from tests.unit.clients import neighbours
 
 
@@ -176,6 +177,26 @@ class SnapshotTest(ImageTestCase):
             },
             made['properties'],
         )
+
+    def test_properties_that_the_service_refuses(self):
+        for wanted, error in (
+            ({f'p{number}': '' for number in range(fields.PROPERTY_QUOTA)}, exception.Forbidden),
+            ({'long': 'x' * 65536}, exception.Invalid),
+            ({'status': 'active'}, exception.Forbidden),
+            ({'id': self.made['id']}, exception.Conflict),
+            ({'id': 'no uuid'}, exception.Invalid),
+            ({'min_disk': '1'}, exception.Invalid),
+        ):
+            self.assertRaises(
+                error,
+                self.image.create_snapshot,
+                self.member,
+                'snap',
+                self.server,
+                properties=wanted,
+            )
+        (image_,) = self.image.list(self.member, owner='wonderland')
+        self.assertEqual(self.made['id'], image_['id'])
 
     def test_of_a_server_without_an_image(self):
         made = self.image.create_snapshot(self.member, 'snap', self.server)

@@ -89,6 +89,22 @@ class VolumeTest(VolumeTestCase):
         )
         self.assertEqual('virtio', made['image']['properties']['hw_rng_model'])
 
+    def test_image_metadata_that_its_owner_changed(self):
+        cirros = image.Image(self.conf).list(self.member, name='cirros')[0]
+        made = self.create(size=2, image_id=cirros['id'])
+        metadata = {'min_disk': 'none', 'min_ram': '\u00bd', 'size': '9' * 255}
+        self.volume.service.call(
+            self.member,
+            'POST',
+            f'/volumes/{made["id"]}/action',
+            json={'os-set_image_metadata': {'metadata': metadata}},
+            as_user=True,
+        )
+        found = self.volume.get(self.member, made['id'])['image']
+        self.assertEqual(
+            (0, 0, int('9' * 255)), tuple(found[name] for name in ('min_disk', 'min_ram', 'size'))
+        )
+
     def test_from_a_snapshot(self):
         snapshot = self.volume.create_snapshot(self.member, self.made['id'], 'snap')
         self.assertEqual(
