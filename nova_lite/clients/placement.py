@@ -117,14 +117,16 @@ class Placement:
             body.get('user_id'),
         )
 
-    def claim(self, ctxt, consumer, request, *, new=False, free=False):
+    def claim(self, ctxt, consumer, request, *, new=False, free=False, beside=None):
         """Take the resources of an allocation request, in addition to what is held.
 
         request: {'allocations': …, 'mappings'?: …} as candidates have it
         new:     the consumer is known to hold nothing, which saves a request
         free:    as a rule it holds nothing: that is tried first
+        beside:  providers of which it may hold something already; None: any
         Returns False when they are no longer there to be had. Raises
-        AllocationConflict when another process changes the consumer's allocations.
+        AllocationConflict when another process changes the consumer's allocations, or
+        it holds something of other providers.
         """
         wanted = request['allocations']
         if free and not new:
@@ -133,6 +135,8 @@ class Placement:
             if outcome is not Outcome.STALE:
                 return self._claimed(outcome, consumer)
         held = Holding() if new else self.holding(ctxt, consumer.uuid)
+        if beside is not None and not set(held.allocations) <= {*wanted, *beside}:
+            raise exception.AllocationConflict(consumer=consumer.uuid)
         if held.covers(wanted):
             return True
         body = _entry(

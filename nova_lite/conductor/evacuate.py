@@ -81,6 +81,10 @@ class Evacuation(relocation.Relocation):
         if claimed:
             placement.release(self.ctxt, self.instance_uuid, claimed)
 
+    def held_beside(self):
+        """What it held when this began: of its source, and of earlier evacuations."""
+        return set(self.data[NOTE])
+
     def _claimed(self):
         """Providers on which this evacuation claims, or may have claimed unheard."""
         chosen = self.data.get(move.CHOOSE)

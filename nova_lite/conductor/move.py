@@ -312,6 +312,7 @@ class Move(saga.Saga):
             spec=self.spec(),
             instance_uuids=[self.instance_uuid],
             alternates=self.may_retry,
+            beside=sorted(self.held_beside()),
         )[0]
         self.data['alternates'] = [alternate.as_dict() for alternate in found[1:]]
         return found[0].as_dict()
@@ -322,10 +323,18 @@ class Move(saga.Saga):
         for alternate in list(self.data['alternates']):
             self.data['alternates'] = self.data['alternates'][1:]
             request = json.loads(alternate['allocation_request'])
-            if self.world.placement.claim(self.ctxt, consumer, request):
+            if self.world.placement.claim(self.ctxt, consumer, request, beside=self.held_beside()):
                 LOG.info('Server %s moves to %s instead', row.uuid, alternate['service_host'])
                 return alternate
         raise exception.MaxRetriesExceeded(instance_uuid=self.instance_uuid)
+
+    def held_beside(self):
+        """Providers of which the server may hold something besides the destination.
+
+        A scheduler that this saga gave up waiting for may still claim. Two claims would
+        both stay, so what finds another one is refused and begins with `drop_claim`.
+        """
+        return self.kept_on()
 
     def drop_claim(self):
         """Undo of `choose`: only the migration holds what the server held."""

@@ -89,7 +89,11 @@ class Relocation(move.Move):
             return self._force()
         self._give_up_after_refusals()
         found = self.world.scheduler.select_destinations(
-            self.ctxt, spec=self.spec(), instance_uuids=[self.instance_uuid], alternates=False
+            self.ctxt,
+            spec=self.spec(),
+            instance_uuids=[self.instance_uuid],
+            alternates=False,
+            beside=sorted(self.held_beside()),
         )
         return found[0][0].as_dict()
 
@@ -134,7 +138,7 @@ class Relocation(move.Move):
             return
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         wanted = {'allocations': {node.uuid: {'resources': resources}}}
-        if not placement.claim(self.ctxt, consumer, wanted):
+        if not placement.claim(self.ctxt, consumer, wanted, beside=self.held_beside()):
             raise exception.NoValidHost(reason=f'{node.host} has no room for the server.')
 
     @property

@@ -11,13 +11,16 @@ class SchedulerAPI(rpc.Interface):
     server_argument = 'scheduler'
 
     @rpc.call(since='1.0', timeout=interface.LONG)
-    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
+    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
         """Choose and claim a host for each server, all of them or none.
 
         spec: RequestSpec of the first, for all; spec.current_host is set for a
         server that is on a host
+        beside: providers (uuids) of which the servers may hold something already. What
+        they hold of others is of an earlier question, whose answer was lost
         Returns [[Selection, ...], ...] in the order of instance_uuids: the host that
-        was claimed, then alternates in its cell, not claimed. Raises NoValidHost.
+        was claimed, then alternates in its cell, not claimed. Raises NoValidHost, and
+        AllocationConflict for such an earlier claim.
         """
 
     @rpc.call(since='1.0')

@@ -21,11 +21,12 @@ class Claims:
     """What was claimed for one request so far.
 
     states: snapshot.HostStates, which other decisions look at meanwhile
+    beside: providers of which the servers may hold something already
     """
 
-    def __init__(self, placement, states, ctxt, *, request, candidates):
+    def __init__(self, placement, states, ctxt, *, request, candidates, beside=()):
         self.placement, self.states, self.ctxt = placement, states, ctxt
-        self.request, self.candidates = request, candidates
+        self.request, self.candidates, self.beside = request, candidates, beside
         self._held = {}
         self._planned = {}
         self._placed = set()
@@ -45,6 +46,7 @@ class Claims:
             new=self.request.spec.current_cell is None,
             # The migration of a server that moves holds what the server held.
             free=True,
+            beside=self.beside,
         )
         if had:
             self._held[uuid] = wanted

@@ -47,8 +47,9 @@ class World(typing.NamedTuple):
 class Decision:
     """A decision about a batch of like servers. `record` tells of it afterwards."""
 
-    def __init__(self, world, ctxt, spec, instance_uuids):
+    def __init__(self, world, ctxt, spec, instance_uuids, *, beside=()):
         self.world, self.ctxt, self.spec = world, ctxt, spec
+        self.beside = tuple(beside)
         self.uuids = list(instance_uuids)
         self.record = memory.Record(ctxt.request_id, tuple(self.uuids))
         self.group, self.hosts_of = None, {}
@@ -119,7 +120,12 @@ class Decision:
         answer = self._ask(wanted, version, since)
         world = self.world
         held = claims.Claims(
-            world.placement, world.states, self.ctxt, request=self.request, candidates=answer
+            world.placement,
+            world.states,
+            self.ctxt,
+            request=self.request,
+            candidates=answer,
+            beside=self.beside,
         )
         together = len(self.uuids) > 1 and self.spec.current_host is None and since is None
         return self._claim(answer, held, together=together)

@@ -63,7 +63,7 @@ class SchedulerManager:
         """(seconds between, method) of what tells that the scheduler is up."""
         return [(self.world.conf.report_interval, self.beat)]
 
-    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
+    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
         """Choose and claim a host for each server; see SchedulerAPI.
 
         What comes for a saga of which there is a newer epoch claims nothing.
@@ -72,7 +72,7 @@ class SchedulerManager:
             api_db = self.world.cells.api_db
             ctxt = ctxt.guarded(functools.partial(api_db.read, sagas.require_newest, ctxt))
         self._tell(ctxt, spec, 'start')
-        decision = decide.Decision(self.world, ctxt, spec, instance_uuids)
+        decision = decide.Decision(self.world, ctxt, spec, instance_uuids, beside=beside)
         outcome = metrics.OK
         try:
             with self._one_at_a_time(spec.group_uuid):

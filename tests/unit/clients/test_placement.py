@@ -126,6 +126,22 @@ class ClaimTest(base.PlacementTestCase):
             self.assertEqual({self.host, other}, set(self.held().allocations))
         self.assertEqual(1, self.held().allocations[other]['VCPU'])
 
+    def test_one_that_holds_what_it_must_not(self):
+        other, third = self.add_host('other'), self.add_host('third')
+        self.claim(base.request(self.host), new=True)
+        for free in (True, False):
+            self.assertRaises(
+                exception.AllocationConflict,
+                self.claim,
+                base.request(other),
+                free=free,
+                beside=[third],
+            )
+        self.assertEqual({self.host}, set(self.held().allocations))
+        for _ in range(2):
+            self.assertTrue(self.claim(base.request(other), free=True, beside=[self.host]))
+        self.assertEqual({self.host, other}, set(self.held().allocations))
+
     def test_a_free_one_that_a_killed_placement_left_behind(self):
         self.server.leave_behind(self.consumer, generation=3)
         self.assertTrue(self.claim(base.request(self.host), free=True))

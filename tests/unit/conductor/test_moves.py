@@ -67,7 +67,7 @@ class World:
     def compute(self, cell):
         return self._cell.compute
 
-    def _select(self, ctxt, *, spec, instance_uuids, alternates):
+    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside):
         chosen = [self._cell.selection(host) for host in (DEST, OTHER)]
         provider = chosen[0].compute_node_uuid
         self.placement.allocations[instance_uuids[0]] = {provider: {'VCPU': 1}}

@@ -67,7 +67,7 @@ class MoveTest(cloud.ManagerTestCase):
             self.add_host(name)
         self.moving = self.add_server('a')
 
-    def move(self, **values):
+    def move(self, beside=(), **values):
         spec = base.make_spec(
             instance_uuid=self.moving,
             current_host='a',
@@ -75,7 +75,21 @@ class MoveTest(cloud.ManagerTestCase):
             ignore_hosts=['a'],
             **values,
         )
-        return self.scheduler.select_destinations(self.ctxt, spec, [self.moving])[0][0]
+        return self.scheduler.select_destinations(
+            self.ctxt, spec, [self.moving], beside=list(beside)
+        )[0][0]
+
+    def test_a_claim_whose_asker_gave_up_is_not_doubled(self):
+        """Two schedulers, or two threads of one, may work on the question and its repetition."""
+        self.add_host('d')
+        self.placement.claim(
+            self.ctxt,
+            client.Consumer(self.moving, 'wonderland', 'alice'),
+            {'allocations': {base.uuid_of('d'): {'resources': {'VCPU': 1}}}},
+        )
+        self.set_service('d', forced_down=True)
+        self.assertRaises(exception.AllocationConflict, self.move)
+        self.assertEqual({base.uuid_of('d')}, set(self.held(self.moving)))
 
     def test_what_it_holds_stays(self):
         self.placement.claim(
@@ -83,7 +97,7 @@ class MoveTest(cloud.ManagerTestCase):
             client.Consumer(self.moving, 'wonderland', 'alice'),
             {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
         )
-        self.assertEqual('b', self.move().service_host)
+        self.assertEqual('b', self.move(beside=[base.uuid_of('a')]).service_host)
         self.assertEqual({base.uuid_of('a'), base.uuid_of('b')}, set(self.held(self.moving)))
 
     def test_who_was_taken_over_claims_nothing(self):
@@ -112,7 +126,7 @@ class MoveTest(cloud.ManagerTestCase):
             {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
         )
         self.set_service('b', forced_down=True)
-        self.assertRaises(exception.NoValidHost, self.move)
+        self.assertRaises(exception.NoValidHost, self.move, beside=[base.uuid_of('a')])
         self.assertEqual({base.uuid_of('a')}, set(self.held(self.moving)))
 
     def test_a_new_server_that_holds_something_is_a_conflict(self):
