@@ -157,12 +157,24 @@ class Build:
         )
 
     def _start_over(self, cell, chosen, reason):
-        """Take the servers back from a cell; the next sweep asks the scheduler again."""
-        LOG.warning('Build of %s is scheduled again: %s', list(chosen), reason)
+        """Take the servers back from a cell; the next sweep asks the scheduler again.
+
+        It does so for as long as a cell does not answer, but a server that is refused as
+        often as [scheduler]max_attempts allows is buried.
+        """
         for uuid, choice in chosen.items():
             if cell.db.write(attempts.take_back, uuid, self.requests[uuid].epoch):
                 self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
-        self.world.api_db.write(build_requests.expire, self._epochs(chosen))
+        again = self._epochs(chosen)
+        if not getattr(reason, 'transient', False):
+            failures = self.world.api_db.write(build_requests.count_failure, again)
+            most = self.world.conf.scheduler.max_attempts
+            over = [uuid for uuid, number in failures.items() if number >= most]
+            bury.bury(self.world, self.ctxt, [self.requests[uuid] for uuid in over], reason)
+            again = {uuid: epoch for uuid, epoch in again.items() if uuid not in over}
+        if again:
+            LOG.warning('Build of %s is scheduled again: %s', list(again), reason)
+            self.world.api_db.write(build_requests.expire, again)
 
     def _create_records(self, connection, chosen):
         """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.

@@ -16,7 +16,9 @@ LOG = log.getLogger(__name__)
 
 # Batches of one sweep. What is left is due at the next.
 MOST = 20
-# A build that still fails for no known reason when it is taken over so often is buried.
+# A build is buried that has failed so often for a reason that is not known. What is taken
+# over without such a failure (its builder was restarted or killed, a service does not
+# answer, and that for hours) is not counted: it may be taken over as often as it takes.
 ATTEMPTS = 3
 
 
@@ -52,12 +54,16 @@ class BuildSweep:
             LOG.error('Build %s is tried again later: %s', reservation_id, error)
         except Exception as error:
             LOG.exception('Build %s failed unexpectedly at epoch %s', reservation_id, epoch)
-            if epoch >= ATTEMPTS:
-                self._give_up(ctxt, reservation_id, found, error)
+            self._count(ctxt, reservation_id, found, error)
 
-    def _give_up(self, ctxt, reservation_id, found, error):
-        LOG.error('Build %s is given up after %s attempts', reservation_id, found[0].epoch)
+    def _count(self, ctxt, reservation_id, found, error):
+        """Count the failure of what is left of the batch, and give up what failed too often."""
+        epochs = {request.instance_uuid: request.epoch for request in found}
         try:
-            build.Build(self._world, ctxt, found).give_up(error)
+            failures = self._world.api_db.write(build_requests.count_failure, epochs)
+            hopeless = [each for each in found if failures.get(each.instance_uuid, 0) >= ATTEMPTS]
+            if hopeless:
+                LOG.error('Build %s is given up after %s failures', reservation_id, ATTEMPTS)
+                build.Build(self._world, ctxt, hopeless).give_up(error)
         except Exception:
             LOG.exception('Build %s cannot be buried; it is tried again later', reservation_id)

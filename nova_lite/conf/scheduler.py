@@ -8,7 +8,8 @@ OPTS = [
         'max_attempts',
         default=3,
         min=1,
-        help='Hosts a build may try: the chosen one and its alternates.',
+        help='Hosts a build may try: the chosen one and its alternates. And how often a '
+        'build may be scheduled that the policy of its server group refuses afterwards.',
     ),
     cfg.IntOpt(
         'max_placement_results',

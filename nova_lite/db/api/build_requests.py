@@ -209,6 +209,19 @@ def take_over_withdrawn(connection, lease_s, limit=20):
     return rows.every(connection, TABLE, order_by=TABLE.c.id, id=[key for key, _epoch in due])
 
 
+def count_failure(connection, epoch_of):
+    """Count a failure of the builds that these epochs own; {server's uuid: failures so far}.
+
+    epoch_of: {server's uuid: epoch}
+    """
+    counted = {}
+    for uuid, epoch in epoch_of.items():
+        own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': False}
+        if rows.change(connection, TABLE, {}, computed={'failures': TABLE.c.failures + 1}, **own):
+            counted[uuid] = get(connection, uuid).failures
+    return counted
+
+
 def expire(connection, epoch_of):
     """Let the leases that these epochs hold end now: the next sweep takes them up.
 

@@ -55,6 +55,7 @@ class BuildRequest(types.Timestamps, Base):
 
     instance: the columns of the record to be; arguments: what else the build needs
     epoch, lease_until: who may finish it (design: sagas, leases)
+    failures: how often it failed for a reason of its own, and not of a service's
     withdrawn: the user deleted the server, or it is not accepted yet; what is left of it
         is cleared away
     """
@@ -70,6 +71,7 @@ class BuildRequest(types.Timestamps, Base):
     tags: Mapped[list] = column(types.Json)
     arguments: Mapped[dict] = column(types.Json)
     epoch: Mapped[int] = column(sa.Integer, default=0)
+    failures: Mapped[int] = column(sa.Integer, default=0)
     withdrawn: Mapped[bool] = column(sa.Boolean, default=False)
     lease_until: Mapped[object] = column(types.Time, index=True)
 

@@ -57,6 +57,30 @@ class AffinityTest(build_base.BuildTestCase):
         self.put_other('cell2', 'host-2')
         self.assertStartsOver()
 
+    def test_what_is_refused_each_time_is_buried(self):
+        self.put_other('cell2', 'host-2', vm_state='active', task_state=None)
+        self.map_other('cell2')
+        self.attempt().run()
+        for _ in range(self.world.conf.scheduler.max_attempts - 1):
+            self.assertEqual(([], None, True), self.where())
+            self.take_over().run()
+        self.assertEqual((['cell0'], 'cell0', False), self.where())
+        self.assertEqual([], self.compute.built)
+        cell0 = self.cell('cell0').db
+        self.assertEqual('error', cell0.read(instances.get, self.uuid).vm_state)
+        fault = cell0.read(instances.faults, [self.uuid])[self.uuid]
+        self.assertIn('The affinity policy of server group', fault.message)
+
+    def test_a_cell_that_is_away_is_waited_for(self):
+        self.map_other('cell2')
+        self.away('cell2')
+        self.attempt().run()
+        for _ in range(2 * self.world.conf.scheduler.max_attempts):
+            self.take_over()
+            self.attempt().run()
+        self.assertEqual([], self.compute.built)
+        self.assertEqual(0, self.api_db.read(build_requests.get, self.uuid).failures)
+
     def test_a_cell_that_may_have_the_other_is_away(self):
         self.map_other('cell2')
         self.away('cell2')

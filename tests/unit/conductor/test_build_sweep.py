@@ -58,6 +58,17 @@ class SweepTest(SweepBase):
     def test_what_cannot_be_stored_is_buried(self):
         self.assertIsBuried(os_type=NO_TEXT, architecture=TOO_LONG)
 
+    def test_builders_that_died_do_not_count(self):
+        """A failure that does not last, after conductors were restarted again and again."""
+        for _ in range(2 * build_sweep.ATTEMPTS):
+            self.take_over()
+        self.scheduler.error = RuntimeError('once')
+        self.run_sweep()
+        self.assertEqual(([], None, True), self.where())
+        self.scheduler.error = None
+        self.run_sweep()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+
     def test_others_are_free_while_one_is_built(self):
         """Another super-conductor may take up what this sweep has not come to."""
         self.accept('r-2')

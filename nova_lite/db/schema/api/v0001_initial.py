@@ -41,6 +41,7 @@ sa.Table(
     sa.Column('tags', types.Json(), nullable=False),
     sa.Column('arguments', types.Json(), nullable=False),
     sa.Column('epoch', sa.Integer(), nullable=False),
+    sa.Column('failures', sa.Integer(), nullable=False),
     sa.Column('withdrawn', sa.Boolean(), nullable=False),
     sa.Column('lease_until', types.Time(), nullable=False, index=True),
     sa.Column('created_at', types.Time(), nullable=False),
