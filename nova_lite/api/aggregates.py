@@ -134,7 +134,13 @@ def add_host(req):
 
     plan = aggregate_zones.Plan(aggregate_id, change, action='add host to')
     plan.admit(req)
-    req.app.api_db.write(_add_host, plan, host)
+    try:
+        req.app.api_db.write(_add_host, plan, host)
+    except exception.Unavailable as error:
+        # The connection may have been lost after the transaction had been committed.
+        lost = error.kwargs.get('may_have_committed')
+        if not (lost and _is_member(req, aggregate_id, host)):
+            raise
     aggregate = req.app.api_db.read(aggregates.get, aggregate_id)
     _settle(req, nodes, aggregate, host, is_in=True)
     # Once more: placement may have been asked before it knew of the membership.
@@ -166,10 +172,19 @@ def remove_host(req):
     except exception.AggregateActionRefused:
         raise CannotRemove(host=host, aggregate_id=aggregate_id) from None
     nodes = _nodes(req, host)
-    for node in nodes:
-        _unmirror(req, node, aggregate)
-    req.app.api_db.write(aggregates.remove_host, aggregate_id, host)
-    # Who added the host may have told placement between these two.
+    try:
+        for node in nodes:
+            _unmirror(req, node, aggregate)
+        req.app.api_db.write(aggregates.remove_host, aggregate_id, host)
+    except exception.NovaLiteError as error:
+        if _is_member(req, aggregate_id, host):
+            # Nodes may have left the aggregate in placement already.
+            _settle(req, nodes, aggregate, host, is_in=True)
+            req.app.api_db.write(stamps.bump, stamps.AGGREGATES)
+            raise
+        if not error.kwargs.get('may_have_committed'):
+            raise
+    # A request that added the host may have told placement between these two.
     _settle(req, nodes, aggregate, host, is_in=False)
     return _answer(req, aggregate_id)
 
@@ -248,16 +263,21 @@ def _service_and_nodes(connection, host):
 def _settle(req, nodes, aggregate, host, *, is_in):
     """Tell placement whether the host is in, until that is what our records say.
 
-    Hosts may be added and removed at the same time; whoever comes last to placement
-    must not leave there what no longer holds. A failure is for an operator to mend.
+    Hosts may be added and removed at the same time. The request that comes last to
+    placement must not leave there what no longer holds. A failure is logged and left to
+    the super-conductor's audit.
     """
     while True:
         for node in nodes:
             _mirror(req, node, aggregate, is_in=is_in)
-        found = req.app.api_db.read(aggregates.of_host, host)
-        if (aggregate.id in {each.id for each in found}) == is_in:
+        if _is_member(req, aggregate.id, host) == is_in:
             return
         is_in = not is_in
+
+
+def _is_member(req, aggregate_id, host):
+    found = req.app.api_db.read(aggregates.of_host, host)
+    return aggregate_id in {each.id for each in found}
 
 
 def _mirror(req, node, aggregate, *, is_in):
@@ -268,11 +288,12 @@ def _mirror(req, node, aggregate, *, is_in):
             _unmirror(req, node, aggregate)
     except exception.NovaLiteError as error:
         LOG.warning(
-            'Provider %s should %s in aggregate %s of placement and may not, mend it with '
-            '`nova-lite-manage placement sync_aggregates` or `openstack resource provider '
-            'aggregate set`: %s',
+            'Cannot %s provider %s %s aggregate %s in placement: %s. The next audit of the '
+            'super-conductor ([conductor]aggregate_audit_interval) repairs it; '
+            '`nova-lite-manage placement sync_aggregates` repairs it at once.',
+            'add' if is_in else 'remove',
             node.uuid,
-            'be' if is_in else 'not be',
+            'to' if is_in else 'from',
             aggregate.uuid,
             error,
         )

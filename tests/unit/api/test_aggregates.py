@@ -7,7 +7,9 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement
+from nova_lite.db.api import aggregates as aggregates_db
 from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from tests.fixtures import compute_api
 from tests.fixtures import placement as placement_fixture
@@ -227,6 +229,85 @@ class ZonesTest(AggregateTest):
         self.add_server('h1')
         self.act(self.zone1, 'add_host', host='h1', status=409)
         self.act(self.plain, 'add_host', host='h1')
+
+
+class LostCommitTest(AggregateTest):
+    """The connection to the API database is lost when membership is written."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = self.create()
+        self.api.add_host('h1')
+
+    def lose(self, name, *, after):
+        """Lose it before or after the commit of this function of the aggregates."""
+        write, function = self.api.api_db.write, getattr(aggregates_db, name)
+
+        def fail(called, *args, **kwargs):
+            if called.__name__.lstrip('_') != function.__name__:
+                return write(called, *args, **kwargs)
+            if after:
+                write(called, *args, **kwargs)
+            raise exception.Unavailable(
+                service='The database', reason='test', may_have_committed=True
+            )
+
+        self.patch(self.api.api_db, 'write', fail)
+
+    def asked(self):
+        return [call[0] for call in self.providers.calls]
+
+    def test_added(self):
+        self.lose('add_host', after=True)
+        shown = self.act(self.made, 'add_host', host='h1')['aggregate']
+        self.assertEqual(['h1'], shown['hosts'])
+        self.assertEqual(['add_to_aggregate'], self.asked())
+
+    def test_not_added(self):
+        self.lose('add_host', after=False)
+        self.act(self.made, 'add_host', host='h1', status=503)
+        self.assertEqual([], self.show(self.made)['hosts'])
+        self.assertEqual([], self.asked())
+
+    def test_removed(self):
+        self.act(self.made, 'add_host', host='h1')
+        self.lose('remove_host', after=True)
+        shown = self.act(self.made, 'remove_host', host='h1')['aggregate']
+        self.assertEqual([], shown['hosts'])
+        self.assertEqual('remove_from_aggregate', self.asked()[-1])
+
+    def test_not_removed(self):
+        """Placement has let the host go already, and gets it back."""
+        self.act(self.made, 'add_host', host='h1')
+        self.lose('remove_host', after=False)
+        self.act(self.made, 'remove_host', host='h1', status=503)
+        self.assertEqual(['h1'], self.show(self.made)['hosts'])
+        self.assertEqual(['remove_from_aggregate', 'add_to_aggregate'], self.asked()[-2:])
+
+    def test_one_of_two_nodes_is_not_removed(self):
+        other = runtime.new_uuid()
+        values = {**self.node('h1'), 'uuid': other, 'hypervisor_hostname': 'other'}
+        self.api.cell('cell1').db.write(compute_nodes.report, [values])
+        self.act(self.made, 'add_host', host='h1')
+        remove = self.providers.remove_from_aggregate
+
+        def fail(ctxt, uuid, aggregate):
+            if uuid == other:
+                raise exception.ProviderConflict(provider=other)
+            remove(ctxt, uuid, aggregate)
+
+        self.providers.remove_from_aggregate = fail
+        self.act(self.made, 'remove_host', host='h1', status=409)
+        self.assertEqual(['h1'], self.show(self.made)['hosts'])
+        added = {call[1] for call in self.providers.calls[-2:] if call[0] == 'add_to_aggregate'}
+        self.assertEqual({self.node('h1')['uuid'], other}, added)
+
+    def node(self, host):
+        """The values of the host's first node."""
+        row = self.api.cell('cell1').db.read(compute_nodes.first_of_host, host)
+        values = row._asdict()
+        del values['id']
+        return values
 
 
 class MirrorTest(AggregateTest):
