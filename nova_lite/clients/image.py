@@ -116,12 +116,15 @@ class Image:
             return self.get(ctxt, image_id)
         return of(response.json())
 
-    def create_snapshot(self, ctxt, name, server, *, base=None, properties=None, image_id=None):
+    def create_snapshot(
+        self, ctxt, name, server, *, base=None, properties=None, kind='snapshot', image_id=None
+    ):
         """Create the image that a snapshot of a server will be uploaded to; returns it.
 
         server:     has uuid, project_id, user_id
         base:       the image that the server was made from, as `get` returns it
-        properties: further ones, which win
+        properties: further ones, which win over the base's
+        kind:       'snapshot' or 'backup', its property image_type
         """
         values = {'disk_format': 'qcow2', 'container_format': 'bare', 'min_disk': 0, 'min_ram': 0}
         if base is not None:
@@ -136,7 +139,7 @@ class Image:
         values.update(
             name=name,
             visibility='private',
-            image_type='snapshot',
+            image_type=kind,
             instance_uuid=server.uuid,
             user_id=server.user_id,
         )

@@ -55,7 +55,7 @@ def create_image(req, server):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
         image = _of_volumes(req, server, devices)
     else:
-        image = _of_disk(req, server, states.SNAPSHOT, 'createImage', req.content)
+        image = _of_disk(req, server, states.SNAPSHOT, 'createImage')
     return _answer(req, image)
 
 
@@ -85,8 +85,7 @@ def create_backup(req, server):
     )
     image = None
     if kept:
-        wanted = {**req.content, 'properties': {'image_type': 'backup', 'backup_type': kind}}
-        image = _of_disk(req, server, states.BACKUP, 'createBackup', wanted)
+        image = _of_disk(req, server, states.BACKUP, 'createBackup', backup_type=kind)
     for old in before[max(kept - 1, 0) :]:
         req.app.image.delete(req.ctxt, old['id'], missing_ok=True)
     return _answer(req, image)
@@ -98,11 +97,11 @@ def _check_metadata(req):
     quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
 
 
-def _of_disk(req, server, guard, action, wanted):
+def _of_disk(req, server, guard, action, *, backup_type=None):
     """Begin, make the image, and have the host fill it."""
     instance = acting.begin(req, server, action, guard)
     try:
-        image = _queue(req, server, wanted)
+        image = _queue(req, server, backup_type)
     except exception.NovaLiteError as error:
         server.cell.db.write(_give_up, req.ctxt, server.uuid, str(guard.during), error.message)
         raise
@@ -110,10 +109,17 @@ def _of_disk(req, server, guard, action, wanted):
     return image
 
 
-def _queue(req, server, wanted):
-    properties = {**(wanted.get('metadata') or {}), **wanted.get('properties', {})}
+def _queue(req, server, backup_type):
+    properties = dict(req.content.get('metadata') or {})
+    if backup_type is not None:
+        properties['backup_type'] = backup_type
     return req.app.image.create_snapshot(
-        req.ctxt, wanted['name'], server.row, base=_base(req, server), properties=properties
+        req.ctxt,
+        req.content['name'],
+        server.row,
+        base=_base(req, server),
+        properties=properties,
+        kind='snapshot' if backup_type is None else 'backup',
     )
 
 

@@ -178,6 +178,14 @@ class SnapshotTest(ImageTestCase):
             made['properties'],
         )
 
+    def test_backups_can_be_told_from_snapshots(self):
+        made = self.image.create_snapshot(
+            self.member, 'b', self.server, properties={'backup_type': 'daily'}, kind='backup'
+        )
+        self.image.create_snapshot(self.member, 's', self.server)
+        found = self.image.list(self.member, image_type='backup', instance_uuid=self.server.uuid)
+        self.assertEqual([made['id']], [each['id'] for each in found])
+
     def test_properties_that_the_service_refuses(self):
         for wanted, error in (
             ({f'p{number}': '' for number in range(fields.PROPERTY_QUOTA)}, exception.Forbidden),
