@@ -10,6 +10,7 @@ class Bounds:
 
     work: of a task state, a saga, a build or an event that has not ended
     audit: of a difference that a periodic audit repairs, by the default intervals
+    power: the same of a difference between the power of a guest and that on record
     limits: whether a use above a quota's limit is a finding: it is none where a limit
         was lowered below what was used
     journal: whether a saga's note that it could not clean up is a finding: an audit may
@@ -18,9 +19,10 @@ class Bounds:
 
     work: float = 300.0
     audit: float = 180.0
+    power: float = 180.0
     limits: bool = False
     journal: bool = False
 
     def of_stopped(self):
         """The same for a cloud that is stopped: work that stands still with it is not stuck."""
-        return dataclasses.replace(self, work=math.inf, audit=math.inf)
+        return dataclasses.replace(self, work=math.inf, audit=math.inf, power=math.inf)

@@ -66,10 +66,14 @@ def idle(picture):
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
-def power(picture):
-    """I9: guests are on or off as their servers are, on hosts whose services are up."""
+def power(picture, bounds):
+    """I9: guests are on or off as their servers are, on hosts whose services are up.
+
+    A difference counts when record and guest have been as they are for `bounds.power`
+    seconds: the hosts' audit repairs it until then.
+    """
     for cell, row, guest in _at_rest(picture):
-        if row.host in cell.down:
+        if row.host in cell.down or _unchanged_s(picture, row, guest) < bounds.power:
             continue
         what, allowed = f'power of server {row.uuid}', POWER.get(row.vm_state)
         if allowed is not None and guest.power_state not in allowed:
@@ -77,6 +81,14 @@ def power(picture):
         elif row.power_state != guest.power_state and row.vm_state != _V.ERROR:
             recorded = states.PowerState(row.power_state).name
             yield Finding('I9', what, f'is {guest.power_state.name}, on record is {recorded}')
+
+
+def _unchanged_s(picture, row, guest):
+    """Seconds since the record or the guest was changed last."""
+    changed = row.updated_at or row.created_at
+    if guest.changed_at is not None:
+        changed = max(changed, guest.changed_at)
+    return (picture.now - changed).total_seconds()
 
 
 def made_as_recorded(picture):

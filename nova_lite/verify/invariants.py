@@ -149,7 +149,6 @@ CHECKS = (
     guests.owned,
     guests.made_as_recorded,
     guests.idle,
-    guests.power,
     hidden_copies,
     work.migrations,
     networking.bindings,
@@ -168,7 +167,14 @@ CHECKS = (
     filters,
 )
 # Those that ask how old something is.
-BOUNDED = (work.ended, work.events, storage.uploads, storage.given_back, quota.counted)
+BOUNDED = (
+    guests.power,
+    work.ended,
+    work.events,
+    storage.uploads,
+    storage.given_back,
+    quota.counted,
+)
 # By the field of Bounds that asks for them.
 OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
 

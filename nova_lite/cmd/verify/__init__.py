@@ -89,6 +89,7 @@ def run(args):
     bounds = bounds_module.Bounds(
         work=args.bound,
         audit=args.audit_bound,
+        power=args.audit_bound,
         limits=args.quota_limits,
         journal=args.journal,
     )

@@ -7,17 +7,25 @@ has come but which nobody has looked at yet have not taken place.
 import collections
 import contextlib
 import dataclasses
+import datetime
 import json
 import pathlib
 import sqlite3
 
+from nova_lite import runtime
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import clock
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """What a file says of a guest on a node. jobs: how many of its jobs have not ended"""
+    """What a file says of a guest on a node.
+
+    jobs: how many of its jobs have not ended
+    changed_at: time of day (UTC, without zone) at which its last job ended or its node was
+        switched on or off; None: neither is known
+    """
 
     uuid: str
     node: str
@@ -26,6 +34,7 @@ class Row:
     move: str | None
     jobs: int = 0
     spec: model.GuestSpec | None = None
+    changed_at: datetime.datetime | None = None
 
     @property
     def running(self):
@@ -43,12 +52,17 @@ def guests(path):
         raise FileNotFoundError(path)
     uri = f'{path.resolve().as_uri()}?mode=ro'
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+        now = clock.read(connection)
         rows = connection.execute(
             'SELECT uuid, node, role, power_state, move, spec,'
             " (SELECT COUNT(*) FROM jobs WHERE state = 'running'"
-            '  AND jobs.node = guests.node AND jobs.guest = guests.uuid)'
-            ' FROM guests ORDER BY uuid, node'
-        )
+            '  AND jobs.node = guests.node AND jobs.guest = guests.uuid),'
+            " (SELECT MAX(due) FROM jobs WHERE state != 'running' AND due <= ?"
+            '  AND jobs.node = guests.node AND jobs.guest = guests.uuid),'
+            ' (SELECT booted_at FROM nodes WHERE nodes.node = guests.node)'
+            ' FROM guests ORDER BY uuid, node',
+            (now,),
+        ).fetchall()
         return [
             Row(
                 uuid,
@@ -58,9 +72,20 @@ def guests(path):
                 move,
                 jobs=jobs,
                 spec=model.GuestSpec.from_dict(json.loads(spec)),
+                changed_at=_changed_at(now, ended, switched),
             )
-            for uuid, node, role, power, move, spec, jobs in rows
+            for uuid, node, role, power, move, spec, jobs, ended, switched in rows
         ]
+
+
+def _changed_at(now, ended, switched):
+    """The later of two changes. now, ended: instants; switched: a timestamp; or None"""
+    known = [] if switched is None else [switched]
+    if ended is not None:
+        known.append(runtime.timestamp() - (now - ended))
+    if not known:
+        return None
+    return datetime.datetime.fromtimestamp(max(known), datetime.UTC).replace(tzinfo=None)
 
 
 def running(paths):

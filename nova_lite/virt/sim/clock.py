@@ -45,6 +45,18 @@ class Clock:
         return runtime.boottime() + self._ahead
 
 
+def read(connection):
+    """Return the instant by the clock of a file that is only read, None if it stands still.
+
+    It does when no process has opened the file to write since the boot of the machine.
+    """
+    known = "SELECT 1 FROM sqlite_master WHERE name = 'clock'"
+    if connection.execute(known).fetchone() is None:
+        return None
+    boot_id, ahead = connection.execute('SELECT boot_id, ahead FROM clock').fetchone()
+    return runtime.boottime() + ahead if boot_id == runtime.boot_id() else None
+
+
 def mark(tx, instant):
     """Record the time of day at `instant`, from which time is counted after a boot."""
     tx.execute('UPDATE clock SET instant = ?, wall = ?', (instant, runtime.timestamp()))

@@ -1,5 +1,8 @@
 """Guests against records (I3, I5, I6, I9)."""
 
+import dataclasses
+import datetime
+
 from nova_lite import states
 from nova_lite.virt import model
 from tests.unit.verify import base
@@ -52,6 +55,18 @@ class GuestsTest(base.VerifyTest):
         )
         self.assertEqual([], self.have(off, vm_state='stopped', power_state=SHUTDOWN))
         self.assertEqual([], self.have(off, vm_state='error'))
+
+    def test_power_that_the_audit_may_have_to_see_yet(self):
+        young = base.NOW - datetime.timedelta(seconds=50)
+        off = base.guest(power_state=states.PowerState.SHUTDOWN)
+        for guest, columns in (
+            (dataclasses.replace(off, changed_at=young), {}),
+            (off, {'updated_at': young}),
+            (off, {'updated_at': None, 'created_at': young}),
+        ):
+            self.set(updated_at=base.LONG_AGO)
+            self.assertEqual([], self.have(guest, **columns))
+            self.assertEqual([f'{POWER}is SHUTDOWN, the server is active'], self.found(power=40))
 
     def test_power_on_a_host_that_is_down(self):
         self.cell.down = frozenset((base.HOST,))

@@ -63,5 +63,5 @@ class LookTest(testtools.TestCase):
 class BoundsTest(testtools.TestCase):
     def test_of_a_stopped_cloud(self):
         """No age counts, and what was asked for is still looked at."""
-        stopped = bounds.Bounds(work=1, audit=1, limits=True).of_stopped()
-        self.assertEqual(bounds.Bounds(math.inf, math.inf, limits=True), stopped)
+        stopped = bounds.Bounds(work=1, audit=1, power=1, limits=True).of_stopped()
+        self.assertEqual(bounds.Bounds(math.inf, math.inf, math.inf, limits=True), stopped)

@@ -4,6 +4,8 @@ import datetime
 
 from nova_lite import runtime
 from nova_lite.virt import model
+from nova_lite.virt.sim import census
+from nova_lite.virt.sim import hostpower
 from tests.fixtures import clock
 from tests.unit.virt.sim import base
 
@@ -101,6 +103,23 @@ class TestClock(base.SimTestCase):
         handover = self.assertDone(source.poll(copy.id))['handover']
         self.assertDone(target.post_live_migration('n3', base.GUEST, handover, key='k'))
         self.assertAlmostEqual(100, target.get_diagnostics('n3', base.GUEST)['uptime'], delta=12)
+
+    def test_when_a_guest_was_changed(self):
+        made = self.hosts(SLOW)
+        self.spawn(made)
+        self.clock.set_s += DAY
+
+        def changed_s():
+            (row,) = census.guests(self.path('a'))
+            return row.changed_at and (runtime.naive_now() - row.changed_at).total_seconds()
+
+        self.assertIsNone(changed_s())
+        self.clock.advance(30)
+        made.list_guests('n1')
+        self.assertAlmostEqual(20, changed_s(), places=3)
+        hostpower.power_off(self.path('a'), 'n1')
+        self.clock.advance(7)
+        self.assertAlmostEqual(7, changed_s(), places=3)
 
     def test_a_machine_that_was_off(self):
         made = self.hosts(SLOW)
