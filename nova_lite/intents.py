@@ -36,7 +36,7 @@ class Intent:
     size: see `sagas.create`
     pause: called with the seconds between two looks at that other saga
     admit: called with the connection in the transaction that records the saga; raises
-        OverQuota, and may hold the quota lock of `project_id`, the server's; None
+        OverQuota, and may hold quota locks; None
     """
 
     kind: str
@@ -48,7 +48,6 @@ class Intent:
     pause: collections.abc.Callable = runtime.sleep
     size: dict | None = None
     admit: collections.abc.Callable | None = None
-    project_id: str | None = None
 
 
 def order(guard, action, **options):
@@ -122,7 +121,7 @@ def _record(api_db, cell, ctxt, intent):
     pause_s = LOOK_S
     while True:
         try:
-            quota_locks.write(api_db, intent.project_id, _create, ctxt, intent, cell.uuid)
+            quota_locks.write(api_db, _create, ctxt, intent, cell.uuid)
             return
         except (db_exception.DBDuplicateEntry, exception.Conflict) as error:
             conflict = error

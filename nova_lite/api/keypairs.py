@@ -100,13 +100,7 @@ def _create(req):
         'fingerprint': keys.fingerprint(kind, public),
     }
     row = quota_locks.write(
-        req.app.api_db,
-        quota_locks.of_user(user_id),
-        _store,
-        req.conf,
-        req.ctxt.project_id,
-        values,
-        imported=private is None,
+        req.app.api_db, _store, req.conf, req.ctxt.project_id, values, imported=private is None
     )
     shown = {**_brief(req, row), 'user_id': user_id}
     if private is not None:

@@ -97,7 +97,7 @@ def create(req):
         'project_id': req.ctxt.project_id,
         'user_id': req.ctxt.user_id,
     }
-    row = quota_locks.write(req.app.api_db, req.ctxt.project_id, _store, req.conf, values)
+    row = quota_locks.write(req.app.api_db, _store, req.conf, values)
     return {'server_group': _view(req, row, [])}
 
 

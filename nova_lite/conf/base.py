@@ -62,7 +62,11 @@ OPTS = [
         'osapi_compute_unique_server_name_scope',
         default='',
         choices=('', 'project', 'global'),
-        help='Where the name of a server must be unique.',
+        help='Scope in which the name of a server must be unique when it is created or '
+        'renamed: project or global. Names are compared without regard to case. With a scope, '
+        'requests for names in it are decided one after the other, and each asks all cells; a '
+        'cell that does not answer within [api] cell_timeout is left out. Empty: names need '
+        'not be unique.',
     ),
     cfg.IntOpt(
         'reclaim_instance_interval',

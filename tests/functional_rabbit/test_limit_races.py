@@ -18,6 +18,7 @@ from tests.fixtures import compute_api
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.functional_rabbit import test_api_databases
+from tests.unit.api.servers import create_base
 from tests.unit.api.servers import test_resize_quota
 
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGmzrZGzYjYzPXUYRZQFVUQHKNZqRxIbEs0pU1EhvLFU x'
@@ -150,4 +151,39 @@ class RacesOnMariaDB(Races, testtools.TestCase):
 
 
 class RacesOnPostgreSQL(Races, testtools.TestCase):
+    server_class = postgresql.PostgreSQL
+
+
+class NameRaces(test_api_databases.OnServer):
+    """Requests for one name that must be unique, at once; mixed into a case per server."""
+
+    overrides = ((None, 'osapi_compute_unique_server_name_scope', 'project'),)
+
+    def setUp(self):
+        super().setUp()
+        self.pool = runtime.executor(THREADS)
+        self.addCleanup(self.pool.shutdown)
+
+    def codes(self, calls):
+        return sorted(call.result(WAIT_S).status_code for call in calls)
+
+    def test_created(self):
+        calls = [
+            self.pool.submit(self.api.call, 'POST', '/servers', self.body(), version='2.104')
+            for _number in range(THREADS)
+        ]
+        self.assertEqual([202] + [409] * (THREADS - 1), self.codes(calls))
+
+    def test_renamed(self):
+        body = {'server': {'name': 'web'}}
+        servers = [self.api.add_server(display_name=str(number)) for number in range(THREADS)]
+        calls = [self.pool.submit(self.api.call, 'PUT', f'/servers/{u}', body) for u in servers]
+        self.assertEqual([200] + [409] * (THREADS - 1), self.codes(calls))
+
+
+class NameRacesOnMariaDB(NameRaces, create_base.Case):
+    server_class = mariadb.MariaDB
+
+
+class NameRacesOnPostgreSQL(NameRaces, create_base.Case):
     server_class = postgresql.PostgreSQL

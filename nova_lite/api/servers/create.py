@@ -26,6 +26,7 @@ from nova_lite.api.servers import create_properties
 from nova_lite.api.servers import create_reserve
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
+from nova_lite.api.servers import unique_names
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import keypairs
 from nova_lite.policies import servers as rules
@@ -159,7 +160,7 @@ def _check_quota(req, metadata, files):
 
 def _check_names(req, plan):
     names = [create_names.display_name(plan.name, plan.most, n) for n in range(plan.most)]
-    create_names.require_unique(req, names)
+    unique_names.require(req, names, req.ctxt.project_id)
 
 
 def _accept(req, plan, boot_image):

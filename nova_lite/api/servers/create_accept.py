@@ -12,6 +12,7 @@ from nova_lite import states
 from nova_lite.api import quota
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_names
+from nova_lite.api.servers import unique_names
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -30,17 +31,18 @@ def accept(req, plan, devices, boot_image):
 
     devices: {uuid: block devices}; boot_image: what the root disk is made from
     Raises OverQuota, for members of a server group too, and Conflict when what was
-    reserved for them was given back meanwhile.
+    reserved for them was given back meanwhile. Raises AlreadyExists for a name that was
+    taken since `unique_names.require`.
     """
     image = _image(boot_image, plan)
-    return quota_locks.write(
-        req.app.api_db, req.ctxt.project_id, _store, req, plan, devices=devices, image=image
-    )
+    return quota_locks.write(req.app.api_db, _store, req, plan, devices=devices, image=image)
 
 
 def _store(connection, req, plan, *, devices, image):
     count = _count(connection, req, plan)
     uuids = plan.uuids[:count]
+    names = [create_names.display_name(plan.name, count, index) for index in range(count)]
+    unique_names.decide(connection, req, names, req.ctxt.project_id)
     if plan.reserves:
         build_requests.redeem(connection, uuids)
     now = runtime.naive_now()
@@ -62,7 +64,7 @@ def _store(connection, req, plan, *, devices, image):
                 'project_id': req.ctxt.project_id,
                 'reservation_id': plan.columns['reservation_id'],
                 'request_id': req.ctxt.request_id,
-                'instance': _record(req, plan, uuid, index=index, count=count, now=now),
+                'instance': _record(req, plan, uuid, name=names[index], index=index, now=now),
                 'block_devices': [
                     {**device, 'uuid': runtime.new_uuid(), 'instance_uuid': uuid}
                     for device in devices[uuid]
@@ -130,9 +132,8 @@ def _arguments(plan, image):
     }
 
 
-def _record(req, plan, uuid, *, index, count, now):
+def _record(req, plan, uuid, *, name, index, now):
     """The columns of one server's record to be, as JSON can hold them."""
-    name = create_names.display_name(plan.name, count, index)
     values = {
         **plan.columns,
         'uuid': uuid,

@@ -100,7 +100,7 @@ def restore(req, server):
     """Take a soft deletion back, if the owner's quota has room again."""
     left_guest.remove(req, server)
     # It counts first: whoever is killed in between leaves one that is deleted in the end.
-    quota_locks.write(req.app.api_db, server.row.project_id, _count_again, req.conf, server)
+    quota_locks.write(req.app.api_db, _count_again, req.conf, server)
     try:
         instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
     except (exception.Conflict, exception.NotFound):

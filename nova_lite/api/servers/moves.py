@@ -73,7 +73,7 @@ def _counting(req, server, size):
         return {}
     row = server.row
     admit = functools.partial(quota.admit_move, conf=req.conf, server=row, size=size)
-    return {'size': size, 'admit': admit, 'project_id': row.project_id}
+    return {'size': size, 'admit': admit}
 
 
 def _require_new_computes(req, cell, kind):

@@ -9,6 +9,7 @@ from nova_lite.api import types
 from nova_lite.api import zones
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import show
+from nova_lite.api.servers import unique_names
 from nova_lite.db.api import request_specs
 from nova_lite.policies import servers as rules
 
@@ -59,9 +60,20 @@ def update(req, server):
     if 'pinned_availability_zone' in wanted:
         _pin(req, server, wanted['pinned_availability_zone'])
     if changes:
-        acting.swap(req, server, ANY_STATE, changes)
+        _change(req, server, changes)
     fresh = server_access.load(req, server.uuid)
     return {'server': show.represent(req, fresh, full=False)}
+
+
+def _change(req, server, changes):
+    def write():
+        acting.swap(req, server, ANY_STATE, changes)
+
+    name = changes.get('display_name')
+    if name is None:
+        write()
+    else:
+        unique_names.rename(req, server, name, write)
 
 
 def _pin(req, server, zone):

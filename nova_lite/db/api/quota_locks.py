@@ -1,7 +1,7 @@
 """Quota locks: one request at a time counts what a holder uses and adds to it.
 
 Without, two requests that read the same use could pass a limit together. Holders
-are projects, and users for what belongs to them alone.
+are projects, users for what belongs to them alone, and scopes of unique names.
 """
 
 from oslo_db import exception as db_exception
@@ -14,7 +14,7 @@ TABLE = models.QuotaLock.__table__
 
 
 class _NoLock(Exception):
-    """The holder has no lock yet."""
+    """A holder has no lock yet: its only argument."""
 
 
 def of_user(user_id):
@@ -22,13 +22,15 @@ def of_user(user_id):
     return f'user {user_id}'
 
 
-def write(api_db, holder, function, *args, **kwargs):
-    """Run `function(connection, ...)`, which may `hold` the holder's lock, as a transaction."""
-    try:
-        return api_db.write(function, *args, **kwargs)
-    except _NoLock:
-        api_db.write(create, holder)
-        return api_db.write(function, *args, **kwargs)
+def write(api_db, function, *args, **kwargs):
+    """Run `function(connection, ...)`, which may `hold` locks, as a transaction."""
+    while True:
+        try:
+            return api_db.write(function, *args, **kwargs)
+        except _NoLock as error:
+            # Locks stay for good, so that this ends after as many turns as it holds locks.
+            (holder,) = error.args
+            api_db.write(create, holder)
 
 
 def hold(connection, holder):
@@ -38,7 +40,7 @@ def hold(connection, holder):
     """
     query = sa.select(TABLE).where(TABLE.c.project_id == holder).with_for_update()
     if connection.execute(query).first() is None:
-        raise _NoLock()
+        raise _NoLock(holder)
 
 
 def create(connection, holder):

@@ -66,6 +66,11 @@ def equals(name, value):
     return column.is_(None) if value is None else column == value
 
 
+def differs(name, value):
+    """Column, which is never NULL, is not the value."""
+    return TABLE.c[name] != value
+
+
 def between(name, start, end):
     """Column is at or after `start` and before `end`."""
     return sa.and_(TABLE.c[name] >= start, TABLE.c[name] < end)

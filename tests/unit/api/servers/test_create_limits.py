@@ -1,6 +1,7 @@
 """POST /servers: quota, server groups, unique names."""
 
 from nova_lite import runtime
+from nova_lite.db.api import build_requests
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
 from tests.unit.api.servers import create_base
@@ -84,6 +85,53 @@ class TestGroups(create_base.Case):
 
 class TestUniqueNames(create_base.Case):
     overrides = ((None, 'osapi_compute_unique_server_name_scope', 'project'),)
+
+    def meanwhile(self, name, action):
+        """Call `action` before the transaction whose function has this name."""
+        write, called = self.api.api_db.write, []
+
+        def interrupted(function, *args, **kwargs):
+            if function.__name__ == name and not called:
+                called.append(function)
+                action()
+            return write(function, *args, **kwargs)
+
+        self.patch(self.api.api_db, 'write', interrupted)
+
+    def rename(self, uuid, name, code=200):
+        body = {'server': {'name': name}}
+        send = self.ok if code == 200 else self.refused
+        return send('PUT', f'/servers/{uuid}', body, code=code)
+
+    def test_taken_by_another_request_meanwhile(self):
+        self.meanwhile('_store', lambda: self.create(name='WEB'))
+        self.refused('POST', '/servers', self.body(), code=409, version='2.104')
+        self.assertEqual(1, len(self.api.api_db.read(build_requests.every)))
+
+    def test_built_by_another_request_meanwhile(self):
+        self.meanwhile('_store', lambda: self.api.add_server('cell2', display_name='WEB'))
+        self.refuse(409, 'web')
+
+    def test_renamed_meanwhile(self):
+        uuid = self.api.add_server(display_name='old')
+        self.meanwhile('_store', lambda: self.rename(uuid, 'Web'))
+        self.refuse(409, 'web')
+
+    def test_rename(self):
+        self.create()
+        self.api.add_server('cell2', display_name='other')
+        uuid = self.api.add_server(display_name='mine')
+        for name in ('WEB', 'Other'):
+            self.rename(uuid, name, 409)
+        self.rename(uuid, 'Mine')
+        self.rename(uuid, 'yours')
+        self.create(name='mine')
+
+    def test_named_after_the_quota(self):
+        """One of two has the plain name, which both are checked for."""
+        self.api.api_db.write(quotas.set_limits, 'alpha', {'instances': 2})
+        self.api.add_server(display_name='web')
+        self.refuse(409, 'web', min_count=1, max_count=2)
 
     def test_taken(self):
         self.api.add_server(display_name='WEB')

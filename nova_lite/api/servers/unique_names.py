@@ -1,0 +1,78 @@
+"""Names of servers that must be unique, in a project or in the whole cloud.
+
+[DEFAULT]osapi_compute_unique_server_name_scope asks for that. Names are compared without
+regard to case. Cells that do not answer are left out.
+
+A name is decided under a lock of its scope: two requests for the same name would otherwise
+both find it free. Build requests are read before cells, since a server goes from the one
+to the other.
+"""
+
+from nova_lite import exception
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import quota_locks
+from nova_lite.db.cell import instance_lists
+
+
+def require(req, names, project_id):
+    """Raise AlreadyExists for names that are taken, before anything is done for them.
+
+    They may be taken by another request afterwards, which `decide` finds out.
+    """
+    if _scope(req):
+        pending = req.app.api_db.read(build_requests.every, _project(req, project_id))
+        _refuse(req, names, pending, project_id)
+
+
+def decide(connection, req, names, project_id, *, but=None):
+    """Raise AlreadyExists for names that are taken; hold their lock until the end.
+
+    connection: in a transaction of `quota_locks.write`, in which the names are taken too
+    but: uuid of a server whose own name does not count
+    """
+    if _scope(req):
+        quota_locks.hold(connection, _holder(req, project_id))
+        pending = build_requests.every(connection, _project(req, project_id))
+        _refuse(req, names, pending, project_id, but=but)
+
+
+def rename(req, server, name, write):
+    """Call `write()`, which gives a server in a cell another name; raises AlreadyExists."""
+    if _scope(req):
+        quota_locks.write(req.app.api_db, _rename, req, server, name, write)
+    else:
+        write()
+
+
+def _rename(connection, req, server, name, write):
+    decide(connection, req, [name], server.row.project_id, but=server.uuid)
+    write()
+
+
+def _scope(req):
+    return req.conf.osapi_compute_unique_server_name_scope
+
+
+def _project(req, project_id):
+    """The project within which names are unique; None for all."""
+    return project_id if _scope(req) == 'project' else None
+
+
+def _holder(req, project_id):
+    project_id = _project(req, project_id)
+    return 'names' if project_id is None else f'names of {project_id}'
+
+
+def _refuse(req, names, pending, project_id, but=None):
+    """Raise AlreadyExists. pending: build requests"""
+    lowered = {name.lower() for name in names}
+    if not any(row.instance['display_name'].lower() in lowered for row in pending):
+        conditions = [instance_lists.named(lowered), instance_lists.equals('deleted', False)]
+        if _project(req, project_id) is not None:
+            conditions.append(instance_lists.equals('project_id', project_id))
+        if but is not None:
+            conditions.append(instance_lists.differs('uuid', but))
+        counts = req.app.cells.scatter(instance_lists.count, conditions)
+        if not any(count for count in counts.values() if isinstance(count, int)):
+            return
+    raise exception.AlreadyExists(what='Server', key=', '.join(names))
