@@ -46,6 +46,7 @@ COLUMNS = (
     'state',
     'direction',
     'step',
+    'attempts',
     'owner',
     'epoch',
     'created_at',

@@ -12,6 +12,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import services
+from nova_lite.saga import journal
 
 MIB, GIB = 1024**2, 1024**3
 WHERE = ('hostname', 'availability_zone', 'aggregates')
@@ -39,12 +40,18 @@ AGENT = 'openstack_nova_agent_state'
 AGENT_LABELS = ('id', 'hostname', 'service', 'adminState', 'zone', 'disabledReason')
 UP = 'openstack_nova_up'
 SAGAS = 'nova_lite_sagas'
+FAILING = 'nova_lite_sagas_failing'
 LAG = 'nova_lite_saga_lag_seconds'
 # By metric: its help and its labels.
 FAMILIES = {
     SAGAS: (
         'Sagas that have not ended, by the step they reached last.',
         ('kind', 'step', 'direction', 'state'),
+    ),
+    FAILING: (
+        f'Sagas whose step, or what they clean up, has failed {journal.MANY_ATTEMPTS} times in '
+        'a row or more, by the step they reached last.',
+        ('kind', 'step', 'state'),
     ),
     LAG: ('Seconds since the saga that is most overdue should have been taken up.', ()),
     UP: ('Whether the database of a cell answers.', ('cell',)),
@@ -67,10 +74,11 @@ class Sagas:
 
     def collect(self):
         """The metrics, as prometheus_client asks for them."""
-        where = family(SAGAS)
-        for *labels, count in self._api_db.read(sagas.standing):
-            where.add_metric([label or '' for label in labels], count)
-        yield where
+        for name, read in ((SAGAS, sagas.standing), (FAILING, sagas.failing)):
+            where = family(name)
+            for *labels, count in self._api_db.read(read):
+                where.add_metric([label or '' for label in labels], count)
+            yield where
         lag = family(LAG)
         lag.add_metric([], self._api_db.read(sagas.lag_s))
         yield lag

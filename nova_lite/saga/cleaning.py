@@ -7,6 +7,8 @@ the server, which the journal's unique key decides, and looks at the server as i
 Both run under the newest epoch of the saga that they belong to.
 """
 
+import logging
+
 from oslo_log import log
 
 from nova_lite import exception
@@ -23,6 +25,20 @@ LONGEST_PAUSE_S = 600
 def pause_s(attempts):
     """Seconds to wait after that many attempts."""
     return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts, 10))
+
+
+def level(attempts):
+    """Return the level at which the failure of that attempt is logged: many are an error."""
+    return logging.WARNING if attempts < journal_module.MANY_ATTEMPTS else logging.ERROR
+
+
+def exc_info(error, attempts):
+    """Return the error if its traceback is worth a place in the log, else None.
+
+    It is for an error that none of our services raised, at the attempts 1, 2, 4, 8, ...
+    """
+    known = isinstance(error, exception.NovaLiteError)
+    return None if known or attempts & (attempts - 1) else error
 
 
 def add(saga, step, error):
@@ -83,13 +99,16 @@ class Cleaning:
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
-            LOG.warning(
-                'Saga %s cannot clean up "%s" of server %s yet: %s: %s',
+            LOG.log(
+                level(self._record.attempts),
+                'Saga %s cannot clean up "%s" of server %s yet (%s: %s), attempt %s',
                 self._saga.uuid,
                 duty['step'],
                 self._saga.instance_uuid,
                 type(error).__name__,
                 error,
+                self._record.attempts,
+                exc_info=exc_info(error, self._record.attempts),
             )
             duty['error'] = f'{type(error).__name__}: {error}'
             return False

@@ -15,6 +15,8 @@ CLEANING = 'cleaning'
 # A wait or a lease that ends later was written before the clock was set back.
 LONGEST_WAIT_S = 900
 LONGEST_LEASE_S = 3600
+# A saga whose step, or cleaning, has failed so often in a row is one to look at.
+MANY_ATTEMPTS = 8
 
 
 def outcome(record):

@@ -21,15 +21,18 @@ LOG = log.getLogger(__name__)
 FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
 
 # A service that does not answer is asked again this often before the saga gives
-# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30.
-ATTEMPTS = 8
+# up; after the pivot there is no giving up. Seconds between: 0.5, 1, 2, ... 30. An error
+# that is none of ours is a defect and does not go away by itself: up to 600.
+ATTEMPTS = journal_module.MANY_ATTEMPTS
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30
+LONGEST_PAUSE_S, LONGEST_DEFECT_PAUSE_S = 30, 600
 
 
-def pause_s(attempts):
-    """Seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempts)
+def pause_s(attempts, error=None):
+    """Return the seconds to wait after that many attempts, the last of which raised `error`."""
+    known = error is None or isinstance(error, exception.NovaLiteError)
+    longest = LONGEST_PAUSE_S if known else LONGEST_DEFECT_PAUSE_S
+    return min(longest, FIRST_PAUSE_S * 2 ** min(attempts, 20))
 
 
 class Run:
@@ -193,16 +196,21 @@ class Run:
         return getattr(error, 'transient', False) and self.attempts < ATTEMPTS
 
     def _retry(self, step, error):
-        LOG.warning(
-            'Saga %s: step "%s" failed (%s: %s), attempt %s',
+        seconds = pause_s(self.attempts, error)
+        self.attempts += 1
+        LOG.log(
+            cleaning.level(self.attempts),
+            'Saga %s (%s of server %s): step "%s" failed (%s: %s), attempt %s; next in %s s',
             self.saga.uuid,
+            self.record.kind,
+            self.saga.instance_uuid,
             step.name,
             type(error).__name__,
             error,
-            self.attempts + 1,
+            self.attempts,
+            seconds,
+            exc_info=cleaning.exc_info(error, self.attempts),
         )
-        seconds = pause_s(self.attempts)
-        self.attempts += 1
         return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
 
     def _note(self, key, step, value):

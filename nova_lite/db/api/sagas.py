@@ -76,6 +76,15 @@ def standing(connection):
     return [tuple(row) for row in connection.execute(query.group_by(*columns))]
 
 
+def failing(connection):
+    """(kind, last step, state, how many) of those that fail again and again, or cannot clean."""
+    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.state)
+    query = sa.select(*columns, sa.func.count()).where(
+        TABLE.c.state.not_in(journal.ENDED), TABLE.c.attempts >= journal.MANY_ATTEMPTS
+    )
+    return [tuple(row) for row in connection.execute(query.group_by(*columns))]
+
+
 def lag_s(connection):
     """Seconds since the one most overdue should have been taken up; 0 when none is."""
     due = sa.select(clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(*_due_now())

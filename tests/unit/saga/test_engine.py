@@ -158,7 +158,7 @@ class EngineTest(EngineTestCase):
         self.world.fail['third', 'do'] = ('after', shutdown)
         for _attempt in range(run.ATTEMPTS + 2):
             self.assertEqual('parked', self.engine().run(self.uuid))
-            self.clock.advance(31)
+            self.clock.advance(run.LONGEST_DEFECT_PAUSE_S + 1)
         self.assertEqual({'first', 'second', 'third'}, self.world.on)
         self.world.fail.clear()
         self.assertEqual('done', self.run_to_end())

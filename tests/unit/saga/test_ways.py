@@ -74,7 +74,7 @@ class Journey(saga.Saga):
         return None
 
 
-class WaysTest(testtools.TestCase):
+class WaysCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.clock = self.useFixture(clock.ManualClock())
@@ -111,6 +111,8 @@ class WaysTest(testtools.TestCase):
     def row(self):
         return self.database.read(sagas.get, self.uuid)
 
+
+class WaysTest(WaysCase):
     def test_turns_back_and_takes_another_way(self):
         self.world.errors['take', 'do'] = [NO]
         self.assertEqual('done', self.run_to_end())
@@ -208,3 +210,56 @@ class WaysTest(testtools.TestCase):
         self.assertEqual('done', self.run_to_end())
         keys = [key.partition('/')[2] for key in self.world.keys if 'leave' in key]
         self.assertEqual(['leave/discard', 'leave/discard/1', 'leave/discard/2'], keys)
+
+
+class DefectTest(WaysCase):
+    """What can neither go forward nor back: it is tried less and less often, and shows."""
+
+    def setUp(self):
+        super().setUp()
+        self.logger = self.useFixture(fixtures.FakeLogger())
+        self.world.errors['tell', 'do'] = [RuntimeError('a defect')] * 40
+
+    def attempt(self):
+        made = engine.Engine(
+            sagas.Journal(self.database),
+            lambda record: Journey(self.world, record, context.admin()),
+            owner='one',
+        )
+        made.run(self.uuid)
+        made.stop()
+
+    def try_often(self, times):
+        for _ in range(times):
+            self.attempt()
+            self.clock.advance(run.LONGEST_DEFECT_PAUSE_S + 1)
+
+    def failing(self):
+        return self.database.read(sagas.failing)
+
+    def test_its_traceback_is_logged_at_growing_intervals(self):
+        self.try_often(16)
+        self.assertEqual(16, self.row().attempts)
+        self.assertEqual(5, self.logger.output.count('Traceback'))
+        self.assertIn('attempt 16; next in 600 s', self.logger.output)
+
+    def test_it_is_not_tried_before_its_pause_is_over(self):
+        self.try_often(12)
+        self.attempt()
+        self.clock.advance(run.LONGEST_DEFECT_PAUSE_S - 1)
+        self.attempt()
+        self.assertEqual(13, self.row().attempts)
+
+    def test_it_is_counted_for_operators(self):
+        self.try_often(run.ATTEMPTS - 1)
+        self.assertEqual([], self.failing())
+        self.try_often(1)
+        self.assertEqual([('journey', 'tidy', 'parked', 1)], self.failing())
+        self.world.errors.clear()
+        self.try_often(1)
+        self.assertEqual(('done', []), (self.row().state, self.failing()))
+
+    def test_pauses_after_any_number_of_attempts(self):
+        self.assertEqual([0.5, 1, 2], [run.pause_s(number) for number in range(3)])
+        self.assertEqual(30, run.pause_s(5000, LOST))
+        self.assertEqual(600, run.pause_s(5000, RuntimeError()))
