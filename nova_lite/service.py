@@ -23,7 +23,7 @@ WATCH_S = 5
 STOP_LIMIT_S = 40
 # A daemon whose database or bus is away looks for it again after so many seconds.
 WAIT_S = 1
-# Seconds between attempts at a heartbeat while the database or bus is away.
+# Seconds between attempts at a heartbeat while the database or bus does not answer.
 HEARTBEAT_RETRY_S = 2
 
 

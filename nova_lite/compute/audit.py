@@ -100,7 +100,7 @@ class Audit:
     def _remove(self, guest, promised):
         """Remove a guest as it was listed; work for `jobs`.
 
-        promised: by its node before it was known that nobody owns the guest
+        promised: by its node before it was known that the guest belongs to no server
         """
         key = f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.DEPARTED:

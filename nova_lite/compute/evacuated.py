@@ -1,8 +1,8 @@
 """Hosts that return: what was evacuated from them goes before they count as up.
 
 A host is looked after when the daemon starts, whenever its hypervisor has been down, when
-nobody has heard of it for so long that it counted as down, and when the cell answers a
-heartbeat so. Until it is clear it has no heartbeat, so nobody sends it anything. On a host
+its heartbeats were missing for so long that it counted as down, and when the cell answers a
+heartbeat so. Until it is clear it sends no heartbeat, so it gets no work. On a host
 that was only forced down the guests are stopped, for they run elsewhere; the rest
 waits for a restart. Source: reference/moves 5.
 """

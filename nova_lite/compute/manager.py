@@ -31,7 +31,7 @@ LOG = log.getLogger(__name__)
 
 START = ('the process', 'start')
 REPORT = ('the process', 'report')
-# Of work on a guest: whoever deletes a server again does not make it begin anew.
+# Of work on a guest: a repeated deletion does not make it start again.
 DELETE = 'delete'
 
 

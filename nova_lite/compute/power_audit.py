@@ -82,7 +82,7 @@ def _power_of(guest):
 
 
 def _differs(record, power_state):
-    """Whether the guest of a server that nobody works at is not as the record says."""
+    """Whether the guest of a server without a task is not as the record says."""
     if record['task_state'] is not None or record['hidden']:
         return False
     return _runs_wrongly(record, power_state) or power_state != record['power_state']

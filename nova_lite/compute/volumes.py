@@ -155,8 +155,8 @@ class Volumes:
     def give_back(self):
         """End the attachments, and delete the volumes that end with the server.
 
-        And those that nobody knows of, since their making was not answered. One that
-        cannot be deleted stays.
+        This includes attachments that are on no record, because the answer to the request
+        that made them was lost. A volume that cannot be deleted stays.
         """
         if not self.devices:
             return

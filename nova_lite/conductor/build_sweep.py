@@ -1,4 +1,4 @@
-"""The sweep of builds that nobody finished in time: their builder died or had to wait.
+"""The sweep of builds that did not end in time: their builder died or had to wait.
 
 One batch after the other is taken over, so that none waits under a lease while another is
 worked at. A batch that fails for a reason of its own holds up no other, and is buried in

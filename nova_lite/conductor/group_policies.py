@@ -25,7 +25,7 @@ def check(connection, uuid, host, group):
     """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
 
     connection: of a transaction in the host's cell, which also records that the server
-        goes to `host`: until it ends nobody decides about another member
+        goes to `host`: until it ends no other member is decided about
     group: as `find`, or None
     """
     if group is None:
@@ -53,7 +53,7 @@ def check_other_cells(world, group, *, cell, host, own):
 
     To be called once the cell has on record that `own` go to `host`: of two members that
     are given hosts in two cells at once, at least one then sees the other.
-    own: uuids of members. Raises Unavailable when a cell that may have others is away.
+    own: uuids of members. Raises Unavailable when a cell that may have others does not answer.
     """
     if group is None or group['policy'] != 'affinity':
         return

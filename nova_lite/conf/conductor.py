@@ -27,7 +27,7 @@ OPTS = [
         default=60,
         min=1,
         max=3600,
-        help='Seconds after which a build that nobody finished is taken up again. With the '
+        help='Seconds after which an unfinished build is taken up again. With the '
         'timeout of [cinder] added: how long volumes stay reserved for servers whose API '
         'process was killed before it accepted them.',
     ),

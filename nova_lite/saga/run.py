@@ -221,7 +221,7 @@ class Run:
         self._note(step_module.TRIES, step, tries + 1)
 
     def _forget(self, index):
-        """Drop the results of steps that were undone to be done anew."""
+        """Drop the results of steps that were undone and will be done again."""
         for step in self.steps[index:]:
             self.saga.data.pop(step.name, None)
 

@@ -29,7 +29,7 @@ class Silent:
         """Forget the events."""
 
     def uses(self, server, volume_id, attachment_id):
-        """Nobody knows: the server may use the volume."""
+        """Return True: without a compute service the server may use the volume."""
         return True
 
     def close(self):

@@ -48,7 +48,7 @@ def _stays(row, later):
 def server_errors(directory):
     """Lines of the logs that report an answer 5xx of the compute API, 503 apart.
 
-    Placement is another project's program: it answers 500 while its database is away.
+    Placement is another project's program: it answers 500 while its database does not answer.
     """
     found = []
     for path in glob.glob(os.path.join(directory, 'log', '*.log')):

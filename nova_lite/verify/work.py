@@ -28,9 +28,7 @@ def migrations(picture):
         statuses = sorted(each.status for each in open_ones)
         waits = FINISHED in statuses and row is not None
         if not (waits and row.vm_state == states.VmState.RESIZED):
-            yield Finding(
-                'I5', f'migration {uuid}', f'is {", ".join(statuses)} and nobody goes on with it'
-            )
+            yield Finding('I5', f'migration {uuid}', f'is {", ".join(statuses)} and has no saga')
 
 
 def ended(picture, bounds):
@@ -47,7 +45,7 @@ def ended(picture, bounds):
                 'I6', f'server {row.uuid}', f'in {cell.name} is {row.task_state} for too long'
             )
         elif row.vm_state == states.VmState.BUILDING:
-            yield Finding('I7', f'server {row.uuid}', f'in {cell.name} is built by nobody')
+            yield Finding('I7', f'server {row.uuid}', f'in {cell.name} has been BUILD for too long')
     for saga in picture.sagas:
         if saga.active_for and is_old(saga.created_at):
             yield Finding(
@@ -57,7 +55,7 @@ def ended(picture, bounds):
             )
     for uuid, request in picture.build_requests.items():
         if is_old(request.created_at):
-            yield Finding('I7', f'build request {uuid}', 'was accepted and nobody built it')
+            yield Finding('I7', f'build request {uuid}', 'was accepted and is not built')
 
 
 def _is_old(picture, moment, bounds):

@@ -1,7 +1,7 @@
 """Transfers with clients: slow ones may hold some threads of a server, never all.
 
 A thread that waits for a client's next bytes, or for a client to take some, serves
-nobody else. `Transfers` cuts connections whose single read or write takes too long, and
+no other client. `Transfers` cuts connections whose single read or write takes too long, and
 the slowest ones while more than half of the threads wait.
 """
 

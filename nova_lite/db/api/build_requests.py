@@ -41,19 +41,19 @@ def redeem(connection, uuids):
 
 
 def renew_intents(connection, uuids, *, lease_s):
-    """Let the lease of intents begin anew. Raises Conflict, see `_lost`."""
+    """Start the lease of intents again. Raises Conflict, see `_lost`."""
     lease = {'lease_until': clock.after(lease_s)}
     if rows.change(connection, TABLE, {}, computed=lease, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
 def abandon(connection, uuids):
-    """Let nobody redeem these intents. Waits for a transaction that is just doing it."""
+    """Prevent these intents from being redeemed; waits for a transaction that does it now."""
     rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
 
 
 def _intents(uuids):
-    """Nobody has begun to clear up after them."""
+    """Return the conditions of intents whose clearing up has not begun."""
     return {'instance_uuid': list(uuids), 'withdrawn': True, 'epoch': 0}
 
 

@@ -1,7 +1,8 @@
 """Where the members of server groups are in a cell, and where open moves may take them.
 
-A host belongs to one cell, and whoever gives a server a host writes so in that cell: to
-the server's record, or to a migration whose destination it is. Source: decision 0011.
+A host belongs to one cell, and a process that gives a server a host writes so in that
+cell: to the server's record, or to a migration whose destination it is.
+Source: decision 0011.
 """
 
 import collections

@@ -46,7 +46,7 @@ def update(connection, uuid, values, *, expect_status=None):
 
 
 def drop(connection, uuid):
-    """Remove a migration that nobody was shown."""
+    """Remove a migration that was never visible to users."""
     rows.delete(connection, TABLE, uuid=uuid)
 
 

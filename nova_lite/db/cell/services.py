@@ -168,8 +168,8 @@ def require_down(connection, host, down_time_s):
 def unheard(connection, down_time_s):
     """Return computes (hosts) that were up when a conductor of the cell was last.
 
-    None are when a conductor has reported since. Otherwise nobody could hear them: the
-    database was away, the machine slept, or its clock was set.
+    None are when a conductor has reported since. Otherwise their heartbeats had no way
+    in: the database did not answer, the machine slept, or its clock was set.
     """
     conductors = sa.select(clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
         TABLE.c.binary == CONDUCTOR

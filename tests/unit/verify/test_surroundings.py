@@ -69,7 +69,7 @@ class WorkTest(base.VerifyTest):
 
     def test_build_that_nobody_goes_on_with(self):
         self.set(vm_state='building')
-        self.assertEqual(['I7 server a server: in cell1 is built by nobody'], self.found())
+        self.assertEqual(['I7 server a server: in cell1 has been BUILD for too long'], self.found())
 
     def test_saga(self):
         self.picture.sagas = [base.saga(created_at=base.LONG_AGO)]
