@@ -17,7 +17,7 @@ def application(conf):
     monitor.serve(conf, [wiring.watched_api(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:
         return compute
-    routes = {prefix: proxy.Proxy(url) for prefix, url in conf.api.proxies.items()}
+    routes = proxy.services(conf.api.proxies, conf.api.threads)
     return front.Front(
         {**routes, '/compute': compute}, keep=('/identity', '/image', '/network', '/volume')
     )

@@ -4,15 +4,21 @@ Needs as much memory for an image of any size as for any other body: data of ima
 passed on in pieces as it comes, both ways. Other bodies are small, and read before a
 connection to the service is taken, so that slow clients keep none. What is too large
 is refused before it is read.
+
+Services on one address share a bound, so that a process that hangs leaves threads for
+requests to others.
 """
 
+import contextlib
 import re
 import socket
 import urllib.parse
 
 import falcon
 import urllib3
+from urllib3 import connection as urllib3_connection
 
+from nova_lite import runtime
 from nova_lite.wsgi import transfers
 
 PIECE_BYTES = transfers.PIECE_BYTES
@@ -38,29 +44,99 @@ HOP_BY_HOP = frozenset(
 # The server of this process answers it.
 ANSWERED_HERE = frozenset(('expect',))
 SAFE_IN_PATHS = "/:@!$&'()*+,;=~-._"
+# Not sent as they are in the first line of a request.
+UNSENDABLE = re.compile('[^\x21-\x7e]')
+# Carries the request's path and query past urllib3, which would encode them again. No
+# header of HTTP/1 has such a name.
+TARGET = ':path'
+CONNECT_S, ANSWER_S = 5, 120
+# How long a request waits for another one to the same process to end.
+PLACE_S = 0.5
+
+
+def services(urls, threads):
+    """{prefix: Proxy} for {prefix: URL}. threads: of the server that calls them"""
+    places = {}
+    for url in urls.values():
+        places.setdefault(urllib3.util.parse_url(url).netloc, Places(max(1, threads * 3 // 4)))
+    return {
+        prefix: Proxy(url, places=places[urllib3.util.parse_url(url).netloc])
+        for prefix, url in urls.items()
+    }
+
+
+class Places:
+    """The requests that one process is asked at a time; further ones are rejected."""
+
+    def __init__(self, most):
+        self._most, self._taken = most, 0
+        self._condition = runtime.Condition()
+
+    def take(self):
+        """Take a place; raise falcon's 503 when none gets free in time."""
+        with self._condition:
+            if not self._condition.wait_for(lambda: self._taken < self._most, PLACE_S):
+                raise falcon.HTTPServiceUnavailable(
+                    description='Too many requests are waiting for the service.', retry_after=5
+                )
+            self._taken += 1
+
+    def leave(self):
+        """Give a place back."""
+        with self._condition:
+            self._taken -= 1
+            self._condition.notify()
 
 
 class Proxy:
     """Hands a request on to the process at `url` and its answer back.
 
-    timeout_s:  to connect, and between two pieces of an answer
+    connect_s:  time to connect; timeout_s: between two pieces of an answer
     body_limit: bytes that a request's body may have; data_limit: that data of an image may
+    places:     a Places; None bounds nothing
     """
 
-    def __init__(self, url, *, timeout_s=120, body_limit=BODY_LIMIT, data_limit=DATA_LIMIT):
-        self.url = url.rstrip('/')
+    def __init__(
+        self,
+        url,
+        *,
+        connect_s=CONNECT_S,
+        timeout_s=ANSWER_S,
+        body_limit=BODY_LIMIT,
+        data_limit=DATA_LIMIT,
+        places=None,
+    ):
         self._body_limit, self._data_limit = body_limit, data_limit
-        self._pool = urllib3.PoolManager(maxsize=32, timeout=timeout_s, retries=False)
+        self._places = places
+        self._base = (urllib3.util.parse_url(url).path or '').rstrip('/')
+        self._pool = urllib3.connection_from_url(
+            url,
+            maxsize=32,
+            timeout=urllib3.Timeout(connect=connect_s, read=timeout_s),
+            retries=False,
+        )
+        is_secure = self._pool.scheme == 'https'
+        self._pool.ConnectionCls = _SecureConnection if is_secure else _Connection
 
     def __call__(self, environ, start_response):
         try:
             body, chunked = self._body(environ)
-            answer = self._send(environ, body, chunked)
+            with contextlib.ExitStack() as place:
+                if self._places is not None:
+                    self._places.take()
+                    place.callback(self._places.leave)
+                answer = self._send(environ, body, chunked)
+                kept = place.pop_all()
         except falcon.HTTPError as error:
             return transfers.refuse(start_response, error)
+        passing = Passing(answer, kept)
         headers = _end_to_end(answer.headers.items(), answer.headers.get('Connection'))
-        start_response(f'{answer.status} {answer.reason or "Unknown"}', headers)
-        return Passing(answer)
+        try:
+            start_response(f'{answer.status} {answer.reason or "Unknown"}', headers)
+        except Exception:
+            passing.close()
+            raise
+        return passing
 
     def _body(self, environ):
         """(Body for urllib3, whether its length is unknown); raises falcon's 413 and 400."""
@@ -77,14 +153,8 @@ class Proxy:
         return (pieces, chunked) if is_data else (b''.join(pieces), False)
 
     def _send(self, environ, body, chunked):
-        target = urllib.parse.quote(
-            (environ.get('SCRIPT_NAME', '') + environ.get('PATH_INFO', '')).encode('latin-1'),
-            safe=SAFE_IN_PATHS,
-        )
-        if environ.get('QUERY_STRING'):
-            target += '?' + environ['QUERY_STRING']
         method = environ['REQUEST_METHOD']
-        headers = _headers(environ)
+        headers = {**_headers(environ), TARGET: _target(self._base, environ)}
         if isinstance(body, bytes):
             headers['Content-Length'] = str(len(body))
         elif body is not None and not chunked:
@@ -96,7 +166,7 @@ class Proxy:
             try:
                 return self._pool.urlopen(
                     method,
-                    self.url + target,
+                    '/',
                     body=body,
                     headers=headers,
                     chunked=chunked,
@@ -112,10 +182,13 @@ class Proxy:
 
 
 class Passing:
-    """An answer's body in pieces as they come; gives its connection back when closed."""
+    """An answer's body in pieces as they come; gives its connection back when closed.
 
-    def __init__(self, answer):
-        self._answer = answer
+    place: an ExitStack, closed with it
+    """
+
+    def __init__(self, answer, place):
+        self._answer, self._place = answer, place
 
     def __iter__(self):
         yield from self._answer.stream(PIECE_BYTES, decode_content=False)
@@ -123,7 +196,39 @@ class Passing:
 
     def close(self):
         """Close the connection, unless it was given back."""
-        self._answer.close()
+        with self._place:
+            self._answer.close()
+
+
+class _Connection(urllib3_connection.HTTPConnection):
+    def request(self, method, url, body=None, headers=None, **options):
+        target, headers = _taken_out(headers)
+        super().request(method, target, body=body, headers=headers, **options)
+
+
+class _SecureConnection(urllib3_connection.HTTPSConnection):
+    def request(self, method, url, body=None, headers=None, **options):
+        target, headers = _taken_out(headers)
+        super().request(method, target, body=body, headers=headers, **options)
+
+
+def _taken_out(headers):
+    """(target, the headers without it)"""
+    headers = dict(headers)
+    return headers.pop(TARGET), headers
+
+
+def _target(base, environ):
+    """The path, below that of the service, and the query as the client has sent it."""
+    path = base + environ.get('SCRIPT_NAME', '') + environ.get('PATH_INFO', '')
+    target = urllib.parse.quote(path.encode('latin-1'), safe=SAFE_IN_PATHS) or '/'
+    if environ.get('QUERY_STRING'):
+        target += '?' + UNSENDABLE.sub(_percent, environ['QUERY_STRING'])
+    return target
+
+
+def _percent(found):
+    return f'%{ord(found.group()):02X}'
 
 
 def _length(environ):

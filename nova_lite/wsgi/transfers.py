@@ -192,5 +192,5 @@ def refuse(start_response, error):
     code = int(error.status[:3])
     text = json.dumps({'error': {'code': code, 'message': error.description}}).encode()
     headers = [('Content-Type', 'application/json'), ('Content-Length', str(len(text)))]
-    start_response(error.status, headers)
+    start_response(error.status, headers + list((error.headers or {}).items()))
     return [text]

@@ -1,5 +1,6 @@
 """Requests handed on to another process: in pieces, within limits, with honest errors."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -7,6 +8,7 @@ import socket
 import testtools
 
 from nova_lite import runtime
+from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 from tests.fixtures import http as http_fixture
 from tests.fixtures import ports
@@ -134,6 +136,25 @@ class ProxyTest(testtools.TestCase):
         self.assertEqual('/image/v2/metadefs/ä ?'.encode(), self._path())
         self.assertEqual('q=%C3%A4', self.service.environ['QUERY_STRING'])
 
+    def test_a_query_is_passed_on_as_it_is(self):
+        for query in ('a=%c3%a4&b=%2f', 'name=100%&q=%20', 'a[]={"x|y"}^`', 'r=(a+b)*&x=/..//.?'):
+            with socket.create_connection(('127.0.0.1', self.front.port), LONG_S) as sock:
+                sock.sendall(
+                    f'GET /image/v2/images?{query} HTTP/1.1\r\nHost: x\r\n'
+                    'Connection: close\r\n\r\n'.encode()
+                )
+                while sock.recv(proxy.PIECE_BYTES):
+                    pass
+            self.assertEqual(query, self.service.environ['QUERY_STRING'])
+
+    def test_below_a_path(self):
+        self.front = self.serve(f'{self.back.url}/base/')
+        self.call('GET', '/x/y?q=1')
+        self.assertEqual(b'/base/x/y', self._path())
+        self.front = self.serve(f'{self.back.url}/base')
+        self.call('GET', '/x')
+        self.assertEqual(b'/base/x', self._path())
+
     def _path(self):
         environ = self.service.environ
         return (environ['SCRIPT_NAME'] + environ['PATH_INFO']).encode('latin-1')
@@ -141,6 +162,42 @@ class ProxyTest(testtools.TestCase):
     def test_a_service_that_is_down(self):
         self.front = self.serve(f'http://127.0.0.1:{self.useFixture(ports.Port()).number}')
         self.assertEqual(503, self.call('POST', '/x', body=b'{}')[0].status)
+
+    def test_a_service_that_accepts_no_connection(self):
+        """Its answer may take long; to connect may not."""
+        with contextlib.ExitStack() as stack:
+            listener = stack.enter_context(socket.create_server(('127.0.0.1', 0), backlog=0))
+            port = listener.getsockname()[1]
+            with contextlib.suppress(TimeoutError):
+                while True:  # until its queue is full
+                    stack.enter_context(socket.create_connection(('127.0.0.1', port), 0.5))
+            self.front = self.serve(f'http://127.0.0.1:{port}', connect_s=0.2)
+            answer, _ = self.call('POST', '/x', body=b'{}')
+        self.assertEqual(503, answer.status)
+
+    def test_a_process_that_hangs_leaves_threads_for_others(self):
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            hung = f'http://127.0.0.1:{listener.getsockname()[1]}'
+            urls = {'/image': hung, '/network': hung, '/volume': self.back.url}
+            routes = proxy.services(urls, threads=4)
+            application = front.Front(routes, keep=routes)
+            self.front = self.useFixture(http_fixture.Http({'/': application}, threads=4))
+            waiting, accepted = [], []
+            for number in range(3):
+                waiting.append(self.connect())
+                waiting[-1].request('POST', ('/image', '/network')[number % 2])
+                accepted.append(listener.accept()[0])
+            answer, body = self.call('GET', '/network/v2.0/ports')
+            self.assertEqual((503, '5'), (answer.status, answer.getheader('Retry-After')))
+            self.assertIn('Too many', json.loads(body)['error']['message'])
+            self.assertEqual(200, self.call('GET', '/volume/v3')[0].status)
+        # It breaks, and the places are free again.
+        for each in accepted:
+            each.close()
+        for each in waiting:
+            self.assertEqual(502, each.getresponse().status)
+        answer, body = self.call('GET', '/image/v2')
+        self.assertIn('does not answer', json.loads(body)['error']['message'])
 
     def test_a_service_that_does_not_answer(self):
         """It may have done what was asked: that is not `unavailable`, which is repeated."""
