@@ -15,5 +15,9 @@ class Worker(gthread.ThreadWorker):
         with self.wsgi.request(conn.sock):
             return super().handle(conn)
 
+    def handle_request(self, req, conn):
+        self.wsgi.close_with(req.force_close)
+        return super().handle_request(req, conn)
+
     def _cap_keepalive(self, deadline):
         super()._cap_keepalive(min(deadline, runtime.monotonic() + LINGER_S))
