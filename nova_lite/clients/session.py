@@ -162,6 +162,9 @@ class Neighbour:
             return found
 
         response = self._send(method, path, headers=headers, identify=identify, **request)
+        if response.status_code == 401 and self._forget_voucher(response, request):
+            response.close()
+            response = self._send(method, path, headers=headers, identify=identify, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
         return response
@@ -195,6 +198,23 @@ class Neighbour:
             headers['X-Service-Token'] = self.voucher.get_token(self.session)
         return headers
 
+    def _forget_voucher(self, response, request):
+        """Forget the service token of a request that got 401; whether to send it again.
+
+        It may have been revoked. keystoneauth1 replaces only the token in X-Auth-Token.
+        """
+        sent = response.request.headers.get('X-Service-Token')
+        if sent is None or not _is_repeatable(request):
+            return False
+        try:
+            for plugin in (self.voucher, self.own_voucher):
+                # Another thread may have got a new one already.
+                if plugin is not None and plugin.get_token(self.session) == sent:
+                    plugin.invalidate()
+        except exceptions.ClientException as error:
+            raise self._unavailable(error) from error
+        return True
+
     def _url(self, path):
         """The full address; the catalog may name the service with or without a version."""
         if self._base is None:
@@ -216,7 +236,7 @@ class Neighbour:
 
         identify: gives the headers that say who calls, or raises if nobody may
         """
-        repeatable = method in REPEATABLE and not hasattr(request.get('data'), 'read')
+        repeatable = method in REPEATABLE and _is_repeatable(request)
         for attempt in range(self.options.connect_retries + 1):
             last = attempt == self.options.connect_retries
             try:
@@ -279,6 +299,11 @@ class Neighbour:
             reason=reason,
             request=f'{request.method} {request.path_url}',
         )
+
+
+def _is_repeatable(request):
+    """Whether the body of a request can be sent once more."""
+    return not hasattr(request.get('data'), 'read')
 
 
 def _never_arrived(error):

@@ -64,19 +64,28 @@ class Identify:
         vouched = self._is_from_service(req)
         token = secret and self._tokens.validate(secret, allow_expired=vouched)
         if not token:
-            raise faults.Unauthorized(
-                REFUSED,
-                headers={'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'},
-            )
+            raise self._unauthorized()
         return dataclasses.replace(token.caller, vouched=vouched) if vouched else token.caller
 
     def _is_from_service(self, req):
-        """A service that works on for a user may show the user's expired token."""
+        """A service that works on for a user may show the user's expired token.
+
+        Raises Unauthorized for a service token that is none, as keystonemiddleware does.
+        """
         if self._noauth and caller.SERVICE in _roles(req, 'X-Service-Roles'):
             return True
         secret = req.get_header('X-Service-Token')
-        token = secret and self._tokens.validate(secret)
-        return bool(token) and caller.SERVICE in token.caller.roles
+        if not secret:
+            return False
+        token = self._tokens.validate(secret)
+        if not token:
+            raise self._unauthorized()
+        return caller.SERVICE in token.caller.roles
+
+    def _unauthorized(self):
+        return faults.Unauthorized(
+            REFUSED, headers={'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'}
+        )
 
 
 def _roles(req, header):

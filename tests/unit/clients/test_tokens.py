@@ -3,6 +3,7 @@
 import fixtures
 from keystoneauth1 import loading
 from keystoneauth1 import session as ksa
+import requests
 
 from nova_lite import context
 from nova_lite import exception
@@ -154,6 +155,50 @@ class ExpiryTest(TokenTestCase):
     def test_not_vouched_for(self):
         self.configure('service_user', send_service_user_token=False)
         self.assertRaises(exception.NeighbourForbids, image.Image(self.conf).list, self.demo)
+
+
+class RevokedTest(TokenTestCase):
+    """Our own tokens, which are kept, are revoked while we run."""
+
+    def revoke(self, plugin):
+        token = plugin.get_token(ksa.Session(auth=plugin))
+        url = f'{self.cloud.url}/identity/v3/auth/tokens'
+        headers = {'X-Auth-Token': token, 'X-Subject-Token': token}
+        self.assertEqual(204, requests.delete(url, headers=headers, timeout=60).status_code)
+        self.cloud.requests.clear()
+
+    def sent(self, path):
+        return [method for method, each in self.cloud.requests if each.startswith(path)]
+
+    def test_that_vouches_for_a_user(self):
+        images = image.Image(self.conf)
+        images.list(self.demo)
+        self.revoke(images.service.voucher)
+        self.assertEqual(2, len(images.list(self.demo)))
+        images.list(self.demo)
+        self.assertEqual(1, len(self.sent('/identity/v3/auth/tokens')))
+
+    def test_that_vouches_for_ourselves(self):
+        """It is the one of [service_user], or of [cinder] itself where that has none."""
+        for own in (False, True):
+            if own:
+                self.configure('cinder', **self.cloud.login('nova', 'service'))
+                self.configure('service_user', auth_type=None)
+            volumes = volume.Volume(self.conf)
+            made = volumes.create(self.demo, size=1)
+            attachment = volumes.create_attachment(context.admin(), made['id'], SERVER)
+            volumes.update_attachment(context.admin(), attachment['id'], {'host': 'h'})
+            self.revoke(volumes.service.own_voucher)
+            volumes.delete_attachment(context.admin(), attachment['id'])
+
+    def test_once(self):
+        """The user's token is no better with another one of ours."""
+        images = image.Image(self.conf)
+        images.list(self.demo)
+        self.cloud.requests.clear()
+        self.demo.auth_token = 'nonsense'
+        self.assertRaises(exception.NeighbourForbids, images.list, self.demo)
+        self.assertEqual(2, len(self.sent('/image/v2/images')))
 
 
 class PlacementTest(TokenTestCase):
