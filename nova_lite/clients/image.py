@@ -39,8 +39,11 @@ OTHERS = {
     'os_hash_algo',
     'os_hash_value',
 }
+# A property of images that servers were shelved in.
+SHELVED = 'nova_lite_shelved'
 # What describes the one image only, and not a snapshot of a server made from it.
 NOT_INHERITED = {
+    SHELVED,
     'cache_in_nova',
     'bittorrent',
     'img_signature',

@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.clients import image
 from nova_lite.conductor import shelving
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -47,7 +48,11 @@ class Shelve(shelving.Offloading):
         if self.image_id:
             row = self.row()
             self.world.image.create_snapshot(
-                self.ctxt, IMAGE_NAME % row.display_name, row, image_id=self.image_id
+                self.ctxt,
+                IMAGE_NAME % row.display_name,
+                row,
+                properties={image.SHELVED: 'True'},
+                image_id=self.image_id,
             )
 
     def drop_image(self):

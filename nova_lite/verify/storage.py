@@ -8,6 +8,7 @@ import collections
 import datetime
 
 from nova_lite import states
+from nova_lite.clients import image as image_client
 from nova_lite.clients import volume as volume_client
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
@@ -64,8 +65,12 @@ def connections(picture):
 
 
 def passing(picture):
-    """I5: no volume stays reserved, attaching or detaching when nothing is done with it."""
+    """I5: no volume of a server stays reserved, attaching or detaching when nothing is done to it.
+
+    Other clients of the volume service may hold volumes too, for consumers of their own.
+    """
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
+    ours = rows.keys() | picture.mappings.keys() | picture.withdrawn.keys()
     busy, owners = picture.busy(), collections.defaultdict(set)
     for cell in picture.cells:
         for device in cell.block_devices:
@@ -73,14 +78,15 @@ def passing(picture):
     for attachment in picture.attachments:
         owners[attachment['volume_id']].add(_owner(attachment))
     for volume in picture.volumes:
-        if volume['status'] not in PASSING:
+        servers = owners[volume['id']] & ours
+        if volume['status'] not in PASSING or not servers:
             continue
         explained = any(
             uuid in busy
             or uuid in picture.build_requests
             or uuid in picture.withdrawn
             or (uuid in rows and (rows[uuid].task_state or rows[uuid].vm_state in RESERVING))
-            for uuid in owners[volume['id']]
+            for uuid in servers
         )
         if not explained:
             yield Finding(
@@ -134,7 +140,7 @@ def temporary_images(picture):
         name = image['name'] or ''
         if image['id'] in moves:
             yield Finding('I5', f'image {image["id"]}', f'({name}) is left over from a move')
-        shelved = row is not None and name == f'{row.display_name}-shelved'
+        shelved = row is not None and image_client.SHELVED in image['properties']
         if shelved and row.system_metadata.get(SHELVED_IMAGE) != image['id']:
             yield Finding(
                 'I5', f'image {image["id"]}', f'({name}) is not what server {uuid} was shelved in'

@@ -206,6 +206,14 @@ class SnapshotTest(ImageTestCase):
         (image_,) = self.image.list(self.member, owner='wonderland')
         self.assertEqual(self.made['id'], image_['id'])
 
+    def test_of_a_server_made_from_a_shelved_one(self):
+        base = self.image.create_snapshot(
+            self.member, 'x-shelved', self.server, properties={image.SHELVED: 'True'}
+        )
+        made = self.image.create_snapshot(self.member, 'snap', self.server, base=base)
+        self.assertIn(image.SHELVED, base['properties'])
+        self.assertNotIn(image.SHELVED, made['properties'])
+
     def test_of_a_server_without_an_image(self):
         made = self.image.create_snapshot(self.member, 'snap', self.server)
         self.assertNotIn('base_image_ref', made['properties'])

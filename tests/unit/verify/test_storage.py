@@ -1,5 +1,6 @@
 """Volumes, attachments and images of servers (I5)."""
 
+from nova_lite.clients import image
 from nova_lite.clients import volume
 from tests.unit.verify import base
 
@@ -68,6 +69,21 @@ class VolumesTest(base.VerifyTest):
                 self.have(status=status),
             )
 
+    def test_status_that_another_client_of_volumes_gave(self):
+        self.cell.block_devices = []
+        for owner in (None, '', 'a server of another cloud'):
+            self.picture.attachments[0]['instance'] = owner
+            found = self.have(status='reserved')
+            self.assertEqual([], [each for each in found if 'nothing is done' in each])
+
+    def test_status_that_a_deleted_server_left(self):
+        self.cell.block_devices = []
+        self.cell.instances = []
+        self.assertIn(
+            'I5 volume a volume: is reserved and nothing is done with it',
+            self.have(status='reserved'),
+        )
+
     def test_status_that_something_is_about_to_end(self):
         self.picture.sagas = [base.saga()]
         self.assertEqual([], self.have(status='detaching'))
@@ -109,9 +125,14 @@ class ImagesTest(base.VerifyTest):
 
     def test_of_a_server_that_is_shelved_no_more(self):
         left = 'I5 image an image: (name-shelved) is not what server a server was shelved in'
-        self.assertEqual([left], self.have())
-        self.assertEqual([], self.have(name='mine'))
+        properties = {'instance_uuid': base.SERVER, image.SHELVED: 'True'}
+        self.assertEqual([left], self.have(properties=properties))
+        self.set(display_name='renamed')
+        self.assertEqual([left], self.have(properties=properties))
         self.set(system_metadata={'shelved_image_id': 'an image'})
+        self.assertEqual([], self.have(properties=properties))
+
+    def test_of_a_user_who_named_it_as_if_the_server_was_shelved(self):
         self.assertEqual([], self.have())
 
     def test_upload_that_nobody_ends(self):
