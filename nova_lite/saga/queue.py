@@ -4,6 +4,10 @@ A saga runs in lanes: those of the cells and of the hosts it works with. Each la
 room for a part of the threads only, so a host that hangs, or a cell that is slow, holds
 up its own sagas and leaves threads for all others. Cells take turns.
 
+A saga that needs two busy cells rarely finds room in both at once, and others that need
+one of them would go first again and again. After a number of these it may take one place
+more of each cell than others may. Hosts have no such place: one that hangs would have it.
+
 Not safe for threads: the engine's lock guards it.
 """
 
@@ -15,6 +19,8 @@ BOUND = 10_000
 CELL, HOST = 'cell', 'host'
 # The part of the threads that one lane of a kind may occupy.
 SHARES = {CELL: 2, HOST: 4}
+# How many others may go first before a saga gets the extra place of its cells.
+PATIENCE = 20
 
 
 class Lane(typing.NamedTuple):
@@ -25,10 +31,15 @@ class Lane(typing.NamedTuple):
 
 
 class Entry:
-    """A saga that waits or runs. lanes: those it is known to need, the cell's first"""
+    """A saga that waits or runs.
+
+    lanes: those it is known to need, the cell's first
+    passed: how often a saga behind it was taken
+    """
 
     def __init__(self, uuid, lanes):
         self.uuid, self.lanes = uuid, tuple(dict.fromkeys(lanes))
+        self.passed = 0
 
 
 class Queue:
@@ -60,9 +71,14 @@ class Queue:
 
     def take(self):
         """The next Entry whose lanes have room, which then has its place in them; or None."""
+        passed = []
         for key, entries in self._groups.items():
             for entry in entries:
-                if self._has_room(entry.lanes):
+                if not self._has_room(entry.lanes, late=entry.passed >= PATIENCE):
+                    passed.append(entry)
+                else:
+                    for other in passed:
+                        other.passed += 1
                     entries.remove(entry)
                     self._groups.move_to_end(key)
                     if not entries:
@@ -86,8 +102,9 @@ class Queue:
         self._used.subtract(entry.lanes)
         self._used += collections.Counter()
 
-    def _has_room(self, lanes):
-        return all(self._used[lane] < self._limit(lane) for lane in lanes)
+    def _has_room(self, lanes, *, late=False):
+        return all(self._used[lane] < self._limit(lane, late) for lane in lanes)
 
-    def _limit(self, lane):
-        return max(1, self._threads // SHARES[lane.kind])
+    def _limit(self, lane, late):
+        extra = late and lane.kind == CELL
+        return max(1, self._threads // SHARES[lane.kind]) + extra

@@ -1,5 +1,7 @@
 """Whose turn it is: lanes of hosts and cells, each saga once, and bounds."""
 
+import itertools
+
 import testtools
 
 from nova_lite.saga import queue
@@ -65,6 +67,35 @@ class QueueTest(testtools.TestCase):
         self.assertTrue(self.queue.widen(found['c'], lanes('one', 'h1')))
         self.put('d', 'one', 'h1')
         self.assertEqual('', self.names(), 'the place found on the way is taken')
+
+    def crowd(self, cells=('one', 'two'), host=None):
+        """More and more sagas of each cell in turn, one for each that ends; yields what runs."""
+        for number in itertools.count():
+            cell = cells[number % len(cells)]
+            self.put([f'{cell}-{number}'], cell, *([host] if host else []))
+            running = self.taken()
+            yield [entry.uuid for entry in running]
+            self.running += running
+            done = next((e for e in self.running if e.lanes[0].name == cell), None)
+            if done is not None:
+                self.running.remove(done)
+                self.queue.leave(done)
+
+    def test_a_saga_of_two_busy_cells_has_its_turn(self):
+        self.put('abcdefgh', 'one')
+        self.put('stuvwxyz', 'two')
+        self.running = self.taken()
+        self.queue.put('both', [*lanes('one'), *lanes('two')])
+        taken = itertools.islice(self.crowd(), 4 * queue.PATIENCE)
+        self.assertTrue(any('both' in found for found in taken))
+
+    def test_a_host_that_hangs_gets_no_place_for_those_that_wait_for_it(self):
+        self.put('abc', 'one', 'h1')
+        self.taken()
+        self.running = []
+        taken = list(itertools.islice(self.crowd(cells=('one',)), 4 * queue.PATIENCE))
+        self.assertNotIn(['c'], taken)
+        self.assertIn('c', self.queue)
 
     def test_what_left_is_as_if_it_had_not_been(self):
         self.put('abc', 'one', 'h1', 'h2')
