@@ -2,7 +2,8 @@
 
 A call is made for ourselves, with the credentials of the service's group, or for
 the user of the request, with the user's token. Where the user's context has no
-token (periodics, a saga taken over after a restart) our own credentials serve.
+token (periodics, a saga taken over after a restart) our own credentials serve. What
+must belong to the user's project then is made with a token of ours for that project.
 With auth_type `none` the headers that keystonemiddleware would set say who calls.
 
 Proxies and .netrc of the environment are not looked at: this is traffic within
@@ -34,9 +35,21 @@ OURSELVES = {
     'X-Service-Roles': 'service',
     'X-Auth-Token': 'nova:service',
 }
+PROJECT = 'project'
 READING = ('GET', 'HEAD')
 REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 MAX_PAUSE_S = 3.0
+# Options of a plugin that say what a token is for, and projects whose plugins are kept.
+SCOPE = (
+    'project_id',
+    'project_name',
+    'project_domain_id',
+    'project_domain_name',
+    'domain_id',
+    'domain_name',
+    'system_scope',
+)
+SCOPES_KEPT = 64
 NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
 VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
@@ -56,30 +69,35 @@ def segment(value, missing):
     return urllib.parse.quote(value, safe='')
 
 
-def credentials(conf, group):
+def credentials(conf, group, **scope):
     """The authentication plugin of a group, else of our own groups.
 
+    scope: options that replace those of SCOPE
     Raises Unavailable when none is configured or a needed option is missing.
     """
     for name in (group, *OWN_GROUPS):
         if name not in conf or not conf[name].auth_type:
             continue
-        return _load(conf, conf[name].auth_section or name)
+        return _load(conf, conf[name].auth_section or name, scope)
     raise exception.Unavailable(
         service=group, reason=f'neither [{group}] nor [service_user] has an auth_type'
     )
 
 
-def _load(conf, section):
+def _load(conf, section, scope=None):
     """The plugin that a section's auth_type names; registers options of rarer plugins."""
+
+    def value(option):
+        if scope and option.dest in SCOPE:
+            return scope.get(option.dest)
+        return conf[section][option.dest]
+
     kind = conf[section].auth_type
     for option in loading.get_auth_plugin_conf_options(kind):
         if option.dest not in conf[section]:
             conf.register_opt(option, group=section)
     try:
-        return loading.get_plugin_loader(kind).load_from_options_getter(
-            lambda option: conf[section][option.dest]
-        )
+        return loading.get_plugin_loader(kind).load_from_options_getter(value)
     except exceptions.MissingRequiredOptions as error:
         raise exception.Unavailable(service=f'[{section}]', reason=error) from error
 
@@ -139,12 +157,16 @@ class Neighbour:
         if own_vouched and not self.trusting and _sends_service_tokens(conf):
             self.own_voucher = self.voucher or self.auth
         self._base = None
+        self._in_project = functools.lru_cache(SCOPES_KEPT)(
+            lambda project_id: credentials(conf, group, project_id=project_id)
+        )
 
     def call(self, ctxt, method, path, *, as_user=False, errors=None, **request):
         """Send one request and return the response.
 
         path:    below the API version
-        as_user: in the user's name, where the context allows it
+        as_user: in the user's name, where the context allows it; PROJECT: else in ours,
+                 in the user's project, or Forbidden is raised
         errors:  {status: what to raise}, see `raising`; None returns the response
                  instead. Other statuses from 400 on raise errors of their own
         request: json, data, headers, params as requests takes them; stream
@@ -162,7 +184,8 @@ class Neighbour:
             return found
 
         response = self._send(method, path, headers=headers, identify=identify, **request)
-        if response.status_code == 401 and self._forget_voucher(response, request):
+        for_project = as_user == PROJECT and not self.has_user(ctxt)
+        if response.status_code == 401 and self._forget_tokens(response, request, for_project):
             response.close()
             response = self._send(method, path, headers=headers, identify=identify, **request)
         if response.status_code >= 400:
@@ -182,6 +205,8 @@ class Neighbour:
 
     def _identity(self, ctxt, as_user):
         """Headers that say who calls; none where keystoneauth1 adds our token."""
+        if as_user == PROJECT and not self.has_user(ctxt):
+            return self._ours_in(ctxt.project_id)
         if not as_user or not self.has_user(ctxt):
             if self.own_voucher is not None:
                 return {'X-Service-Token': self.own_voucher.get_token(self.session)}
@@ -198,13 +223,19 @@ class Neighbour:
             headers['X-Service-Token'] = self.voucher.get_token(self.session)
         return headers
 
-    def _forget_voucher(self, response, request):
-        """Forget the service token of a request that got 401; whether to send it again.
+    def _forget_tokens(self, response, request, for_project):
+        """Forget our tokens of a request that got 401; whether to send it again.
 
-        It may have been revoked. keystoneauth1 replaces only the token in X-Auth-Token.
+        They may have been revoked. keystoneauth1 replaces only the token that it sends itself.
+        for_project: the request had our token for the user's project
         """
+        if not _is_repeatable(request):
+            return False
+        if for_project:
+            self._in_project.cache_clear()
+            return True
         sent = response.request.headers.get('X-Service-Token')
-        if sent is None or not _is_repeatable(request):
+        if sent is None:
             return False
         try:
             for plugin in (self.voucher, self.own_voucher):
@@ -214,6 +245,21 @@ class Neighbour:
         except exceptions.ClientException as error:
             raise self._unavailable(error) from error
         return True
+
+    def _ours_in(self, project_id):
+        """Headers with our own identity in another project; raises Forbidden."""
+        if not project_id:
+            raise exception.Forbidden('There is neither a user nor a project to act for.')
+        if self.trusting:
+            token = f'{OURSELVES["X-User-Id"]}:{project_id}'
+            return {**OURSELVES, 'X-Project-Id': project_id, 'X-Auth-Token': token}
+        try:
+            return {'X-Auth-Token': self._in_project(project_id).get_token(self.session)}
+        except (exceptions.Unauthorized, exceptions.Forbidden) as error:
+            raise exception.Forbidden(
+                "The user's token is gone, and our service user has no role in project "
+                f'{project_id} to do this without it.'
+            ) from error
 
     def _url(self, path):
         """The full address; the catalog may name the service with or without a version."""

@@ -93,6 +93,15 @@ def _identity(conn, hashes):
                 kind=identity.PROJECT,
                 target_id=project[home],
             )
+    # So that nova makes a user's volumes without the user's token.
+    nova = identity.find(conn, identity.users, name='nova')
+    grants.grant(
+        conn,
+        nova['id'],
+        role['member']['id'],
+        kind=identity.INHERITED,
+        target_id=domains.DEFAULT_ID,
+    )
     return project
 
 

@@ -140,6 +140,25 @@ class SuperConductorTest(InterruptionTest):
         servers += self.boot_many(3)
         self.wait_all(servers)
 
+    def test_volumes_of_a_build_that_is_taken_over(self):
+        """The user's token went with the message; they are the user's all the same."""
+        self.cloud.cloud.stop_daemon('super-conductor')
+        image = {'source_type': 'image', 'uuid': self.cloud.image_id('cirros')}
+        volume = {'destination_type': 'volume', 'volume_size': 1, 'delete_on_termination': True}
+        server = self.cloud.boot(
+            connection=self.cloud.demo,
+            wait=False,
+            block_device_mapping=[
+                {'boot_index': 0, **image, **volume},
+                {'boot_index': -1, 'source_type': 'blank', **volume},
+            ],
+        )
+        self.assertEqual(1, self.lose_casts())
+        self.start_another('second')
+        self.cloud.wait(server)
+        made = self.cloud.demo.block_storage.volumes()
+        self.assertEqual(['in-use', 'in-use'], [each.status for each in made])
+
     def test_the_sweep_finds_what_was_accepted_and_lost(self):
         self.cloud.cloud.stop_daemon('super-conductor')
         servers = self.boot_many(3)

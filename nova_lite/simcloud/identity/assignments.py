@@ -145,11 +145,16 @@ class AssignmentList:
     @staticmethod
     def _view(req, row, known):
         kind, target_id = row['target_kind'], row['target_id']
+        inherited, prefix, suffix = {}, '', ''
+        if kind == tables.INHERITED:
+            kind, inherited = tables.DOMAIN, {'OS-INHERIT:inherited_to': 'projects'}
+            prefix, suffix = 'OS-INHERIT/', '/inherited_to_projects'
         path = f'{kind}s/{target_id}/users/{row["user_id"]}/roles/{row["role_id"]}'
+        path = f'{prefix}{path}{suffix}'
         return {
             'user': known['user'][row['user_id']],
             'role': known['role'][row['role_id']],
-            'scope': {kind: known[kind][target_id]},
+            'scope': {kind: known[kind][target_id], **inherited},
             'links': {'assignment': views.links(req, path)['self']},
         }
 

@@ -93,7 +93,8 @@ def delete(conn, domain_id):
             )
             grants.revoke(conn, **matching)
         conn.execute(table.delete().where(table.c.domain_id == domain_id))
-    grants.revoke(conn, target_kind=tables.DOMAIN, target_id=domain_id)
+    for kind in (tables.DOMAIN, tables.INHERITED):
+        grants.revoke(conn, target_kind=kind, target_id=domain_id)
     conn.execute(tables.domains.delete().where(tables.domains.c.id == domain_id))
     tables.touch(conn)
 

@@ -41,9 +41,18 @@ def granted(conn, user_id, kind, target_id):
     ]
 
 
+def _inherited(conn, user_id, project_id):
+    """Ids of the roles that a project's domain passes on to it."""
+    project = tables.find(conn, tables.projects, id=project_id)
+    return granted(conn, user_id, tables.INHERITED, project['domain_id']) if project else []
+
+
 def effective(conn, user_id, kind, target_id):
     """[{id, name}] of all roles the user has on the target, by name."""
-    ids = expanded(conn, granted(conn, user_id, kind, target_id))
+    direct = granted(conn, user_id, kind, target_id)
+    if kind == tables.PROJECT:
+        direct += _inherited(conn, user_id, target_id)
+    ids = expanded(conn, direct)
     roles = tables.roles
     return database.rows(
         conn, sa.select(roles.c.id, roles.c.name).where(roles.c.id.in_(ids)).order_by(roles.c.name)

@@ -11,6 +11,8 @@ from nova_lite.simcloud.database import Time
 
 PROJECT = 'project'
 DOMAIN = 'domain'
+# A role on a domain that counts in all its projects, and not on the domain itself.
+INHERITED = 'inherited'
 
 domains = sa.Table(
     'identity_domains',

@@ -84,6 +84,23 @@ class NeighbourTest(TokenTestCase):
         found = image.Image(self.conf).list(context.admin())
         self.assertEqual({'cirros', 'debian'}, {item['name'] for item in found})
 
+    def test_a_volume_for_a_project_without_the_user_s_token(self):
+        late = context.RequestContext(
+            user_id=self.demo.user_id, project_id=self.demo.project_id, overwrite=False
+        )
+        volumes = volume.Volume(self.conf)
+        for _ in range(2):
+            made = volumes.create(late, size=1)
+            self.assertEqual(self.demo.project_id, volumes.get(self.demo, made['id'])['project_id'])
+
+    def test_a_volume_for_a_project_in_which_we_have_no_role(self):
+        self.configure('service_user', **self.cloud.login('demo', 'demo'))
+        late = context.RequestContext(user_id='x', project_id=runtime.new_uuid(), overwrite=False)
+        error = self.assertRaises(
+            exception.Forbidden, volume.Volume(self.conf).create, late, size=1
+        )
+        self.assertIn(late.project_id, error.message)
+
     def test_a_volume_s_whole_life(self):
         volumes = volume.Volume(self.conf)
         made = volumes.create(self.demo, size=1)
@@ -190,6 +207,15 @@ class RevokedTest(TokenTestCase):
             volumes.update_attachment(context.admin(), attachment['id'], {'host': 'h'})
             self.revoke(volumes.service.own_voucher)
             volumes.delete_attachment(context.admin(), attachment['id'])
+
+    def test_for_the_project_of_a_user_without_a_token(self):
+        late = context.RequestContext(
+            user_id=self.demo.user_id, project_id=self.demo.project_id, overwrite=False
+        )
+        volumes = volume.Volume(self.conf)
+        volumes.create(late, size=1)
+        self.revoke(volumes.service._in_project(late.project_id))
+        volumes.create(late, size=1)
 
     def test_once(self):
         """The user's token is no better with another one of ours."""

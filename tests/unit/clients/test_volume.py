@@ -1,5 +1,6 @@
 """Volumes and attachments, on the simulated volume service."""
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import image
@@ -128,7 +129,13 @@ class VolumeTest(VolumeTestCase):
             exception.OverQuota, self.volume.create_snapshot, self.member, self.made['id'], 'snap'
         )
 
-    def test_only_for_a_user(self):
+    def test_for_a_project(self):
+        """The context of a build that was taken over has no roles."""
+        ctxt = context.RequestContext(
+            user_id='alice', project_id='wonderland', roles=[], overwrite=False
+        )
+        made = self.volume.create(ctxt, size=1)
+        self.assertEqual('wonderland', self.volume.get(self.member, made['id'])['project_id'])
         self.assertRaises(exception.Forbidden, self.volume.create, self.admin, size=1)
 
     def test_delete(self):

@@ -90,6 +90,15 @@ class IdentityTestCase(base.SimCloudTestCase):
             {'admin', 'manager', 'member', 'reader'}, {one['role']['name'] for one in effective}
         )
 
+    def test_inherited_assignments_are_listed_as_such(self):
+        user_id = self.admin.get(f'{V3}/users?name=nova')['users'][0]['id']
+        path = f'{V3}/role_assignments?user.id={user_id}&include_names=1'
+        found = self.admin.get(path)['role_assignments']
+        scopes = {one['role']['name']: one['scope'] for one in found}
+        self.assertEqual({'admin', 'service', 'member'}, set(scopes))
+        self.assertEqual('projects', scopes['member']['OS-INHERIT:inherited_to'])
+        self.assertEqual('Default', scopes['member']['domain']['name'])
+
     def test_roles_do_not_imply_in_circles(self):
         roles = {one['name']: one['id'] for one in self.admin.get(f'{V3}/roles')['roles']}
         self.admin.put(f'{V3}/roles/{roles["reader"]}/implies/{roles["admin"]}', expect=409)
