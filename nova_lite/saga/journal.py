@@ -12,6 +12,8 @@ RUNNING, PARKED, DONE, UNDONE = 'running', 'parked', 'done', 'undone'
 ENDED = (DONE, UNDONE)
 # It has ended for its server, and goes on cleaning up.
 CLEANING = 'cleaning'
+# It is run again.
+OPEN = (RUNNING, PARKED, CLEANING)
 # A wait or a lease that ends later was written before the clock was set back.
 LONGEST_WAIT_S = 900
 LONGEST_LEASE_S = 3600

@@ -80,7 +80,7 @@ def failing(connection):
     """(kind, last step, state, how many) of those that fail again and again, or cannot clean."""
     columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.state)
     query = sa.select(*columns, sa.func.count()).where(
-        TABLE.c.state.not_in(journal.ENDED), TABLE.c.attempts >= journal.MANY_ATTEMPTS
+        TABLE.c.state.in_(journal.OPEN), TABLE.c.attempts >= journal.MANY_ATTEMPTS
     )
     return [tuple(row) for row in connection.execute(query.group_by(*columns))]
 
@@ -247,7 +247,7 @@ class Journal:
 def _free():
     """No one holds it. A lease that ends later than any is one of a clock that was set."""
     return sa.and_(
-        TABLE.c.state.in_((journal.RUNNING, journal.PARKED, journal.CLEANING)),
+        TABLE.c.state.in_(journal.OPEN),
         sa.or_(
             TABLE.c.lease_until.is_(None),
             TABLE.c.lease_until < clock.now(),
