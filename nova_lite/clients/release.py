@@ -11,6 +11,8 @@ from nova_lite import exception
 from nova_lite.clients import volume as volumes
 
 LOG = log.getLogger(__name__)
+# The volume service has answered, and will not delete the volume.
+REFUSED = exception.Conflict, exception.Forbidden, exception.NeighbourError
 
 
 def release(clients, ctxt, uuid, devices, *, ports):
@@ -47,13 +49,14 @@ def delete_volume(volume, ctxt, uuid, volume_id):
     """Delete a volume that ends with its server.
 
     As in nova, one that the volume service refuses to delete stays, and the server goes:
-    it has snapshots, for instance. Raises Unavailable when it may be deleted later.
+    it has snapshots, for instance. Raises Unavailable when it may be deleted later, and
+    StaleEpoch when another owner of the saga has to do it.
     """
     try:
         _delete(volume, ctxt, uuid, volume_id)
-    except exception.Unavailable:
+    except exception.StaleEpoch:
         raise
-    except exception.NovaLiteError as error:
+    except REFUSED as error:
         status = _status_of(volume, ctxt, volume_id)
         if status in volumes.WORKING:
             raise exception.Unavailable(
@@ -78,6 +81,8 @@ def _status_of(volume, ctxt, volume_id):
 def _delete(volume, ctxt, uuid, volume_id):
     try:
         volume.delete(ctxt, volume_id)
+    except exception.StaleEpoch:
+        raise
     except exception.Conflict:
         # A move under way may have attached it once more since the attachments were listed.
         left = volume.list_attachments(ctxt, uuid)

@@ -5,11 +5,13 @@ the server it belongs to.
 Sent from one thread, in batches; what cannot be delivered is logged and dropped.
 """
 
+import contextlib
 import logging
 
 import requests
 
 from nova_lite import runtime
+from nova_lite.simcloud import faults
 from nova_lite.simcloud.identity import tables
 
 LOG = logging.getLogger(__name__)
@@ -19,6 +21,8 @@ VERSION = 'compute 2.93'
 MISSING = 404
 ATTEMPTS, PAUSE_S, TIMEOUT_S = 3, 1, 10
 MOST_AT_ONCE = 100
+# Requests that ask the compute service at a time; a quarter of the usual threads.
+MOST_ASKED = 4
 SENDER, PROJECT = 'neutron', 'service'
 
 
@@ -48,6 +52,7 @@ class Events:
         self._changed = runtime.Condition()
         self._thread = None
         self._closed = False
+        self._lock, self._asked = runtime.Lock(), 0
 
     def send(self, name, concerned):
         """Queue one event for each (server uuid, tag) of `concerned`."""
@@ -65,7 +70,29 @@ class Events:
             self._changed.notify()
 
     def uses(self, server, volume_id, attachment_id):
-        """Return whether a server has a volume by this attachment; True if not known."""
+        """Return whether a server has a volume by this attachment; True if not known.
+
+        Raises Unavailable while many requests ask that. The compute service checks our
+        token here before it answers: it must find a thread that does not wait for it.
+        """
+        with self._asking():
+            return self._uses(server, volume_id, attachment_id)
+
+    @contextlib.contextmanager
+    def _asking(self):
+        with self._lock:
+            if self._asked >= MOST_ASKED:
+                raise faults.Unavailable(
+                    'The compute service is asked too much.', headers={'Retry-After': '5'}
+                )
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asked -= 1
+
+    def _uses(self, server, volume_id, attachment_id):
         try:
             response = requests.get(
                 f'{self._compute_url}/servers/{server}/os-volume_attachments/{volume_id}',

@@ -61,6 +61,21 @@ class ReleaseTest(testtools.TestCase):
         volume.fail('get', exception.VolumeNotFound(volume_id='volume'))
         self.release(volume, attachment_id=None)
 
+    def test_fenced(self):
+        """Another super-conductor has the saga; this one must not go on with it."""
+        volume = neighbours.Volume()
+        volume.add_volume('volume')
+        stale = exception.StaleEpoch(saga='s', seen=2, epoch=1)
+        volume.fail('delete', stale)
+        self.assertRaises(exception.StaleEpoch, self.release, volume, attachment_id=None)
+
+    def test_fails_unexpectedly(self):
+        """That is no refusal: the volume may have to be deleted still."""
+        volume = neighbours.Volume()
+        volume.add_volume('volume')
+        volume.fail('delete', exception.NovaLiteError())
+        self.assertRaises(exception.NovaLiteError, self.release, volume, attachment_id=None)
+
     def test_service_is_away(self):
         volume = neighbours.Volume()
         volume.add_volume('volume')

@@ -1,5 +1,8 @@
 """The attachment flow that the compute service uses."""
 
+from nova_lite import runtime
+from nova_lite.simcloud import events
+from tests.fixtures import http
 from tests.unit.simcloud import base
 
 V3 = '/volume/v3'
@@ -8,7 +11,7 @@ SERVICE = {'X-Service-Roles': 'service'}
 VERSION = {'OpenStack-API-Version': 'volume 3.60'}
 
 
-class AttachmentTestCase(base.SimCloudTestCase):
+class Case(base.SimCloudTestCase):
     def setUp(self):
         super().setUp()
         self.demo.headers = {**self.demo.headers, **VERSION}
@@ -61,6 +64,8 @@ class AttachmentTestCase(base.SimCloudTestCase):
     def remove(self, attachment_id):
         return self.demo.delete(f'{V3}/attachments/{attachment_id}', expect=200, headers=SERVICE)
 
+
+class AttachmentTestCase(Case):
     def test_only_a_service_ends_what_a_server_uses(self):
         """Since CVE-2023-2088; what has no connection yet anybody may give up."""
         attachment_id = self.reserve()
@@ -216,3 +221,48 @@ class AttachmentTestCase(base.SimCloudTestCase):
             self.demo.put(f'{V3}/attachments/{attachment_id}', body, expect=400)
             self.demo.post(f'{V3}/attachments', body, expect=400)
         self.reserve(volume_id='nothing', expect=404)
+
+
+class SlowCompute:
+    """Says that no server has the volume, when it is let."""
+
+    def __init__(self):
+        self.asked, self.lock, self.let = 0, runtime.Condition(), runtime.Event()
+
+    def __call__(self, environ, start_response):
+        with self.lock:
+            self.asked += 1
+            self.lock.notify()
+        self.let.wait(60)
+        start_response('404 Not Found', [('Content-Length', '0')])
+        return []
+
+
+class AskingTestCase(Case):
+    """Users end attachments, and the compute service is slow to say who uses them."""
+
+    def open(self, **options):
+        self.compute = SlowCompute()
+        url = self.useFixture(http.Http({'/': self.compute}, threads=events.MOST_ASKED + 1)).url
+        return super().open(compute_events=True, endpoints={'compute': url}, **options)
+
+    def attached(self):
+        attachment_id = self.reserve(volume_id=self.volume())
+        self.connect(attachment_id)
+        return attachment_id
+
+    def end(self, attachment_id):
+        return self.demo.raw('DELETE', f'{V3}/attachments/{attachment_id}').status_code
+
+    def test_threads_are_left_for_what_it_asks(self):
+        attachments = [self.attached() for _number in range(events.MOST_ASKED)]
+        more = self.attached()
+        with runtime.executor(len(attachments)) as pool:
+            ended = [pool.submit(self.end, each) for each in attachments]
+            with self.compute.lock:
+                self.compute.lock.wait_for(lambda: self.compute.asked == len(attachments), 60)
+            refused = self.end(more)
+            self.compute.let.set()
+            codes = [each.result(60) for each in ended]
+        self.assertEqual(([200] * len(attachments), 503), (codes, refused))
+        self.assertEqual(200, self.end(more))
