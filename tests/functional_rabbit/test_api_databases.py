@@ -5,6 +5,7 @@ from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
 from tests.unit.api.servers import test_actions
+from tests.unit.api.servers import test_bad_input
 from tests.unit.api.servers import test_create
 from tests.unit.api.servers import test_create_devices
 from tests.unit.api.servers import test_create_limits
@@ -13,6 +14,7 @@ from tests.unit.api.servers import test_resize_quota
 
 MODULES = (
     test_actions,
+    test_bad_input,
     test_create,
     test_create_devices,
     test_create_limits,

@@ -96,7 +96,7 @@ class Flavor(types.Timestamps, Base):
     rxtx_factor: Mapped[float] = column(sa.Float, default=1.0)
     disabled: Mapped[bool] = column(sa.Boolean, default=False)
     is_public: Mapped[bool] = column(sa.Boolean, default=True)
-    description: Mapped[str | None] = column(sa.Text)
+    description: Mapped[str | None] = column(types.LongText)
     extra_specs: Mapped[dict] = column(types.Json, default=dict)
 
 

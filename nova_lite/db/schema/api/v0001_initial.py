@@ -75,7 +75,7 @@ sa.Table(
     sa.Column('rxtx_factor', sa.Float(), nullable=False),
     sa.Column('disabled', sa.Boolean(), nullable=False),
     sa.Column('is_public', sa.Boolean(), nullable=False),
-    sa.Column('description', sa.Text()),
+    sa.Column('description', types.LongText),
     sa.Column('extra_specs', types.Json(), nullable=False),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),
