@@ -69,14 +69,31 @@ def hidden_copies(picture):
 
 def allocations(picture):
     """I4: placement holds exactly what servers and moves in progress hold."""
-    expected, moving = holdings.expected(picture), holdings.under_way(picture)
-    for consumer in (expected.keys() | picture.allocations.keys()) - moving:
+    expected = holdings.expected(picture)
+    passing = holdings.under_way(picture) | picture.withdrawn.keys()
+    for consumer in (expected.keys() | picture.allocations.keys()) - passing:
         wanted, held = expected.get(consumer, {}), picture.allocations.get(consumer, {})
         if wanted != held:
             yield Finding(
                 'I4',
                 f'consumer {consumer}',
                 f'should hold {_sorted(wanted)} and holds {_sorted(held)}',
+            )
+
+
+def late_claims(picture, bounds):
+    """I4: what is claimed for a server that is none any more is released in the end.
+
+    A scheduler may answer after the server was withdrawn. The super-conductor releases such
+    a claim when the lease of the request is over, again and again.
+    """
+    for consumer in picture.allocations.keys() & picture.withdrawn.keys():
+        overdue = picture.now - picture.withdrawn[consumer].lease_until
+        if overdue.total_seconds() >= bounds.work:
+            yield Finding(
+                'I4',
+                f'consumer {consumer}',
+                f'was withdrawn and holds {_sorted(picture.allocations[consumer])}',
             )
 
 
@@ -170,6 +187,7 @@ CHECKS = (
 BOUNDED = (
     guests.power,
     work.ended,
+    late_claims,
     work.events,
     storage.uploads,
     storage.given_back,

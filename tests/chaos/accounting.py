@@ -4,7 +4,7 @@ from nova_lite import exception
 from nova_lite.db.api import sagas
 from tests.chaos import caller
 
-SETTLE_S, GONE_S = 240, 180
+SETTLE_S, GONE_S = 240, 240
 RUNNING = ('ACTIVE', 'PAUSED', 'RESCUE')
 # Power states of a guest that runs or has its memory.
 POWERED = (1, 3)
@@ -105,6 +105,7 @@ class Accounting:
             self._caller.send('delete', 'DELETE', f'/servers/{uuid}')
         self._wait(lambda: self._servers() == {}, GONE_S, 'not deleted', self._states)
         self._wait(lambda: not self._cloud.guests(), GONE_S, 'guests left', self._cloud.guests)
+        self._wait(lambda: not self._claimed(), GONE_S, 'allocations left', self._claimed)
         self._verify('after the deletions')
         ports = [
             port.id
@@ -120,6 +121,20 @@ class Accounting:
         ]
         if held:
             self._ledger.violation('volumes left', held)
+
+    def _claimed(self):
+        """Return what the project holds in placement, by resource class.
+
+        A scheduler may have claimed for a server that was deleted before it was built; the
+        super-conductor releases that after the lease of the build request.
+        """
+        admin = self._cloud.admin
+        answer = admin.session.get(
+            f'/usages?project_id={admin.current_project_id}',
+            endpoint_filter={'service_type': 'placement'},
+            headers={'OpenStack-API-Version': 'placement 1.36'},
+        )
+        return {name: held for name, held in answer.json()['usages'].items() if held}
 
 
 def _runs(server):

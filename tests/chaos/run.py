@@ -17,7 +17,7 @@ CLIENTS, CELLS, HOSTS = 6, 2, 3
 END_S = 300
 # What is lost is missed soon; the quota is real, so that racing creations meet it.
 OPTIONS = {
-    'conductor': {'lease_s': 8, 'sweep_interval_s': 1},
+    'conductor': {'lease_s': 8, 'build_lease_s': 20, 'sweep_interval_s': 1},
     'quota': {'instances': 40, 'cores': 30, 'ram': -1},
 }
 

@@ -48,7 +48,7 @@ class ConnectionsTest(base.VerifyTest):
 
     def test_of_a_server_that_is_withdrawn(self):
         """It may never have been accepted."""
-        request = base.Row(instance_uuid='gone', created_at=base.NOW)
+        request = base.Row(instance_uuid='gone', created_at=base.NOW, lease_until=base.NOW)
         self.picture.withdrawn = {'gone': request}
         self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
         self.assertEqual(
@@ -90,7 +90,9 @@ class VolumesTest(base.VerifyTest):
 
     def test_reserved_for_a_server_that_is_withdrawn(self):
         self.picture.withdrawn = {
-            base.SERVER: base.Row(instance_uuid=base.SERVER, created_at=base.NOW)
+            base.SERVER: base.Row(
+                instance_uuid=base.SERVER, created_at=base.NOW, lease_until=base.NOW
+            )
         }
         self.assertEqual([], self.have(status='reserved'))
 

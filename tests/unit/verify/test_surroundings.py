@@ -137,3 +137,17 @@ class QueuesTest(base.VerifyTest):
         self.cell.services.append(base.Row(host='host-2', binary='nova-compute'))
         self.cell.down = frozenset(('host-2',))
         self.assertEqual(['conductor', 'compute.host-1'], messaging.of_cell(self.cell))
+
+
+class LateClaimsTest(base.VerifyTest):
+    """A scheduler answered when the server had been deleted before it was built."""
+
+    def test_of_a_server_that_was_withdrawn(self):
+        self.picture.allocations['gone'] = {base.NODE: {'VCPU': 1}}
+        held = f"{{'{base.NODE}': {{'VCPU': 1}}}}"
+        self.assertEqual([f'I4 consumer gone: should hold {{}} and holds {held}'], self.found())
+        self.picture.withdrawn = {
+            'gone': base.Row(instance_uuid='gone', created_at=base.NOW, lease_until=base.NOW)
+        }
+        self.assertEqual([], self.found())
+        self.assertEqual([f'I4 consumer gone: was withdrawn and holds {held}'], self.found(work=0))
