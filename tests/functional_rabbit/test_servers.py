@@ -86,6 +86,16 @@ class DatabaseCases:
         self.server.start()
         self.assertEqual([(1,)], self._execute(url, 'SELECT a FROM t'))
 
+    def test_what_was_committed_survives_a_kill_right_after(self):
+        url = self.server.create_database('api')
+        self._execute(url, 'CREATE TABLE t (a INTEGER)')
+        for number in range(3):
+            self._execute(url, f'INSERT INTO t VALUES ({number})')
+            self.server.kill()
+            self.server.start()
+            found = self._execute(url, 'SELECT a FROM t ORDER BY a')
+            self.assertEqual([(each,) for each in range(number + 1)], found)
+
     def test_stop_does_not_wait_for_clients(self):
         url = self.server.create_database('api')
         engine = sqlalchemy.create_engine(url)
