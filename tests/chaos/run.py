@@ -15,8 +15,10 @@ from tests.fixtures import process_cloud
 CLIENTS, CELLS, HOSTS = 6, 2, 3
 # A client that waits for an answer and a nemesis that waits for recovery end by then.
 END_S = 300
-# What is lost is missed soon; the quota is real, so that racing creations meet it.
+# What is lost is missed soon, and a guest that a deletion without its host has left is
+# removed while verify still waits; the quota is real, so that racing creations meet it.
 OPTIONS = {
+    'compute': {'audit_interval': 5, 'stray_grace': 10},
     'conductor': {'lease_s': 8, 'build_lease_s': 20, 'sweep_interval_s': 1},
     'quota': {'instances': 40, 'cores': 30, 'ram': -1},
 }
