@@ -157,7 +157,11 @@ class RacesOnPostgreSQL(Races, testtools.TestCase):
 class NameRaces(test_api_databases.OnServer):
     """Requests for one name that must be unique, at once; mixed into a case per server."""
 
-    overrides = ((None, 'osapi_compute_unique_server_name_scope', 'project'),)
+    # Without limits: their lock would let one request in after the other, too.
+    overrides = (
+        (None, 'osapi_compute_unique_server_name_scope', 'project'),
+        *(('quota', name, -1) for name in quota.COUNTED),
+    )
 
     def setUp(self):
         super().setUp()
