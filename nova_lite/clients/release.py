@@ -40,9 +40,10 @@ def release(clients, ctxt, uuid, devices, *, ports):
 
 def drop_snapshots(image, ctxt, uuid):
     """Delete a server's images that wait for contents which will not come."""
-    for status in ('queued', 'saving'):
-        for each in image.list(ctxt, instance_uuid=uuid, status=status):
-            image.delete(ctxt, each['id'], missing_ok=True)
+    for kind in ('snapshot', 'backup'):
+        for each in image.list(ctxt, image_type=kind, instance_uuid=uuid):
+            if each['status'] in ('queued', 'saving'):
+                image.delete(ctxt, each['id'], missing_ok=True)
 
 
 def delete_volume(volume, ctxt, uuid, volume_id):

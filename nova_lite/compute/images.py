@@ -24,10 +24,11 @@ class _Action:
     event: str
     tasks: tuple
     during: Task
+    interrupts: bool = False
 
 
 SNAPSHOT = _Action(
-    'compute_snapshot_instance',
+    power.SNAPSHOT_EVENT,
     (
         Task.IMAGE_SNAPSHOT_PENDING,
         Task.IMAGE_BACKUP,
@@ -61,6 +62,9 @@ def snapshot(site, ctxt, host, instance, *, image_id):
         drop_image(site, ctxt, image_id)
         yield from power.fail(site, ctxt, host, uuid, SNAPSHOT, error=error, changes={})
         return
+    except jobs.Interrupted:
+        drop_image(site, ctxt, image_id)
+        raise
     yield from jobs.insist(
         site.conductor.action_finished,
         ctxt,

@@ -20,6 +20,7 @@ LOG = log.getLogger(__name__)
 
 Task = states.TaskState
 Vm = states.VmState
+SNAPSHOT_EVENT = 'compute_snapshot_instance'
 DEAD_REBOOTS = (Task.REBOOTING_HARD, Task.REBOOT_PENDING_HARD, Task.REBOOT_STARTED_HARD)
 
 
@@ -29,6 +30,7 @@ class Action:
 
     after: vm state when it succeeded. failed: vm state when it failed; None keeps
     the server's, for an action whose failure leaves the guest as it was.
+    interrupts: whether other work on the guest is given up for it
     """
 
     event: str
@@ -107,6 +109,10 @@ ACTIONS = {
 }
 
 
+# The events of work that an action which interrupts may cut off.
+EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
+
+
 def act(site, ctxt, host, instance, *, name, spec=None):
     """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
 
@@ -178,7 +184,10 @@ def _definition(site, ctxt, host, uuid):
 
 
 def begin(site, ctxt, host, uuid, action):
-    """Begin an action's event; False when the message is late or repeated."""
+    """Begin an action's event; False when the message is late or repeated.
+
+    action: anything with `event`, `tasks`, `during` and `interrupts`
+    """
     try:
         yield from jobs.insist(
             site.conductor.action_started,
@@ -188,6 +197,7 @@ def begin(site, ctxt, host, uuid, action):
             event=action.event,
             task_state=action.during,
             expect_task=list(action.tasks),
+            interrupted=list(EVENTS) if action.interrupts else [],
         )
     except (exception.StateChanged, exception.InstanceNotFound) as error:
         LOG.info('%s of server %s is not due: %s', action.event, uuid, error)

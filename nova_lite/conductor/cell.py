@@ -137,9 +137,13 @@ class CellConductor:
 
     # ---- actions of one step ----------------------------------------------
 
-    def action_started(self, ctxt, host, instance_uuid, event, *, task_state, expect_task):
+    def action_started(
+        self, ctxt, host, instance_uuid, event, *, task_state, expect_task, interrupted=()
+    ):
         report = cell_actions.Report(host, instance_uuid, event, expect_task)
-        self._write(cell_actions.start, ctxt, report, task_state=task_state)
+        self._write(
+            cell_actions.start, ctxt, report, task_state=task_state, interrupted=interrupted
+        )
 
     def action_finished(self, ctxt, host, instance_uuid, event, *, changes, expect_task):
         report = cell_actions.Report(host, instance_uuid, event, expect_task)

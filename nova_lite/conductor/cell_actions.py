@@ -36,7 +36,7 @@ class Report:
     expect_task: list
 
 
-def start(connection, ctxt, report, *, task_state):
+def start(connection, ctxt, report, *, task_state, interrupted=()):
     """Begin an action's event if the server's task is an expected one."""
     row = instances.get(connection, report.uuid, hidden=True)
     if task_state is not None and task_state != row.task_state:
@@ -52,6 +52,14 @@ def start(connection, ctxt, report, *, task_state):
             what='Instance',
             key=report.uuid,
             detail=f'found task {row.task_state} on host {row.host}',
+        )
+    if interrupted:
+        actions.end_interrupted(
+            connection,
+            report.uuid,
+            error=f'Interrupted by {report.event}.',
+            events=interrupted,
+            besides=ctxt.request_id,
         )
     actions.start_event(connection, report.uuid, ctxt.request_id, report.event, report.host)
 

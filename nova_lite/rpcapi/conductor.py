@@ -105,10 +105,14 @@ class ConductorAPI(rpc.Interface):
     # ---- actions of one step ----
 
     @rpc.call(since='1.0')
-    def action_started(self, ctxt, host, instance_uuid, event, *, task_state, expect_task):
+    def action_started(
+        self, ctxt, host, instance_uuid, event, *, task_state, expect_task, interrupted=()
+    ):
         """The host begins an action's event; optionally the task state moves on.
 
         task_state: new task state or None to leave it; expect_task: [allowed, ...]
+        interrupted: events of other actions that end, if they are open: the host has
+        given up the work on them for this one
         Raises StateChanged when the server's task or host is another one by now,
         and InstanceNotFound.
         """

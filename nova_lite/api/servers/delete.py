@@ -192,7 +192,11 @@ def _confirm_first(req, server, *, delete):
         return resized.confirm_for_deletion(req, server, delete=delete)
     except exception.Conflict as error:
         if not resized.is_ending(req, server):
-            raise
+            _reload(req, server)
+            if server.row.vm_state == states.VmState.RESIZED:
+                raise
+            # It was confirmed or reverted in between.
+            return False
         LOG.info('Server %s is deleted as it is: %s', server.uuid, error)
         return False
 

@@ -159,13 +159,21 @@ def end_open(connection, uuid, request_id, *, error=None, traceback=None):
     _end(connection, action_id, now, error)
 
 
-def end_interrupted(connection, uuid, *, error):
-    """End every event of a server that is still open: its work will not go on."""
+def end_interrupted(connection, uuid, *, error, events=None, besides=None):
+    """End the events of a server that are still open: their work will not go on.
+
+    events: names; None: all of them. besides: the request whose own stay open
+    """
     now = runtime.naive_now()
     own = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == uuid)
+    if besides is not None:
+        own = own.where(ACTIONS.c.request_id != besides)
+    where = [EVENTS.c.action_id.in_(own), EVENTS.c.finish_time.is_(None)]
+    if events is not None:
+        where.append(EVENTS.c.event.in_(list(events)))
     connection.execute(
         EVENTS.update()
-        .where(EVENTS.c.action_id.in_(own), EVENTS.c.finish_time.is_(None))
+        .where(*where)
         .values(finish_time=now, updated_at=now, result='Error', details=error)
     )
 

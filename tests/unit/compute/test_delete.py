@@ -15,6 +15,7 @@ from tests.fixtures import clock
 TRIES = len(jobs.PERSIST_PAUSES_S) + 1
 EVENT = 'compute_terminate_instance'
 VOLUME = '33333333-3333-4333-8333-333333333333'
+IMAGE = '55555555-5555-4555-8555-555555555555'
 PORT = '44444444-4444-4444-8444-444444444444'
 DEVICES = (
     {'source_type': 'image', 'destination_type': 'local', 'boot_index': 0},
@@ -165,7 +166,9 @@ class TestGuestStays(Base):
 
 
 class TestWhileBuilding(Base):
-    profile = profile.parse('extends: instant\nhosts:\n  - {delays: {spawn: 10, power_off: 10}}\n')
+    profile = profile.parse(
+        'extends: instant\nhosts:\n  - {delays: {spawn: 10, power_off: 10, snapshot: 10}}\n'
+    )
 
     def setUp(self):
         self.clock = self.useFixture(clock.ManualClock())
@@ -193,6 +196,38 @@ class TestWhileBuilding(Base):
         self.cell.delete(uuid)
         self.settle()
         self.check_gone(uuid)
+
+    def test_a_hard_reboot_ends_what_it_interrupts(self):
+        uuid = self.boot()
+        self.settle(10)
+        asked = self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.compute.stop_instance(asked, 'host-1', self.cell.instance(uuid))
+        again = self.cell.ask(uuid, 'reboot', 'rebooting_hard')
+        self.cell.compute.reboot_instance(again, 'host-1', self.cell.instance(uuid), 'HARD')
+        for _ in range(3):
+            self.settle(10)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(
+            [
+                ('compute_stop_instance', 'host-1', 'Error'),
+                ('compute_reboot_instance', 'host-1', 'Success'),
+            ],
+            self.cell.events(uuid)[-2:],
+        )
+
+    def test_a_hard_reboot_drops_the_image_of_what_it_interrupts(self):
+        uuid = self.boot()
+        self.settle(10)
+        self.cell.image.add_image(IMAGE, instance_uuid=uuid)
+        asked = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        self.cell.compute.snapshot_instance(asked, 'host-1', self.cell.instance(uuid), IMAGE)
+        again = self.cell.ask(uuid, 'reboot', 'rebooting_hard')
+        self.cell.compute.reboot_instance(again, 'host-1', self.cell.instance(uuid), 'HARD')
+        for _ in range(3):
+            self.settle(10)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual({}, self.cell.image.images)
+        self.assertNotIn(None, [result for _event, _host, result in self.cell.events(uuid)])
 
     def test_asked_again_and_again(self):
         """Who repeats a deletion does not make it begin anew, nor is each kept for later."""

@@ -235,7 +235,7 @@ class TestSnapshot(Base):
     def test_image_that_a_deletion_interrupts_goes(self):
         uuid = self.cell.boot()
         for name, status in (('queued', 'queued'), ('half', 'saving'), ('done', 'active')):
-            self.cell.image.add_image(name, instance_uuid=uuid, status=status)
+            self.cell.image.add_image(name, image_type='backup', instance_uuid=uuid, status=status)
         self.cell.image.add_image('another')
         self.cell.ask(uuid, 'createImage', 'image_uploading')
         self.cell.delete(uuid)

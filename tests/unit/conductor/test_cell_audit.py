@@ -20,8 +20,10 @@ class DeletionTest(base.CellConductorTestCase):
         self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
         self.assertTrue(self.cell.db.read(actions.is_copying, uuid))
         self.cell.ask(uuid, 'delete', 'deleting')
-        self.cell.image.add_image('half', instance_uuid=uuid)
-        self.cell.image.add_image('done', instance_uuid=uuid, status='active')
+        self.cell.image.add_image('half', image_type='snapshot', instance_uuid=uuid)
+        self.cell.image.add_image(
+            'done', image_type='snapshot', instance_uuid=uuid, status='active'
+        )
         db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
         audit = cell_audit.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
         self.clock.advance(1)

@@ -139,7 +139,11 @@ class TestLocalDelete(Sweeping, base.Case):
         self.api.cell('cell1').db.write(actions.start, ctxt, uuid, 'createImage')
         images = self.api.neighbours.image
         known = {*images.images}
-        images.add('half', status='saving', properties={'instance_uuid': uuid})
+        images.add(
+            'half',
+            status='saving',
+            properties={'instance_uuid': uuid, 'image_type': 'snapshot'},
+        )
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         self.assertTrue(self.api.row(uuid).deleted)
         self.assertEqual(known, {*images.images})
