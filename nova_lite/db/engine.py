@@ -30,8 +30,8 @@ LONGEST_PAUSE_S = 1.0
 RESTED_S = 1.0
 RECYCLE_S = 3600
 POOL_TIMEOUT_S = 30
-# A transaction that waited for a lock would otherwise read what was there before the wait, and count
-# a use that has grown. Set on each connection, whatever a URL tells the driver to send.
+# A transaction that waited for a lock would otherwise read what was there before the wait,
+# and count a use that has grown. Set on each connection, whatever a URL tells the driver.
 ISOLATION = 'READ COMMITTED'
 
 
