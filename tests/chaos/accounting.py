@@ -4,7 +4,7 @@ from nova_lite import exception
 from nova_lite.db.api import sagas
 from tests.chaos import caller
 
-SETTLE_S, GONE_S = 240, 240
+SETTLE_S, GONE_S, AUDITED_S = 240, 240, 60
 RUNNING = ('ACTIVE', 'PAUSED', 'RESCUE')
 # Power states of a guest that runs or has its memory.
 POWERED = (1, 3)
@@ -72,15 +72,23 @@ class Accounting:
         self._ledger.remarks += [
             f'in ERROR: {state}' for state in self._states() if state[1] == 'ERROR'
         ]
-        guests = self._cloud.guests()
-        for uuid, each in sorted(servers.items()):
-            wanted = [each['OS-EXT-SRV-ATTR:host']] if _runs(each) else []
-            if each['status'] != 'ERROR' and guests.get(uuid, []) != wanted:
-                detail = f'{uuid} is {each["status"]} on {wanted}, runs on {guests.get(uuid)}'
-                self._ledger.violation('wrong guest', detail)
+        # The hosts' audit records the power of guests whose host was off.
+        self._wait(lambda: not self._misplaced(), AUDITED_S, 'wrong guest', self._misplaced)
         self._quota(servers)
         self._verify('before the deletions')
         return servers
+
+    def _misplaced(self):
+        """Return what runs elsewhere than its server is, or does not run as it should."""
+        servers, guests = self._servers(), self._cloud.guests()
+        if servers is None:
+            return ['no list']
+        found = []
+        for uuid, each in sorted(servers.items()):
+            wanted = [each['OS-EXT-SRV-ATTR:host']] if _runs(each) else []
+            if each['status'] != 'ERROR' and guests.get(uuid, []) != wanted:
+                found.append(f'{uuid} is {each["status"]} on {wanted}, runs on {guests.get(uuid)}')
+        return found
 
     def _quota(self, servers):
         _code, found = self._caller.send('limits', 'GET', '/limits')
