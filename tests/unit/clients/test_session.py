@@ -9,6 +9,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import session
+from tests.fixtures import clock
 from tests.fixtures import http
 from tests.fixtures import ports
 from tests.unit.clients import base
@@ -111,11 +112,7 @@ class SessionTestCase(base.ClientTestCase):
 
     def fast(self, then=None):
         """Let pauses pass at once."""
-        impatient = Impatient(then)
-        installed = runtime.install(impatient)
-        installed.__enter__()
-        self.addCleanup(installed.__exit__, None, None, None)
-        return impatient
+        return self.useFixture(clock.Installed(Impatient(then))).runtime
 
 
 class IdentityTest(SessionTestCase):

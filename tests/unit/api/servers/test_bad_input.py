@@ -103,7 +103,7 @@ QUOTA = {'quota_set': {'instances': 5, 'cores': 5, 'ram': 5, 'key_pairs': 1, 'fo
 EVENT = {'name': 'network-changed', 'server_uuid': UUID, 'tag': 'tag', 'status': 'completed'}
 S = '/servers/{server}'
 A = f'{S}/action'
-# Nobody runs the saga that these wait for.
+# These wait for a saga, and no process runs it.
 UNANSWERED = 'Timed out waiting for'
 # Of the server of an action, where it is not ACTIVE on a host that is up.
 STATES = {

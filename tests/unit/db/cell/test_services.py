@@ -38,10 +38,7 @@ class SkewedRuntime(clock.ManualRuntime):
 class TestIsUp(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.clock = SkewedRuntime()
-        installed = runtime.install(self.clock)
-        installed.__enter__()
-        self.addCleanup(installed.__exit__, None, None, None)
+        self.clock = self.useFixture(clock.Installed(SkewedRuntime())).runtime
         self.db = self.useFixture(database.CellDatabase())
         self.beat('host-1', 'host-2')
         self.assertTrue(self.is_up())

@@ -38,10 +38,7 @@ class SetRuntime(clock.ManualRuntime):
 class TestClock(base.SimTestCase):
     def setUp(self):
         super().setUp()
-        self.clock = SetRuntime()
-        installed = runtime.install(self.clock)
-        installed.__enter__()
-        self.addCleanup(installed.__exit__, None, None, None)
+        self.clock = self.useFixture(clock.Installed(SetRuntime())).runtime
 
     def spawn(self, made, number=1):
         return made.spawn('n1', base.guest_spec(f'guest-{number}'), key='k')
