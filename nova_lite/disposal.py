@@ -26,9 +26,8 @@ def finish(world, ctxt, cell, row):
     """
     found = cell.db.read(children.block_devices, [row.uuid])
     devices = [device._mapping for device in found.get(row.uuid, [])]
-    release.release(world, ctxt, row.uuid, devices, ports=row.network_info)
-    if cell.db.read(actions.is_copying, row.uuid):
-        release.drop_snapshots(world.image, ctxt, row.uuid)
+    copying = cell.db.read(actions.is_copying, row.uuid)
+    release.release(world, ctxt, row.uuid, devices, ports=row.network_info, copying=copying)
     cell.db.write(_end, ctxt, row.uuid)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 

@@ -15,11 +15,12 @@ LOG = log.getLogger(__name__)
 REFUSED = exception.Conflict, exception.Forbidden, exception.NeighbourError
 
 
-def release(clients, ctxt, uuid, devices, *, ports):
-    """Give up a server's allocations, ports and volumes.
+def release(clients, ctxt, uuid, devices, *, ports, copying=False):
+    """Give up a server's allocations, ports, volumes and unfinished images.
 
-    clients: has placement, network and volume; devices: rows of block devices as dicts
-    ports: its network_info
+    clients: has placement, network, volume and image
+    devices: rows of block devices as dicts; ports: its network_info
+    copying: whether images of it were being made
     """
     clients.placement.delete_allocations(ctxt, uuid, force=True)
     if ports:
@@ -36,6 +37,8 @@ def release(clients, ctxt, uuid, devices, *, ports):
             delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
     for volume_id in volumes.strays(clients.volume, ctxt, uuid, devices):
         delete_volume(clients.volume, ctxt, uuid, volume_id)
+    if copying:
+        drop_snapshots(clients.image, ctxt, uuid)
 
 
 def drop_snapshots(image, ctxt, uuid):

@@ -69,9 +69,14 @@ class Audit:
         ctxt = context.admin()
         found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [device._mapping for device in found]
-        release.release(self._clients, ctxt, row.uuid, devices, ports=row.network_info)
-        if self._read(actions.is_copying, row.uuid):
-            release.drop_snapshots(self._clients.image, ctxt, row.uuid)
+        release.release(
+            self._clients,
+            ctxt,
+            row.uuid,
+            devices,
+            ports=row.network_info,
+            copying=self._read(actions.is_copying, row.uuid),
+        )
         image_id = row.system_metadata.get(SHELVED_IMAGE)
         if image_id:
             self._clients.image.delete(ctxt, image_id, missing_ok=True)
