@@ -18,6 +18,7 @@ Event = threading.Event
 Lock = threading.Lock
 RLock = threading.RLock
 Condition = threading.Condition
+Semaphore = threading.Semaphore
 Local = threading.local
 
 

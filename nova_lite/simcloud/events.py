@@ -5,7 +5,6 @@ the server it belongs to.
 Sent from one thread, in batches; what cannot be delivered is logged and dropped.
 """
 
-import contextlib
 import logging
 
 import requests
@@ -52,7 +51,7 @@ class Events:
         self._changed = runtime.Condition()
         self._thread = None
         self._closed = False
-        self._lock, self._asked = runtime.Lock(), 0
+        self._asking = runtime.Semaphore(MOST_ASKED)
 
     def send(self, name, concerned):
         """Queue one event for each (server uuid, tag) of `concerned`."""
@@ -75,22 +74,14 @@ class Events:
         Raises Unavailable while many requests ask that. The compute service checks our
         token here before it answers: it must find a thread that does not wait for it.
         """
-        with self._asking():
-            return self._uses(server, volume_id, attachment_id)
-
-    @contextlib.contextmanager
-    def _asking(self):
-        with self._lock:
-            if self._asked >= MOST_ASKED:
-                raise faults.Unavailable(
-                    'The compute service is asked too much.', headers={'Retry-After': '5'}
-                )
-            self._asked += 1
+        if not self._asking.acquire(blocking=False):
+            raise faults.Unavailable(
+                'The compute service is asked too much.', headers={'Retry-After': '5'}
+            )
         try:
-            yield
+            return self._uses(server, volume_id, attachment_id)
         finally:
-            with self._lock:
-                self._asked -= 1
+            self._asking.release()
 
     def _uses(self, server, volume_id, attachment_id):
         try:

@@ -9,6 +9,7 @@ Services on one address share a bound, so that a process that hangs leaves threa
 requests to others.
 """
 
+import collections
 import contextlib
 import re
 import socket
@@ -56,36 +57,12 @@ PLACE_S = 0.5
 
 def services(urls, threads):
     """{prefix: Proxy} for {prefix: URL}. threads: of the server that calls them"""
-    places = {}
-    for url in urls.values():
-        places.setdefault(urllib3.util.parse_url(url).netloc, Places(max(1, threads * 3 // 4)))
+    most = max(1, threads * 3 // 4)
+    places = collections.defaultdict(lambda: runtime.Semaphore(most))
     return {
         prefix: Proxy(url, places=places[urllib3.util.parse_url(url).netloc])
         for prefix, url in urls.items()
     }
-
-
-class Places:
-    """The requests that one process is asked at a time; further ones are rejected."""
-
-    def __init__(self, most):
-        self._most, self._taken = most, 0
-        self._condition = runtime.Condition()
-
-    def take(self):
-        """Take a place; raise falcon's 503 when none gets free in time."""
-        with self._condition:
-            if not self._condition.wait_for(lambda: self._taken < self._most, PLACE_S):
-                raise falcon.HTTPServiceUnavailable(
-                    description='Too many requests are waiting for the service.', retry_after=5
-                )
-            self._taken += 1
-
-    def leave(self):
-        """Give a place back."""
-        with self._condition:
-            self._taken -= 1
-            self._condition.notify()
 
 
 class Proxy:
@@ -93,7 +70,8 @@ class Proxy:
 
     connect_s:  time to connect; timeout_s: between two pieces of an answer
     body_limit: bytes that a request's body may have; data_limit: that data of an image may
-    places:     a Places; None bounds nothing
+    places:     a Semaphore of the requests that the process gets at a time; None bounds
+                nothing
     """
 
     def __init__(
@@ -123,8 +101,8 @@ class Proxy:
             body, chunked = self._body(environ)
             with contextlib.ExitStack() as place:
                 if self._places is not None:
-                    self._places.take()
-                    place.callback(self._places.leave)
+                    self._take_place()
+                    place.callback(self._places.release)
                 answer = self._send(environ, body, chunked)
                 kept = place.pop_all()
         except falcon.HTTPError as error:
@@ -137,6 +115,13 @@ class Proxy:
             passing.close()
             raise
         return passing
+
+    def _take_place(self):
+        """Take a place; raise falcon's 503 when none gets free in time."""
+        if not self._places.acquire(timeout=PLACE_S):
+            raise falcon.HTTPServiceUnavailable(
+                description='Too many requests are waiting for the service.', retry_after=5
+            )
 
     def _body(self, environ):
         """(Body for urllib3, whether its length is unknown); raises falcon's 413 and 400."""
