@@ -17,7 +17,6 @@ import urllib.parse
 
 import falcon
 import urllib3
-from urllib3 import connection as urllib3_connection
 
 from nova_lite import runtime
 from nova_lite.wsgi import transfers
@@ -93,8 +92,7 @@ class Proxy:
             timeout=urllib3.Timeout(connect=connect_s, read=timeout_s),
             retries=False,
         )
-        is_secure = self._pool.scheme == 'https'
-        self._pool.ConnectionCls = _SecureConnection if is_secure else _Connection
+        self._pool.ConnectionCls = _literal(self._pool.ConnectionCls)
 
     def __call__(self, environ, start_response):
         try:
@@ -185,22 +183,16 @@ class Passing:
             self._answer.close()
 
 
-class _Connection(urllib3_connection.HTTPConnection):
-    def request(self, method, url, body=None, headers=None, **options):
-        target, headers = _taken_out(headers)
-        super().request(method, target, body=body, headers=headers, **options)
+def _literal(connection_class):
+    """Return a class of connections that ask for TARGET as it stands."""
 
+    class Connection(connection_class):
+        def request(self, method, url, body=None, headers=None, **options):
+            headers = dict(headers)
+            target = headers.pop(TARGET)
+            super().request(method, target, body=body, headers=headers, **options)
 
-class _SecureConnection(urllib3_connection.HTTPSConnection):
-    def request(self, method, url, body=None, headers=None, **options):
-        target, headers = _taken_out(headers)
-        super().request(method, target, body=body, headers=headers, **options)
-
-
-def _taken_out(headers):
-    """(target, the headers without it)"""
-    headers = dict(headers)
-    return headers.pop(TARGET), headers
+    return Connection
 
 
 def _target(base, environ):
