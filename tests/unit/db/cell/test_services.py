@@ -4,7 +4,6 @@ import datetime
 
 import testtools
 
-from nova_lite import runtime
 from nova_lite.db.cell import services
 from tests.fixtures import clock
 from tests.fixtures import database
