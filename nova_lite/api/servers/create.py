@@ -159,7 +159,7 @@ def _check_quota(req, metadata, files):
 
 
 def _check_names(req, plan):
-    names = [create_names.display_name(plan.name, plan.most, n) for n in range(plan.most)]
+    names = create_names.display_names(plan.name, plan.most)
     unique_names.require(req, names, req.ctxt.project_id)
 
 

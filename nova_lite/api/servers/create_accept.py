@@ -41,7 +41,7 @@ def accept(req, plan, devices, boot_image):
 def _store(connection, req, plan, *, devices, image):
     count = _count(connection, req, plan)
     uuids = plan.uuids[:count]
-    names = [create_names.display_name(plan.name, count, index) for index in range(count)]
+    names = create_names.display_names(plan.name, count)
     unique_names.decide(connection, req, names, req.ctxt.project_id)
     if plan.reserves:
         build_requests.redeem(connection, uuids)

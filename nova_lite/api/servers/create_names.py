@@ -9,12 +9,12 @@ LONGEST = 63
 LONGEST_NAME = 255
 
 
-def display_name(name, count, index):
-    """The name of one of `count` servers; several are numbered from 1."""
+def display_names(name, count):
+    """Return the names of `count` servers; several are numbered from 1."""
     if count == 1:
-        return name
-    suffix = f'-{index + 1}'
-    return name[: LONGEST_NAME - len(suffix)] + suffix
+        return [name]
+    suffixes = [f'-{number}' for number in range(1, count + 1)]
+    return [name[: LONGEST_NAME - len(suffix)] + suffix for suffix in suffixes]
 
 
 def hostname(name, uuid):
