@@ -54,6 +54,10 @@ class Server:
         """Whose it is, as policies ask."""
         return {'project_id': self.row.project_id, 'user_id': self.row.user_id}
 
+    def follow(self, found):
+        """Be where the same server was found when it was loaded again."""
+        self.row, self.cell, self.mapping = found.row, found.cell, found.mapping
+
 
 class Unreachable(exception.Unavailable):
     """The server's cell does not answer; `mapping` is what is known of it."""

@@ -82,7 +82,7 @@ def in_its_cell(req, server, write):
                 if isinstance(error, exception.NotFound) or runtime.monotonic() > deadline:
                     raise
                 waiting.pause(req, LOOK_S)
-            server.row, server.cell, server.mapping = found.row, found.cell, found.mapping
+            server.follow(found)
 
 
 def _persist(req, server, guard, write, **options):

@@ -139,7 +139,7 @@ def delete_from_cell(req, server, *, keep_s=None):
             if attempt == TRIES - 1:
                 raise
             # A resize has ended since it was read.
-            _reload(req, server)
+            server.follow(server_access.load(req, server.uuid))
 
 
 def _delete_or_keep(req, server, keep_s):
@@ -158,11 +158,6 @@ def _delete_or_keep(req, server, keep_s):
     _count_no_more(req, server)
     _delete_now(req, server)
     _drop_shelved_image(req, server)
-
-
-def _reload(req, server):
-    found = server_access.load(req, server.uuid)
-    server.row, server.cell, server.mapping = found.row, found.cell, found.mapping
 
 
 def _count_no_more(req, server):
@@ -192,7 +187,7 @@ def _confirm_first(req, server, *, delete):
         return resized.confirm_for_deletion(req, server, delete=delete)
     except exception.Conflict as error:
         if not resized.is_ending(req, server):
-            _reload(req, server)
+            server.follow(server_access.load(req, server.uuid))
             if server.row.vm_state == states.VmState.RESIZED:
                 raise
             # It was confirmed or reverted in between.

@@ -72,17 +72,19 @@ def events(connection, uuid):
 def standing(connection):
     """(kind, last step, direction, state, how many) of those that have not ended."""
     columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.direction, TABLE.c.state)
-    query = sa.select(*columns, sa.func.count()).where(TABLE.c.active_for.is_not(None))
-    return [tuple(row) for row in connection.execute(query.group_by(*columns))]
+    return _counted(connection, columns, TABLE.c.active_for.is_not(None))
 
 
 def failing(connection):
     """(kind, last step, state, how many) of those that fail again and again, or cannot clean."""
     columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.state)
-    query = sa.select(*columns, sa.func.count()).where(
-        TABLE.c.state.in_(journal.OPEN), TABLE.c.attempts >= journal.MANY_ATTEMPTS
-    )
-    return [tuple(row) for row in connection.execute(query.group_by(*columns))]
+    many = TABLE.c.attempts >= journal.MANY_ATTEMPTS
+    return _counted(connection, columns, TABLE.c.state.in_(journal.OPEN), many)
+
+
+def _counted(connection, columns, *which):
+    query = sa.select(*columns, sa.func.count()).where(*which).group_by(*columns)
+    return [tuple(row) for row in connection.execute(query)]
 
 
 def lag_s(connection):
