@@ -32,29 +32,31 @@ REQUIRED = inspect.Parameter.empty
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 
-def _declare(kind, since, timeout, added):
+def _declare(kind, since, added, *, timeout=None, silence=None):
     def decorate(function):
-        function.rpc_kind, function.rpc_since, function.rpc_timeout = kind, since, timeout
-        function.rpc_added = added or {}
+        function.rpc_kind, function.rpc_since, function.rpc_added = kind, since, added or {}
+        function.rpc_timeout, function.rpc_silence = timeout, silence
         return function
 
     return decorate
 
 
-def call(since, timeout=None, added=None):
+def call(since, timeout=None, *, silence=None, added=None):
     """A method whose caller waits, at most `timeout` seconds, for its result.
 
-    timeout: None: [DEFAULT]rpc_response_timeout. With a timeout above that the far side sends
-    signs of life, and the call fails when there was none for that time.
+    timeout: None: [DEFAULT]rpc_response_timeout
+    silence: with a longer timeout the far side sends signs of life, and the call fails when
+        there was none for so many seconds: a process that died with the call is not waited
+        for. None, and at most: [DEFAULT]rpc_response_timeout
     added: {argument: the version that brought it}. Its default means what the method
         did before: sent only when it is another, which older servers cannot be asked.
     """
-    return _declare('call', since, timeout, added)
+    return _declare('call', since, added, timeout=timeout, silence=silence)
 
 
 def cast(since, added=None):
     """A method whose caller does not wait and learns nothing. added: see `call`."""
-    return _declare('cast', since, None, added)
+    return _declare('cast', since, added)
 
 
 def _stub(name, declared):
@@ -142,9 +144,11 @@ class Interface:
             options['server'] = server
         if timeout:
             options['timeout'] = timeout
-            patience = self._client.conf.rpc_response_timeout
-            if timeout > patience:
-                options['call_monitor_timeout'] = patience
+            silence = self._client.conf.rpc_response_timeout
+            if declared.rpc_silence:
+                silence = min(silence, declared.rpc_silence)
+            if timeout > silence:
+                options['call_monitor_timeout'] = silence
         is_call = declared.rpc_kind == 'call'
         client = self._client.prepare(transport_options=ROUTED if is_call else None, **options)
         send = client.call if is_call else client.cast

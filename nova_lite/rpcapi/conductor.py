@@ -6,6 +6,9 @@ may be repeated after a lost reply. `host` is who says so.
 
 from nova_lite import rpc
 
+# A host that is called asks this first, and its caller waits for both.
+EPOCH = 6
+
 
 class ConductorAPI(rpc.Interface):
     """One or more per cell, on the cell's bus."""
@@ -57,7 +60,7 @@ class ConductorAPI(rpc.Interface):
         Work that sagas drive is not among it.
         """
 
-    @rpc.call(since='1.0')
+    @rpc.call(since='1.0', timeout=EPOCH)
     def check_epoch(self, ctxt):
         """Note the epoch of the context's saga; raises StaleEpoch if a newer one is known."""
 

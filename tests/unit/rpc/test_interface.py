@@ -22,6 +22,10 @@ class ToyAPI(rpc.Interface):
     def add(self, ctxt, host, first, second=2):
         """The sum."""
 
+    @rpc.call(since='1.0', timeout=3600, silence=2)
+    def work(self, ctxt, host, seconds):
+        """What takes long, for a caller who is not to wait for the dead."""
+
     @rpc.cast(since='1.1')
     def nudge(self, ctxt, host, thing):
         """No answer."""
@@ -29,7 +33,7 @@ class ToyAPI(rpc.Interface):
 
 class Toy:
     def __init__(self):
-        self.nudged = runtime.Event()
+        self.nudged, self.ended = runtime.Event(), runtime.Event()
         self.seen = []
 
     def add(self, ctxt, host, first, second=2):
@@ -39,6 +43,10 @@ class Toy:
         if first == 'bug':
             raise KeyError('bug')
         return first + second
+
+    def work(self, ctxt, host, seconds):
+        runtime.wait(self.ended, seconds)
+        return 'done'
 
     def nudge(self, ctxt, host, thing):
         self.seen.append((host, thing))
@@ -169,6 +177,30 @@ class InterfaceTest(testtools.TestCase):
         deaf.stop()
         deaf.wait()
         self.assertRaises(exception.MessagingTimeout, self.client.add, self.ctxt, 'deaf', 1)
+
+    def test_a_call_lives_as_long_as_it_gives_signs_of_life(self):
+        self.assertEqual('done', self.client.work(self.ctxt, 'host-1', 3))
+
+    def test_a_process_that_died_with_a_call_is_not_waited_for(self):
+        taken = runtime.Event()
+
+        def take():
+            queue = embedded.broker(self.name).queues[f'{ToyAPI.topic}.dead']
+            while not queue:
+                runtime.wait(taken, 0.01)
+            queue.popleft()
+            taken.set()
+
+        server = ToyAPI.server(self.open(), 'dead', self.manager)
+        server.start(override_pool_size=1)
+        server.stop()
+        server.wait()
+        thread = runtime.spawn(take)
+        began = runtime.monotonic()
+        self.assertRaises(exception.MessagingTimeout, self.client.work, self.ctxt, 'dead', 0)
+        thread.join()
+        self.assertTrue(taken.is_set())
+        self.assertLess(runtime.monotonic() - began, self.conf.rpc_response_timeout)
 
     def test_buses_do_not_see_each_other(self):
         other = transport.open_bus(self.conf, f'{transport.EMBEDDED}{self.name}-other')
