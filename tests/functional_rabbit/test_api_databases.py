@@ -1,4 +1,4 @@
-"""The API's unit tests of servers over MariaDB and PostgreSQL."""
+"""Unit tests of what the API stores, over MariaDB and PostgreSQL."""
 
 from tests.fixtures import database
 from tests.fixtures import mariadb
@@ -11,6 +11,7 @@ from tests.unit.api.servers import test_create_devices
 from tests.unit.api.servers import test_create_limits
 from tests.unit.api.servers import test_list
 from tests.unit.api.servers import test_resize_quota
+from tests.unit.db.api import test_saga_events
 
 MODULES = (
     test_actions,
@@ -20,6 +21,7 @@ MODULES = (
     test_create_limits,
     test_list,
     test_resize_quota,
+    test_saga_events,
 )
 # Makes a SQLite file unreachable.
 ONLY_SQLITE = ('TestDownCell',)

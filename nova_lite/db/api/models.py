@@ -239,7 +239,7 @@ class SagaEvent(Base):
     epoch: Mapped[int] = column(sa.Integer)
     step: Mapped[str | None] = column(Str)
     what: Mapped[str] = column(sa.String(32))
-    detail: Mapped[str | None] = column(sa.Text)
+    detail: Mapped[str | None] = column(types.LongText)
 
 
 class Stamp(Base):

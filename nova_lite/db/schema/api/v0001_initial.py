@@ -260,7 +260,7 @@ sa.Table(
     sa.Column('epoch', sa.Integer(), nullable=False),
     sa.Column('step', sa.String(255)),
     sa.Column('what', sa.String(32), nullable=False),
-    sa.Column('detail', sa.Text()),
+    sa.Column('detail', types.LongText),
     mysql_charset='utf8mb4',
 )
 
