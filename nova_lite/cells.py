@@ -5,7 +5,6 @@ compute knows only its own cell and has no use for this.
 Source: reference/cells-and-rpc 1 and 2.
 """
 
-import concurrent.futures
 import urllib.parse
 
 from oslo_log import log
@@ -183,9 +182,9 @@ class Cells:
         """
         cells = self.every() if cells is None else cells
         started = {cell: cell.submit(function, args, kwargs, writes=writes) for cell in cells}
-        concurrent.futures.wait(
+        runtime.wait_all(
             [future for future in started.values() if future is not None],
-            timeout=timeout_s or self.timeout_s,
+            timeout_s or self.timeout_s,
         )
         results = {}
         for cell, future in started.items():

@@ -2,14 +2,21 @@
 
 Everything else asks this module, so that a test or a virtual clock can take its
 place (`install`). Import nothing from nova_lite here: this is the lowest layer.
+
+Locks, queues and futures are those of the standard library, bound when this module is
+imported. A simulation that schedules threads replaces `threading`, `_thread`, `queue` and
+`time` before it imports nova_lite or a library.
 """
 
 import concurrent.futures
 import contextlib
 import datetime
+import functools
 import os
+import queue
 import random as _random
 import secrets
+import select
 import threading
 import time
 import uuid
@@ -20,6 +27,10 @@ RLock = threading.RLock
 Condition = threading.Condition
 Semaphore = threading.Semaphore
 Local = threading.local
+Queue = queue.Queue
+SimpleQueue = queue.SimpleQueue
+Empty = queue.Empty
+Future = concurrent.futures.Future
 
 
 class Leaps:
@@ -72,6 +83,15 @@ class Runtime:
 
     def wait(self, event, seconds):
         return event.wait(seconds)
+
+    def wait_readable(self, descriptor, seconds):
+        return bool(select.select([descriptor], [], [], seconds)[0])
+
+    def cpu_time(self):
+        return time.thread_time()
+
+    def secret(self, bytes_):
+        return secrets.token_urlsafe(bytes_)
 
     def uuid(self):
         return str(uuid.UUID(bytes=self.rng.randbytes(16), version=4))
@@ -143,7 +163,7 @@ def leap_s(within_s):
 
 def cpu_time():
     """Seconds of CPU that the calling thread has had; only differences mean anything."""
-    return time.thread_time()
+    return _current.cpu_time()
 
 
 def sleep(seconds):
@@ -154,6 +174,24 @@ def sleep(seconds):
 def wait(event, seconds=None):
     """Wait for `event` (an Event) at most `seconds`; True when it was set."""
     return _current.wait(event, seconds)
+
+
+def wait_readable(descriptor, seconds=None):
+    """Wait at most `seconds` for something to read from a file or pipe; True when there is."""
+    return _current.wait_readable(descriptor, seconds)
+
+
+def wait_all(futures, seconds=None):
+    """Wait for all of these futures at most `seconds`; ask each whether it is done.
+
+    In their order: concurrent.futures.wait takes their locks in the order of addresses,
+    which no seed repeats.
+    """
+    deadline = None if seconds is None else monotonic() + seconds
+    for future in futures:
+        left = None if deadline is None else max(0.0, deadline - monotonic())
+        with contextlib.suppress(TimeoutError, concurrent.futures.CancelledError):
+            future.exception(left)
 
 
 def random():
@@ -178,7 +216,7 @@ def new_request_id():
 
 def new_secret(bytes_=24):
     """A URL-safe string from the system's entropy: tokens and generated passwords."""
-    return secrets.token_urlsafe(bytes_)
+    return _current.secret(bytes_)
 
 
 def spawn(target, *args, name=None, daemon=True, **kwargs):
@@ -195,6 +233,41 @@ def executor(max_workers):
     also how long they take to end.
     """
     return concurrent.futures.ThreadPoolExecutor(max_workers=max_workers)
+
+
+def periodics(tasks, *, threads, failed):
+    """A worker that runs tasks again and again; `start` returns after `stop` was called.
+
+    tasks: [(seconds, function)]: the first turn comes after so many seconds, each further
+        one so long after the start of the last, or at its end if that is later
+    threads: most that run at the same time
+    failed(turn, error): called when one, a callable of the function's name, raised an
+        error; the next one comes as usual
+    """
+    # Only daemons need it, and it takes long to import.
+    from futurist import periodics as library
+
+    def repeated(seconds, function):
+        # The library marks what it is given, which it cannot do with a method.
+        @library.periodic(seconds)
+        @functools.wraps(function)
+        def turn():
+            function()
+
+        return turn, (), {}
+
+    def report(turn, *how, traceback=None):
+        _type, error, _traceback = how[-1]
+        failed(turn, error)
+
+    return library.PeriodicWorker(
+        [repeated(*task) for task in tasks],
+        executor_factory=lambda: executor(threads),
+        cond_cls=Condition,
+        event_cls=Event,
+        now_func=monotonic,
+        on_failure=report,
+    )
 
 
 def thread_name():

@@ -6,11 +6,9 @@ beside others in one. systemd is told when it is ready and that it is alive.
 
 import functools
 import os
-import select
 import signal
 import socket
 
-from futurist import periodics
 from oslo_log import log
 
 from nova_lite import context
@@ -25,6 +23,7 @@ STOP_LIMIT_S = 40
 WAIT_S = 1
 # Seconds between attempts at a heartbeat while the database or bus does not answer.
 HEARTBEAT_RETRY_S = 2
+PERIODIC_THREADS = 4
 
 
 class Daemon:
@@ -74,14 +73,14 @@ class Daemon:
                 runtime.sleep(WAIT_S)
         for server in self._servers:
             server.start(override_pool_size=self._threads)
-        tasks = [_periodic(*task) for task in (self._tell('periodics') or ())]
+        tasks = list(self._tell('periodics') or ())
         for seconds, method in self._tell('heartbeats') or ():
-            tasks.append(_periodic(seconds, _persistent(method, self._stopping)))
+            tasks.append((seconds, _persistent(method, self._stopping)))
         if tasks:
-            self._periodics = periodics.PeriodicWorker(
-                [(task, (), {}) for task in tasks],
-                executor_factory=lambda: runtime.executor(4),
-                on_failure=_log_failure,
+            self._periodics = runtime.periodics(
+                [(seconds, _periodic(method)) for seconds, method in tasks],
+                threads=PERIODIC_THREADS,
+                failed=_log_failure,
             )
             self._worker = runtime.spawn(self._periodics.start, name=f'{self.name}-periodics')
         self._ready = True
@@ -128,8 +127,7 @@ class Daemon:
         LOG.info('%s has stopped', self.name)
 
 
-def _periodic(seconds, method):
-    @periodics.periodic(spacing=seconds)
+def _periodic(method):
     @functools.wraps(method)
     def task():
         with context.admin().bound():
@@ -163,13 +161,12 @@ def _persistent(method, stopping):
     return attempt
 
 
-def _log_failure(task, *how, traceback=None):
-    """A periodic that failed is tried again at its next turn."""
-    exc_info = how[-1]
-    if isinstance(exc_info[1], exception.Unavailable):
-        LOG.warning('Periodic %s waits for its next turn: %s', task.__qualname__, exc_info[1])
+def _log_failure(task, error):
+    """Log why a periodic failed; its next turn comes as usual."""
+    if isinstance(error, exception.Unavailable):
+        LOG.warning('Periodic %s waits for its next turn: %s', task.__qualname__, error)
         return
-    LOG.error('Periodic %s failed', task.__qualname__, exc_info=exc_info)
+    LOG.error('Periodic %s failed', task.__qualname__, exc_info=error)
 
 
 class Stopped(BaseException):
@@ -198,7 +195,7 @@ class Signals:
 
     def wait(self, seconds):
         """Wait for the next signal, at most so long; whether it asks for the end."""
-        if select.select([self._wakeup], [], [], seconds)[0]:
+        if runtime.wait_readable(self._wakeup, seconds):
             os.read(self._wakeup, 512)
         return bool(self._asked - {signal.SIGHUP})
 

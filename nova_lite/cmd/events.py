@@ -5,7 +5,6 @@ command; from an embedded cloud through its door.
 """
 
 import json
-import queue
 import sys
 
 from oslo_log import log
@@ -81,7 +80,7 @@ def _of_embedded(conf):
 
 def _of_buses(conf):
     """Messages of every bus, as they come; a bus that is lost is looked for again."""
-    stopping, arrived = runtime.Event(), queue.Queue()
+    stopping, arrived = runtime.Event(), runtime.Queue()
     urls = _urls(conf)
     ready = [runtime.Event() for _url in urls]
     threads = [

@@ -4,7 +4,6 @@ Checks run at the same time and are given up after a while, so that a dead broke
 does not keep anyone from asking. Source: design 11.
 """
 
-import concurrent.futures
 import dataclasses
 
 from nova_lite import runtime
@@ -60,7 +59,7 @@ class Health:
             # One that hangs is not asked again before it has ended.
             if name not in self._running or self._running[name].done():
                 self._running[name] = self._pool.submit(check)
-        concurrent.futures.wait(self._running.values(), timeout=LIMIT_S)
+        runtime.wait_all(self._running.values(), LIMIT_S)
         return tuple(Result(name, _cause(future)) for name, future in self._running.items())
 
 

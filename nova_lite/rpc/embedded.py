@@ -7,7 +7,6 @@ idle cloud costs nothing and a call a fraction of a millisecond.
 """
 
 import collections
-import queue
 
 import kombu.exceptions
 import kombu.transport
@@ -47,7 +46,7 @@ class Broker:
         with self.lock:
             waiting = self.queues.get(name)
             if not waiting:
-                raise queue.Empty
+                raise runtime.Empty
             return waiting.popleft()
 
     def consume(self, name, channel):
@@ -121,10 +120,10 @@ class Channel(virtual.Channel):
             try:
                 name = self._told.popleft()
             except IndexError:
-                raise queue.Empty from None
+                raise runtime.Empty from None
             try:
                 message = self.broker.get(name)
-            except queue.Empty:
+            except runtime.Empty:
                 continue
             deliver(message, name)
             return
@@ -230,7 +229,7 @@ class Transport(virtual.Transport):
         for channel in list(self.channels):
             try:
                 return channel.drain_events(callback=self._deliver)
-            except queue.Empty:
+            except runtime.Empty:
                 continue
 
 

@@ -5,7 +5,6 @@ so that a claim which would be refused is seldom tried. Source: design, budget.
 """
 
 import collections
-import concurrent.futures
 
 from oslo_log import log
 
@@ -88,7 +87,7 @@ class _Answer:
 
     def __init__(self, version, asked):
         self.version, self.asked, self.came = version, asked, None
-        self.future = concurrent.futures.Future()
+        self.future = runtime.Future()
 
     def serves(self, version, since, reuse_s):
         """Whether a request may have this answer."""

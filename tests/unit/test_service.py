@@ -50,7 +50,7 @@ class PeriodicTests(testtools.TestCase):
             context.RequestContext(overwrite=False)
             LOG.info('periodic')
 
-        task = service._periodic(1, method)
+        task = service._periodic(method)
         with asked.bound():
             task()
             task()

@@ -5,7 +5,6 @@ the watch over those that are under way, which go on without it.
 """
 
 import contextlib
-import queue
 import signal
 
 from nova_lite import runtime
@@ -24,7 +23,7 @@ class Crew:
     def __init__(self, one, most, heard):
         self._mover, self._most, self._heard = one, most, heard
         # Its put may be called in a signal handler, as no other queue's.
-        self._news = queue.SimpleQueue()
+        self._news = runtime.SimpleQueue()
         self.interrupted = 0
 
     def work(self, entries):
