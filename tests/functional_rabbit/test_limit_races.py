@@ -3,8 +3,6 @@
 SQLite has one writer at a time, so that nothing can be seen there.
 """
 
-import concurrent.futures
-
 import testtools
 
 from nova_lite import context
@@ -52,7 +50,7 @@ class Races(test_api_databases.OnServer):
         def slow(connection):
             first(connection)
             answers.append(self.pool.submit(self.api.call, *request))
-            concurrent.futures.wait(answers, timeout=AHEAD_S)
+            runtime.wait_all(answers, AHEAD_S)
 
         self.api.api_db.write(slow)
         return answers[0].result(WAIT_S).status_code
@@ -120,7 +118,7 @@ class ResizeRaces(test_api_databases.OnServer):
             sagas.create(connection, context.admin(), arguments={}, **values)
             quota.admit_move(connection, self.api.conf, first, size)
             answers.append(self.pool.submit(self.resize, second.uuid, code=403))
-            concurrent.futures.wait(answers, timeout=AHEAD_S)
+            runtime.wait_all(answers, AHEAD_S)
 
         self.api.api_db.write(slow)
         answers[0].result(WAIT_S)

@@ -1,6 +1,5 @@
 """Brokers and databases that are away: daemons wait, say so, and go on by themselves."""
 
-import futurist
 from oslo_messaging._drivers import impl_rabbit
 import requests
 import testtools
@@ -162,7 +161,7 @@ class TestUnderLoad(OutagesCase):
 
         urls = self.cloud.cloud.health_urls
         # Each may take seconds to know.
-        with futurist.ThreadPoolExecutor(max_workers=len(urls)) as pool:
+        with runtime.executor(len(urls)) as pool:
             answers = list(pool.map(unwell, urls.values()))
         return {name for name, answer in zip(urls, answers, strict=True) if answer}
 

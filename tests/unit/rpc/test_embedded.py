@@ -1,9 +1,8 @@
 """The broker inside the process: queues outlive consumers, and none is forgotten."""
 
-import queue
-
 import testtools
 
+from nova_lite import runtime
 from nova_lite.rpc import embedded
 
 
@@ -27,7 +26,7 @@ class BrokerTest(testtools.TestCase):
         self.broker.consume('q', consumer)
         self.assertEqual(['q', 'q'], consumer.told)
         self.assertEqual([1, 2], [self.broker.get('q'), self.broker.get('q')])
-        self.assertRaises(queue.Empty, self.broker.get, 'q')
+        self.assertRaises(runtime.Empty, self.broker.get, 'q')
 
     def test_consumers_of_a_queue_take_turns(self):
         consumers = [Consumer(), Consumer()]

@@ -3,7 +3,6 @@
 import collections
 import inspect
 import json
-import queue
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -254,7 +253,7 @@ class SlowPlacement(client.Placement):
 
     def __init__(self, conf):
         super().__init__(conf)
-        self.asked, self.go_on = queue.SimpleQueue(), runtime.Event()
+        self.asked, self.go_on = runtime.SimpleQueue(), runtime.Event()
 
     def claim(self, ctxt, consumer, request, **options):
         self.asked.put(consumer.uuid)

@@ -1,8 +1,8 @@
 """Many threads and several processes' worth of applications over one database."""
 
-from concurrent import futures
 import functools
 
+from nova_lite import runtime
 from tests.unit.simcloud import base
 
 THREADS = 6
@@ -24,7 +24,7 @@ class ConcurrencyTestCase(base.SimCloudTestCase):
 
     def at_once(self, count, function):
         """[function(client, number)] from threads, over both applications in turn."""
-        with futures.ThreadPoolExecutor(THREADS) as pool:
+        with runtime.executor(THREADS) as pool:
             return list(
                 pool.map(lambda number: function(self.clients[number % 2], number), range(count))
             )

@@ -8,6 +8,7 @@ from tools import checks
 from tools.checks import commit_message
 from tools.checks import constructs
 from tools.checks import places
+from tools.checks import seam
 from tools.checks import sizes
 
 
@@ -76,6 +77,38 @@ class TestPlaces(testtools.TestCase):
     def test_paths_every_machine_has(self):
         text = '/etc/nova_lite/x /usr/lib/y https://example.org/home/x $HOME/root/x'
         self.assertEqual([], _texts(places.check, text, 'README.rst'))
+
+
+class TestSeam(testtools.TestCase):
+    def test_every_form_of_import(self):
+        forms = (
+            'import threading',
+            'import os, select',
+            'import concurrent.futures as pools',
+            'from concurrent import futures',
+            'from queue import SimpleQueue',
+            'from futurist import periodics',
+            'def f():\n    if x:\n        from time import sleep',
+            "uuid = importlib.import_module('uuid')",
+            "__import__('secrets').token_hex()",
+        )
+        for text in forms:
+            for path in ('nova_lite/x.py', 'nova_lite/api/runtime.py', 'tests/x.py'):
+                self.assertEqual(1, len(_texts(seam.check, text, path)), (text, path))
+
+    def test_the_name_is_told(self):
+        self.assertEqual(
+            ['ask nova_lite.runtime, not _thread', 'ask nova_lite.runtime, not sched'],
+            _texts(seam.check, 'import _thread, sched'),
+        )
+
+    def test_modules_of_like_names(self):
+        text = 'from nova_lite.scheduler import select\nimport timeit\nfrom x import uuid\n'
+        self.assertEqual([], _texts(seam.check, text))
+
+    def test_who_may(self):
+        for path in ('nova_lite/runtime.py', 'tests/sim/kernel/locks.py'):
+            self.assertEqual([], _texts(seam.check, 'import threading, time', path))
 
 
 class TestCommitMessage(testtools.TestCase):
