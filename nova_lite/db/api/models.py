@@ -198,7 +198,7 @@ class Saga(types.Timestamps, Base):
     data: what finished steps left for later ones, by step name
     wake_at: a parked saga is looked at again then
     vcpus, memory_mb: size (MiB) that quotas count for the server while it runs, where that
-        is more than its mapping says
+        is more than its mapping says; NULL while it cleans up
     epoch, owner, lease_until: who may run it
     """
 

@@ -219,6 +219,9 @@ class Journal:
         values = {
             'state': journal.CLEANING,
             'active_for': None,
+            # The mapping says what the server counts for, also while a duty holds it.
+            'vcpus': None,
+            'memory_mb': None,
             'owner': None,
             'lease_until': None,
             'attempts': attempts,

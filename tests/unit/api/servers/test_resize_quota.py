@@ -91,6 +91,18 @@ class TestResizeQuota(Case):
         self.resize(uuid, code=409)
         self.assertEqual((SERVERS, SERVERS), self.used()[:2])
 
+    def test_room_is_given_back_while_the_move_cleans_up(self):
+        """A duty holds the server again after its move was undone."""
+        self.limit(cores=8)
+        uuid, store = self.servers[0], sagas.Journal(self.api.api_db)
+        self.resize(uuid)
+        saga = self.api.api_db.read(sagas.find_active, uuid).uuid
+        undone = store.acquire(saga, 'test', LEASE_S)
+        store.clean_later(undone, wake_in_s=0, attempts=1, data={})
+        self.assertTrue(store.hold_server(store.acquire(saga, 'test', LEASE_S)))
+        self.assertEqual((SERVERS, SERVERS), self.used()[:2])
+        self.resize(self.servers[1])
+
     def test_creations_see_what_resizes_hold(self):
         self.limit(cores=8)
         self.resize(self.servers[0])
