@@ -285,10 +285,10 @@ def _sqlite_engine(url, threads):
     exc_filters.register_engine(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
-    def connected(dbapi_connection, _record):
+    def connected(dbapi_connection, record):
         dbapi_connection.isolation_level = None
         clock.prepare_sqlite(dbapi_connection)
-        patterns.prepare_sqlite(dbapi_connection)
+        patterns.prepare_sqlite(dbapi_connection, record.info)
         cursor = dbapi_connection.cursor()
         cursor.execute('PRAGMA journal_mode=WAL')
         cursor.execute('PRAGMA synchronous=NORMAL')

@@ -2,7 +2,7 @@
 
 They are what RE2 understands, which matches in linear time: no back-references, no
 look-around. SQLite matches with RE2. A database server has its own dialect and engine:
-it may refuse a pattern, and it is given TIME_S to match one.
+it may refuse a pattern. Wherever a list of texts is matched, it may take TIME_S.
 """
 
 import contextlib
@@ -12,17 +12,22 @@ import re2
 from sqlalchemy.sql import operators
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db import errors
 
 # Below [api] cell_timeout: the user learns that it is the pattern's fault.
 TIME_S = 2
+# Time is linear in the text and in the pattern as RE2 stores it, where ten characters can
+# stand for thousands: with so many bytes a search of 255 characters takes some 30 ms at most.
+LARGEST = 1 << 18
+MATCHER = 'nova_lite_matcher'
 # What the servers' drivers report, see `errors.code`.
 BAD = ('2201B', 1139)
 LATE = ('57014', 1969)
 
 
 class BadPattern(exception.Invalid):
-    msg = 'A filter is not a valid regular expression.'
+    msg = 'A filter is not a valid regular expression, or it repeats too much.'
 
 
 class SlowPattern(exception.Invalid):
@@ -33,20 +38,44 @@ class SlowPattern(exception.Invalid):
 def compiled(pattern):
     """Return the compiled pattern; its `search` takes linear time. Raises BadPattern."""
     options = re2.Options()
-    options.log_errors = False
+    options.log_errors, options.max_mem = False, LARGEST
     try:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
         raise BadPattern() from error
 
 
-def prepare_sqlite(dbapi_connection):
-    """Have a connection match with RE2; SQLAlchemy lets Python's own engine do it."""
-    dbapi_connection.create_function('regexp', 2, _matches, deterministic=True)
+class Matcher:
+    """Matches the texts of one list, for at most TIME_S of processor time in all."""
+
+    def __init__(self):
+        self.spent_s = 0
+
+    @property
+    def exhausted(self):
+        return self.spent_s > TIME_S
+
+    def matches(self, pattern, text):
+        """Return whether the pattern occurs in the text; raise SlowPattern, BadPattern."""
+        if self.exhausted:
+            raise SlowPattern()
+        began = runtime.cpu_time()
+        found = compiled(pattern).search(text) is not None
+        self.spent_s += runtime.cpu_time() - began
+        return found
 
 
-def _matches(pattern, text):
-    return None if text is None else compiled(pattern).search(str(text)) is not None
+def prepare_sqlite(dbapi_connection, info):
+    """Have a connection match with RE2; SQLAlchemy lets Python's own engine do it.
+
+    info: the dictionary that belongs to the connection
+    """
+    matcher = info[MATCHER] = Matcher()
+
+    def matches(pattern, text):
+        return None if text is None else matcher.matches(pattern, str(text))
+
+    dbapi_connection.create_function('regexp', 2, matches, deterministic=True)
 
 
 @contextlib.contextmanager
@@ -81,8 +110,23 @@ def _time_limit(connection):
             # The limit of a connection that was lost has gone with it.
             if not connection.invalidated:
                 connection.exec_driver_sql('SET max_statement_time = DEFAULT')
+    elif dialect.name == 'sqlite':
+        with _limited(connection.info[MATCHER]):
+            yield
     else:
         yield
+
+
+@contextlib.contextmanager
+def _limited(matcher):
+    matcher.spent_s = 0
+    try:
+        yield
+    except errors.ERRORS as error:
+        # SQLite says only that a function of ours has raised something.
+        if matcher.exhausted:
+            raise SlowPattern() from error
+        raise
 
 
 @contextlib.contextmanager

@@ -68,6 +68,7 @@ class Criteria:
     filters: list
     addresses: list
     plain: bool
+    matcher: patterns.Matcher = dataclasses.field(default_factory=patterns.Matcher)
 
     @property
     def conditions(self):
@@ -81,7 +82,7 @@ class Criteria:
         """Whether some address matches, where addresses are asked for."""
         return all(
             any(
-                patterns.compiled(pattern).search(address)
+                self.matcher.matches(pattern, address)
                 for address in addresses.every(row.network_info, v)
             )
             for v, pattern in self.addresses
@@ -284,9 +285,9 @@ def _equals(name, value):
 
 
 def _matches(name, pattern):
-    compiled = patterns.compiled(pattern)
+    matcher = patterns.Matcher()
 
     def test(row, _tags):
-        return bool(compiled.search(getattr(row, name) or ''))
+        return matcher.matches(pattern, getattr(row, name) or '')
 
     return Filter(instance_lists.matches(name, pattern), test, pattern=True)

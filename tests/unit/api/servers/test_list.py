@@ -252,6 +252,11 @@ class TestFilters(Case):
         self.assertIn(answer.status_code, codes, answer.text)
         self.assertEqual(['a' * 255], self.names('?name=a%2B'))
 
+    def test_patterns_that_repeat_too_much(self):
+        pattern = '(' + '(a%3F)%7B500%7D' * 20 + 'x)'
+        self.refused(f'?name={pattern}', 400, text='name')
+        self.refused(f'?ip={pattern}', 400, text='ip')
+
     def test_patterns_that_need_backtracking(self):
         for pattern in ('(a)%5C1', '(?=a)', '(?<!a)b'):
             self.refused(f'?name={pattern}', 400, text='name')

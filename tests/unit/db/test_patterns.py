@@ -1,0 +1,59 @@
+"""Patterns of users: what is refused, and how long a list of texts may be matched."""
+
+import fixtures
+import sqlalchemy as sa
+import testtools
+
+from nova_lite import runtime
+from nova_lite.db import engine
+from nova_lite.db import patterns
+
+# A name of 250 characters takes it some 20 ms.
+COSTLY = '([a-z]?){300}x'
+NAME = 'a' * 250
+# Ten characters for thousands: a search would take seconds.
+HUGE = ('(' + '(a?){500}' * 20 + 'x)', '(' + '(.?){500}' * 20 + 'x)')
+
+
+class TestCompiled(testtools.TestCase):
+    def test_a_pattern_that_repeats_too_much_is_refused(self):
+        for pattern in HUGE:
+            self.assertRaises(patterns.BadPattern, patterns.compiled, pattern)
+
+    def test_what_people_search_for(self):
+        for pattern in ('^web-[0-9]{1,3}(\\.|$)', '.*a.*b.*', '[[:alpha:]]{1,60}', 'ü{2,255}'):
+            self.assertIsNone(patterns.compiled(pattern).search('-'))
+
+
+class TestMatcher(testtools.TestCase):
+    def test_a_list_of_texts_is_not_matched_for_longer_than_the_limit(self):
+        matcher = patterns.Matcher()
+        self.assertRaises(patterns.SlowPattern, self.match_on, matcher)
+        self.assertGreater(matcher.spent_s, patterns.TIME_S)
+
+    def match_on(self, matcher):
+        began = runtime.cpu_time()
+        while runtime.cpu_time() - began < 60:
+            self.assertFalse(matcher.matches(COSTLY, NAME))
+
+
+class TestSqlite(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.database = engine.Database(f'sqlite:///{directory}/a.sqlite', threads=1)
+        self.addCleanup(self.database.dispose)
+
+    def find(self, connection, pattern, rows):
+        """How many of so many texts match."""
+        counter = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)'
+        names = sa.text(f'{counter} SELECT :name || i AS name FROM n').columns(sa.column('name'))
+        found = names.bindparams(rows=rows, name=NAME).subquery()
+        condition = found.c.name.regexp_match(pattern)
+        with patterns.bounded(connection, [condition]):
+            return len(connection.execute(sa.select(found.c.name).where(condition)).all())
+
+    def test_a_query_whose_pattern_takes_long_is_given_up(self):
+        self.assertRaises(patterns.SlowPattern, self.database.read, self.find, COSTLY, 10_000)
+        # The next one on the same connection has its own time.
+        self.assertEqual(100, self.database.read(self.find, 'a+', 100))
