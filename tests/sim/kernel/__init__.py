@@ -1,0 +1,17 @@
+"""The kernel of the simulation: threads, clocks and chance that follow from a seed.
+
+`patch.reexecute()` and `patch.apply()` come first in the program. `run` then lives through one
+history in a child process, and code inside it talks to `current()`.
+"""
+
+from tests.sim.kernel import core
+from tests.sim.kernel import runner
+
+Outcome = runner.Outcome
+run = runner.run
+run_many = runner.run_many
+
+
+def current():
+    """Return the kernel of the history that runs; None outside of one."""
+    return core.active

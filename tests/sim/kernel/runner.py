@@ -1,0 +1,203 @@
+"""Run histories, each in a child process, and collect their outcomes.
+
+The child has what the parent has imported and prepared, and ends without cleaning up: what
+killed threads hold and what the history has changed in modules costs nothing. The parent
+watches that it makes progress; one that does not, because a library blocks for real or a loop
+has no scheduling point, is killed, and the outcome has the stack of where it stood.
+"""
+
+import dataclasses
+import faulthandler
+import gc
+import json
+import mmap
+import os
+import random
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+from tests.sim.kernel import core
+from tests.sim.kernel import streams
+
+# Real seconds without a switch between threads after which a history is given up.
+WATCHDOG_S = 30
+POLL_S = 0.2
+DUMP = signal.SIGUSR2
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How a history ended. `failure` is '' when it passed, else what was found, and where.
+
+    `choices` are those that had an effect: (stream, number, what); `run` can suppress them.
+    """
+
+    seed: int
+    ok: bool
+    failure: str = ''
+    log_hash: str = ''
+    virtual_s: float = 0.0
+    real_s: float = 0.0
+    points: int = 0
+    switches: int = 0
+    choices: list = dataclasses.field(default_factory=list)
+    log: list = dataclasses.field(default_factory=list)
+
+
+def run(seed, body, **options):
+    """Live through one history: call `body()` in its first thread; return its Outcome.
+
+    Options: see History. Without body's return within `limit_s` virtual seconds, with an
+    error it raises, or after `kernel.fail`, it has failed.
+    """
+    history = History(seed, body, **options)
+    while not history.ended():
+        select.select([history.pipe], [], [], POLL_S)
+    return history.outcome
+
+
+def run_many(seeds, body, jobs=1, **options):
+    """Live through one history per seed, `jobs` at a time; yield outcomes as they come."""
+    seeds = iter(seeds)
+    running = []
+    while True:
+        while len(running) < jobs and (seed := next(seeds, None)) is not None:
+            running.append(History(seed, body, **options))
+        if not running:
+            return
+        select.select([history.pipe for history in running], [], [], POLL_S)
+        for history in list(running):
+            if history.ended():
+                running.remove(history)
+                yield history.outcome
+
+
+class History:
+    """A child process and what it has sent so far.
+
+    chooser: a name of choosers.CHOOSERS; suppressed: choices that must have no effect;
+    on_line: called with each line of the log, in the child
+    """
+
+    def __init__(self, seed, body, *, watchdog_s=WATCHDOG_S, on_line=None, **options):
+        self.seed = seed
+        self.outcome = None
+        self._watchdog_s = watchdog_s
+        self._progress = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast('Q')
+        self._started = self._changed = time.monotonic()
+        self._seen = 0
+        self._received = []
+        self._stuck = False
+        # Where the child's interpreter writes stacks when it is stuck or crashes.
+        self._stacks = tempfile.TemporaryFile()  # noqa: SIM115
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pipe, write = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(self.pipe)
+            faulthandler.enable(self._stacks)
+            faulthandler.register(DUMP, self._stacks, all_threads=True)
+            _live(Child(seed, write, on_line, self._progress, options), body)
+        os.close(write)
+
+    def ended(self):
+        """Read what the child has sent; return whether it has ended."""
+        while select.select([self.pipe], [], [], 0)[0]:
+            data = os.read(self.pipe, 1 << 20)
+            if not data:
+                self._finish()
+                return True
+            self._received.append(data)
+        now = time.monotonic()
+        if self._progress[0] != self._seen or self._received:
+            self._seen, self._changed = self._progress[0], now
+        elif now - self._changed > self._watchdog_s:
+            os.kill(self._pid, DUMP)
+            time.sleep(POLL_S)
+            os.kill(self._pid, signal.SIGKILL)
+            self._stuck, self._changed = True, now
+        return False
+
+    def _finish(self):
+        os.close(self.pipe)
+        _, status = os.waitpid(self._pid, 0)
+        real_s = time.monotonic() - self._started
+        if self._received and not self._stuck:
+            sent = json.loads(b''.join(self._received))
+            self.outcome = Outcome(seed=self.seed, real_s=real_s, **sent)
+        else:
+            self._stacks.seek(0)
+            text = self._stacks.read().decode()
+            failure = 'no progress, ended with status %d\n%s' % (status, text)
+            self.outcome = Outcome(self.seed, False, failure, real_s=real_s)
+        self._stacks.close()
+
+
+@dataclasses.dataclass
+class Child:
+    """What the child process is given."""
+
+    seed: int
+    pipe: int
+    on_line: object
+    progress: memoryview
+    options: dict
+
+
+def _live(child, body):
+    """Live through a history; does not return."""
+    # Finalizers must not run at moments that depend on the memory of an interpreter.
+    gc.disable()
+    kernel = core.Kernel(child.seed, **child.options)
+    kernel.progress = child.progress
+    kernel.on_line = child.on_line
+
+    def send(failure):
+        result = {
+            'ok': not failure,
+            'failure': failure or '',
+            'log_hash': kernel.log_hash(),
+            'virtual_s': kernel.time(),
+            'points': kernel.points(),
+            'switches': kernel.switches,
+            'choices': kernel.effective_choices(),
+            'log': kernel.lines,
+        }
+        with open(child.pipe, 'wb') as pipe:
+            pipe.write(json.dumps(result).encode())
+        sys.stdout.flush()
+        os._exit(0)
+
+    kernel.on_end = send
+    core.active = kernel
+    kernel.start(lambda: _first_thread(kernel, body))
+
+
+def _first_thread(kernel, body):
+    root = kernel.running
+    main = threading.main_thread()
+    main._simulated, main._ident = root, root.number
+    threading._active = {root.number: main}
+    random.seed(streams.derived(kernel.seed, 'random'))
+    try:
+        _with_runtime(kernel, body)
+    except BaseException:
+        kernel.fail(traceback.format_exc())
+    kernel.end()
+
+
+def _with_runtime(kernel, body):
+    if 'nova_lite.runtime' not in sys.modules:
+        body()
+        return
+    from nova_lite import runtime
+    from tests.sim.kernel import answers
+
+    with runtime.install(answers.Runtime(kernel)):
+        body()

@@ -1,0 +1,128 @@
+"""The kernel of the simulation, by programs that run on it in an interpreter of their own."""
+
+import json
+import os
+import subprocess
+import sys
+
+import testtools
+
+ALL = 'uniform,sticky,pct'
+
+
+def histories(program, seeds='1', choosers='sticky', **options):
+    """Return the outcomes of a program of `programs` as dictionaries, chooser by chooser."""
+    command = [sys.executable, '-m', 'tests.unit.sim.programs', program, seeds, choosers]
+    done = subprocess.run(
+        [*command, json.dumps(options)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ, PYTHONHASHSEED='0'),
+    )
+    return json.loads(done.stdout)
+
+
+def details(outcome, what):
+    """Return what was logged as `what`."""
+    mark = f' {what}: '
+    return [line.partition(mark)[2] for line in outcome['log'] if mark in line]
+
+
+class SchedulingTestCase(testtools.TestCase):
+    def test_each_chooser_finds_a_lost_update(self):
+        found = histories('lost_update', '1-40', ALL)
+        for start in (0, 40, 80):
+            failures = {outcome['failure'] for outcome in found[start : start + 40]}
+            self.assertEqual({'', 'lost update'}, failures)
+
+    def test_a_deadlock_is_reported_with_stacks(self):
+        found = [outcome for outcome in histories('deadlock', '1-9') if not outcome['ok']]
+        self.assertNotEqual([], found)
+        failure = found[0]['failure']
+        self.assertTrue(failure.startswith('deadlock'), failure)
+        self.assertEqual(2, failure.count('with one, other:'), failure)
+        self.assertEqual(2, failure.count(': waits for lock of Thread-'), failure)
+
+    def test_a_loop_without_an_end_is_reported(self):
+        (outcome,) = histories('spin', limit_s=3)
+        self.assertIn('not ended after 3 s', outcome['failure'])
+
+    def test_the_same_seed_gives_the_same_log(self):
+        for program in ('library', 'chance'):
+            one, other = histories(program, '7-8')
+            self.assertNotEqual(one['log_hash'], other['log_hash'])
+            (again,) = histories(program, '7')
+            self.assertEqual(one['log'], again['log'])
+            self.assertEqual(one['log_hash'], again['log_hash'])
+
+
+class LibraryTestCase(testtools.TestCase):
+    def test_the_standard_library_runs_on_virtual_time(self):
+        for outcome in histories('library', '5', ALL):
+            self.assertEqual('', outcome['failure'])
+            self.assertLess(outcome['real_s'], 2)
+            self.assertEqual(["(86400.0, 86400, '1 day, 0:00:00')"], details(outcome, 'slept'))
+            squares = str([n * n for n in range(10)])
+            self.assertEqual([squares], details(outcome, 'squares'))
+            self.assertEqual(["[0, 1, 2, 3, 4, 5, 'empty', 'simple']"], details(outcome, 'queue'))
+            self.assertEqual(['rang'], details(outcome, 'timer'))
+            self.assertEqual(['False', 'True', 'True'], details(outcome, 'notified'))
+            self.assertEqual(['(False, True)'], details(outcome, 'set'))
+            self.assertEqual(['False'], details(outcome, 'acquired'))
+            self.assertEqual(['None', 'first'], details(outcome, 'local'))
+
+    def test_waiting_for_a_model_ends_when_it_changes(self):
+        (outcome,) = histories('until')
+        self.assertEqual(['False', 'True'], details(outcome, 'free'))
+        self.assertLess(outcome['virtual_s'], 5.1)
+
+
+class ProcessesTestCase(testtools.TestCase):
+    def test_nothing_runs_in_a_killed_process(self):
+        for outcome in histories('kill', '1-5'):
+            self.assertEqual('', outcome['failure'])
+            text = '\n'.join(outcome['log'])
+            self.assertNotIn('survived', text)
+            self.assertNotIn('cleaned up', text)
+            self.assertEqual(2, text.count('connections closed'))
+            self.assertEqual(['True', 'True'], details(outcome, 'free'))
+
+    def test_a_frozen_process_goes_on_later(self):
+        (outcome,) = histories('freeze')
+        at = [float(line.split()[0]) for line in outcome['log'] if ' tick: ' in line]
+        self.assertEqual([10, 115, 125], [round(seconds) for seconds in at])
+
+    def test_processes_have_clocks_of_their_own(self):
+        (outcome,) = histories('clocks')
+        found = dict(zip(('fast', 'ahead'), details(outcome, 'clock'), strict=True))
+        self.assertTrue(found['ahead'].startswith('(3600.0'), found)
+        self.assertTrue(found['ahead'].endswith(', 100.0)'), found)
+        self.assertTrue(found['fast'].endswith(', 100.0)'), found)
+
+
+class RealBlockTestCase(testtools.TestCase):
+    def test_what_blocks_in_c_is_killed_with_its_stack(self):
+        (outcome,) = histories('blocks', watchdog_s=1)
+        self.assertFalse(outcome['ok'])
+        self.assertIn('no progress', outcome['failure'])
+        self.assertIn('in blocks', outcome['failure'])
+
+    def test_a_connection_ends_the_history(self):
+        (outcome,) = histories('connects')
+        self.assertIn('would block for real', outcome['failure'])
+        self.assertIn('in connects', outcome['failure'])
+        self.assertNotIn('caught', str(outcome['log']))
+
+
+class ChoicesTestCase(testtools.TestCase):
+    def test_a_suppressed_choice_has_no_effect(self):
+        found = [outcome for outcome in histories('faults', '1-20') if not outcome['ok']]
+        seed = str(found[0]['seed'])
+        needed = [choice for choice in found[0]['choices'] if choice[1] in (3, 31)]
+        others = [choice for choice in found[0]['choices'] if choice[1] not in (3, 31)]
+        self.assertEqual(2, len(needed))
+        (outcome,) = histories('faults', seed, suppressed=[choice[:2] for choice in others])
+        self.assertEqual('3 and 31', outcome['failure'])
+        (outcome,) = histories('faults', seed, suppressed=[needed[0][:2]])
+        self.assertTrue(outcome['ok'])
