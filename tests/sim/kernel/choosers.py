@@ -6,6 +6,8 @@ again; `points` counts those so far. `started(thread)` hears of each new thread.
 true when the chooser wants to be asked as soon as another thread becomes ready.
 """
 
+from tests.sim.kernel import streams
+
 # Powers of two up to which the sticky chooser lets a thread run on.
 LONGEST = 8
 # Powers of two of the number of points between two new orders of priorities.
@@ -90,3 +92,9 @@ def _priority(thread):
 
 
 CHOOSERS = {'uniform': Uniform, 'sticky': Sticky, 'pct': Priorities}
+
+
+def of_seed(seed):
+    """Return the name of the chooser that a history has unless it is given one."""
+    share = streams.derived(seed, 'chooser') % 10
+    return 'uniform' if share == 0 else 'pct' if share < 4 else 'sticky'

@@ -61,13 +61,17 @@ def run(seed, body, **options):
     return history.outcome
 
 
-def run_many(seeds, body, jobs=1, **options):
-    """Live through one history per seed, `jobs` at a time; yield outcomes as they come."""
+def run_many(seeds, body, jobs=1, options_of=None, **options):
+    """Live through one history per seed, `jobs` at a time; yield outcomes as they come.
+
+    options_of(seed, options): returns the options of one of them
+    """
     seeds = iter(seeds)
     running = []
     while True:
         while len(running) < jobs and (seed := next(seeds, None)) is not None:
-            running.append(History(seed, body, **options))
+            own = options_of(seed, options) if options_of else options
+            running.append(History(seed, body, **own))
         if not running:
             return
         select.select([history.pipe for history in running], [], [], POLL_S)
@@ -81,10 +85,11 @@ class History:
     """A child process and what it has sent so far.
 
     chooser: a name of choosers.CHOOSERS; suppressed: choices that must have no effect;
-    on_line: called with each line of the log, in the child
+    on_line: called with each line of the log, in the child; perturbed: lay out memory by
+    chance, so that whatever depends on addresses shows
     """
 
-    def __init__(self, seed, body, *, watchdog_s=WATCHDOG_S, on_line=None, **options):
+    def __init__(self, seed, body, *, watchdog_s=WATCHDOG_S, **options):
         self.seed = seed
         self.outcome = None
         self._watchdog_s = watchdog_s
@@ -103,7 +108,7 @@ class History:
             os.close(self.pipe)
             faulthandler.enable(self._stacks)
             faulthandler.register(DUMP, self._stacks, all_threads=True)
-            _live(Child(seed, write, on_line, self._progress, options), body)
+            _live(Child(seed, write, self._progress, options), body)
         os.close(write)
 
     def ended(self):
@@ -145,7 +150,6 @@ class Child:
 
     seed: int
     pipe: int
-    on_line: object
     progress: memoryview
     options: dict
 
@@ -154,9 +158,11 @@ def _live(child, body):
     """Live through a history; does not return."""
     # Finalizers must not run at moments that depend on the memory of an interpreter.
     gc.disable()
+    junk = _junk() if child.options.pop('perturbed', False) else []
+    on_line = child.options.pop('on_line', None)
     kernel = core.Kernel(child.seed, **child.options)
     kernel.progress = child.progress
-    kernel.on_line = child.on_line
+    kernel.on_line = on_line
 
     def send(failure):
         result = {
@@ -169,6 +175,7 @@ def _live(child, body):
             'choices': kernel.effective_choices(),
             'log': kernel.lines,
         }
+        junk.clear()
         with open(child.pipe, 'wb') as pipe:
             pipe.write(json.dumps(result).encode())
         sys.stdout.flush()
@@ -177,6 +184,14 @@ def _live(child, body):
     kernel.on_end = send
     core.active = kernel
     kernel.start(lambda: _first_thread(kernel, body))
+
+
+def _junk():
+    """Return objects that leave the free memory in holes and the heap elsewhere."""
+    generator = random.SystemRandom()
+    made = [bytearray(generator.randrange(600)) for _ in range(200_000)]
+    generator.shuffle(made)
+    return made[: len(made) // 2]
 
 
 def _first_thread(kernel, body):

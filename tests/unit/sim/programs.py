@@ -6,6 +6,7 @@ patch.reexecute()
 patch.apply()
 
 import concurrent.futures  # noqa: E402
+import contextlib  # noqa: E402
 import dataclasses  # noqa: E402
 import datetime  # noqa: E402
 import json  # noqa: E402
@@ -18,6 +19,7 @@ import threading  # noqa: E402
 import time  # noqa: E402
 import uuid  # noqa: E402
 
+from tests.sim import command  # noqa: E402
 from tests.sim import kernel  # noqa: E402
 
 
@@ -248,6 +250,12 @@ def faults():
         now.fail('3 and 31')
 
 
+def addresses():
+    """Log in the order of a set of objects that have no hash of their own."""
+    objects = [type('Item%d' % number, (), {})() for number in range(50)]
+    kernel.current().log('order', [type(item).__name__ for item in set(objects)])
+
+
 def until():
     """Wait for a model, with and without success."""
     now = kernel.current()
@@ -289,5 +297,17 @@ def main(name, seeds, choosers, options):
     print(json.dumps(found))
 
 
+def command_line(name, *arguments):
+    """Run the simulation's command line with a program for a history."""
+
+    @contextlib.contextmanager
+    def prepared():
+        yield globals()[name]
+
+    return command.main(prepared, arguments)
+
+
 if __name__ == '__main__':
+    if sys.argv[1] == 'command_line':
+        sys.exit(command_line(*sys.argv[2:]))
     main(*sys.argv[1:])

@@ -1,0 +1,183 @@
+"""The command line of the simulation; `main` is given what prepares a history."""
+
+import argparse
+import collections
+import statistics
+
+from tests.sim import kernel
+from tests.sim.kernel import choosers
+from tests.sim.kernel import minimize
+
+# A seed that is one failure of many is not worth more lines than these.
+FAILURE_LINES = 12
+
+
+def parser():
+    """Return the parser of the arguments."""
+    made = argparse.ArgumentParser(
+        prog='python -m tests.sim',
+        description='Run histories of a simulated cloud; each follows from its seed.',
+    )
+    which = made.add_mutually_exclusive_group(required=True)
+    which.add_argument('--seed', type=int, help='replay one history and print its log')
+    which.add_argument('--seeds', metavar='A-B', type=_range, help='run many histories')
+    made.add_argument('--jobs', type=int, default=1, help='histories at the same time')
+    made.add_argument(
+        '--chooser',
+        choices=sorted(choosers.CHOOSERS),
+        help='how the next thread is chosen; the default follows from the seed',
+    )
+    made.add_argument(
+        '--minimize', action='store_true', help='reduce the faults of a failing --seed'
+    )
+    made.add_argument(
+        '--twice',
+        action='store_true',
+        help='run each history twice, with memory laid out differently, and compare the logs',
+    )
+    made.add_argument('--quiet', action='store_true', help='do not print the log of --seed')
+    return made
+
+
+def _range(text):
+    first, _, last = text.partition('-')
+    return range(int(first), int(last or first) + 1)
+
+
+def main(prepared, argv=None, **options):
+    """Run histories as `argv` says; return the exit status.
+
+    prepared: a context manager that makes what all histories share, and gives their body
+    options: of kernel.run for every history
+    """
+    args = parser().parse_args(argv)
+    if args.chooser:
+        options['chooser'] = args.chooser
+    with prepared() as body:
+        if args.seeds:
+            return _many(args, body, options)
+        if args.minimize:
+            return _minimized(args.seed, body, options)
+        return _replayed(args, body, options)
+
+
+def chooser_of(seed, options):
+    """Return `options` with the chooser of this seed."""
+    return {'chooser': choosers.of_seed(seed), **options}
+
+
+def _replayed(args, body, options):
+    on_line = None if args.quiet else _print_line
+    options = chooser_of(args.seed, options)
+    outcome = kernel.run(args.seed, body, on_line=on_line, **options)
+    print(summary(outcome))
+    if not outcome.ok:
+        print(outcome.failure)
+    if args.twice:
+        again = kernel.run(args.seed, body, perturbed=True, **options)
+        return max(_compared(outcome, again), not outcome.ok)
+    return 0 if outcome.ok else 1
+
+
+def _print_line(line):
+    print(line, flush=True)
+
+
+def summary(outcome):
+    """Return one line about a history."""
+    return 'seed %d: %s; %.1f virtual min in %.1f s, %d points, %d switches, log %s' % (
+        outcome.seed,
+        'passed' if outcome.ok else 'FAILED',
+        outcome.virtual_s / 60,
+        outcome.real_s,
+        outcome.points,
+        outcome.switches,
+        outcome.log_hash[:16],
+    )
+
+
+def _many(args, body, options):
+    failures = collections.defaultdict(list)
+    outcomes = []
+    different = 0
+    for outcome in kernel.run_many(args.seeds, body, args.jobs, options_of=chooser_of, **options):
+        outcomes.append(outcome)
+        if not outcome.ok:
+            first = not failures[minimize.headline(outcome.failure)]
+            failures[minimize.headline(outcome.failure)].append(outcome.seed)
+            _print_failure(outcome, FAILURE_LINES if first else 1)
+        if args.twice:
+            again = kernel.run(
+                outcome.seed, body, perturbed=True, **chooser_of(outcome.seed, options)
+            )
+            different += _compared(outcome, again)
+        outcome.log.clear()
+    _print_totals(outcomes, failures)
+    return 1 if failures or different else 0
+
+
+def _print_failure(outcome, lines):
+    text = outcome.failure.rstrip('\n').split('\n')
+    print('seed %d FAILED: %s' % (outcome.seed, '\n  '.join(text[:lines])))
+    print('  replay: python -m tests.sim --seed %d' % outcome.seed, flush=True)
+
+
+def _print_totals(outcomes, failures):
+    failed = sum(len(seeds) for seeds in failures.values())
+    speeds = [outcome.virtual_s / 60 / outcome.real_s for outcome in outcomes]
+    print(
+        '%d histories passed, %d failed; median %.1f virtual minutes a second, %.0f points'
+        % (
+            len(outcomes) - failed,
+            failed,
+            statistics.median(speeds) if speeds else 0,
+            statistics.median(outcome.points for outcome in outcomes) if outcomes else 0,
+        )
+    )
+    for text, seeds in sorted(failures.items(), key=lambda item: -len(item[1])):
+        shown = ', '.join(str(seed) for seed in sorted(seeds)[:8])
+        print('%5d times, seeds %s: %s' % (len(seeds), shown, text))
+
+
+def _compared(one, other):
+    """Print where two logs of a seed begin to differ; return 1 if they do."""
+    if one.log == other.log:
+        return 0
+    for number, (first, second) in enumerate(zip(one.log, other.log, strict=False)):
+        if first != second:
+            print('seed %d: logs differ from line %d' % (one.seed, number + 1))
+            print('\n'.join(one.log[max(0, number - 5) : number]))
+            print('< %s\n> %s' % (first, second))
+            return 1
+    print('seed %d: logs of %d and %d lines' % (one.seed, len(one.log), len(other.log)))
+    return 1
+
+
+def _minimized(seed, body, options):
+    options = chooser_of(seed, options)
+    outcome = kernel.run(seed, body, **options)
+    print(summary(outcome))
+    if outcome.ok:
+        return 0
+    runs = 0
+
+    def run(suppressed):
+        nonlocal runs
+        runs += 1
+        return kernel.run(seed, body, suppressed=suppressed, **options)
+
+    before = len(outcome.choices)
+    outcome, _suppressed = minimize.reduced(run, outcome)
+    print('\n'.join(outcome.log))
+    print(
+        '%s\n\nneeds %d of %d choices (%d runs):'
+        % (
+            outcome.failure,
+            len(outcome.choices),
+            before,
+            runs,
+        )
+    )
+    for stream, number, what in outcome.choices:
+        print('  %s %d %s' % (stream, number, what))
+    return 1

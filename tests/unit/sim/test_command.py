@@ -1,0 +1,46 @@
+"""The command line of the simulation, with a small program for a history."""
+
+import os
+import subprocess
+import sys
+
+import testtools
+
+
+def command(program, *arguments):
+    """Run the command line; return (exit status, output)."""
+    done = subprocess.run(
+        [sys.executable, '-m', 'tests.unit.sim.programs', 'command_line', program, *arguments],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, PYTHONHASHSEED='0'),
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+class CommandTestCase(testtools.TestCase):
+    def test_many_seeds_name_those_that_fail(self):
+        status, output = command('faults', '--seeds', '1-15', '--jobs', '2')
+        self.assertEqual(1, status, output)
+        self.assertIn('seed 7 FAILED: 3 and 31\n  replay: python -m tests.sim --seed 7', output)
+        self.assertIn('13 histories passed, 2 failed', output)
+        self.assertIn('2 times, seeds 7, 15: # and #', output)
+
+    def test_a_replay_prints_the_log(self):
+        status, output = command('freeze', '--seed', '3')
+        self.assertEqual(0, status, output)
+        self.assertIn('15.000020 world main freeze: frozen\n', output)
+        self.assertIn('\nseed 3: passed; ', output)
+
+    def test_minimize_finds_the_choices_a_failure_needs(self):
+        status, output = command('faults', '--seed', '7', '--minimize')
+        self.assertEqual(1, status, output)
+        self.assertIn('needs 2 of ', output)
+        self.assertEqual(['  faults 3 fault 3', '  faults 31 fault 31'], output.splitlines()[-2:])
+
+    def test_what_depends_on_addresses_is_found(self):
+        status, output = command('addresses', '--seeds', '1-3', '--twice')
+        self.assertEqual(1, status, output)
+        self.assertIn('logs differ from line 1', output)
+        status, output = command('library', '--seeds', '1-3', '--twice')
+        self.assertEqual(0, status, output)
