@@ -128,6 +128,8 @@ class SwapVolume(devices.DeviceSaga):
             connection,
             self.began['device'],
             {
+                'source_type': 'volume',
+                'snapshot_id': None,
                 'volume_id': self._new,
                 'attachment_id': self.data[RESERVE],
                 'connection_info': self.data[SWAP]['connection_info'],

@@ -230,6 +230,18 @@ class TakenTest(DeviceSagasCase):
         self.assertEqual([each.volume_id for each in before], [each.volume_id for each in after])
 
 
+class SwappedTest(DeviceSagasCase):
+    def test_a_device_whose_volume_was_made_from_an_image_is_that_no_longer(self):
+        """Else the volume it had before, which stays, counts as made for it a second time."""
+        made_of = {'source_type': 'snapshot', 'snapshot_id': runtime.new_uuid()}
+        self.cell.db.write(children.update_block_device, self.device.uuid, made_of)
+        swap = self.swap_volume()
+        self.do(swap, swap.steps())
+        (device,) = self.cell.devices(self.server)
+        found = device.source_type, device.snapshot_id, device.volume_id
+        self.assertEqual(('volume', None, self.new), found)
+
+
 class MarkTest(DeviceSagasCase):
     """A volume has one mark, and it does not tell whose it is."""
 
