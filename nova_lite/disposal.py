@@ -26,8 +26,8 @@ def finish(world, ctxt, cell, row):
     """
     found = cell.db.read(children.block_devices, [row.uuid])
     devices = [device._mapping for device in found.get(row.uuid, [])]
-    copying = cell.db.read(actions.is_copying, row.uuid)
-    release.release(world, ctxt, row.uuid, devices, ports=row.network_info, copying=copying)
+    images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
+    release.release(world, ctxt, row.uuid, devices, ports=row.network_info, images=images)
     cell.db.write(_end, ctxt, row.uuid)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 

@@ -5,6 +5,8 @@ was under way may still make an attachment, which is ended too. Every part may b
 repeated. Source: reference/create-server 7.
 """
 
+import typing
+
 from oslo_log import log
 
 from nova_lite import exception
@@ -13,14 +15,34 @@ from nova_lite.clients import volume as volumes
 LOG = log.getLogger(__name__)
 # The volume service has answered, and will not delete the volume.
 REFUSED = exception.Conflict, exception.Forbidden, exception.NeighbourError
+# Key of a server's system metadata while it is shelved; the name is nova's.
+SHELVED_IMAGE = 'shelved_image_id'
 
 
-def release(clients, ctxt, uuid, devices, *, ports, copying=False):
-    """Give up a server's allocations, ports, volumes and unfinished images.
+class Images(typing.NamedTuple):
+    """Images that end with a server.
+
+    copying: whether some of it were being made
+    shelved: the id of the one that it is shelved in, or None
+    """
+
+    copying: bool = False
+    shelved: str | None = None
+
+
+NO_IMAGES = Images()
+
+
+def images_of(row, copying):
+    """Return the Images that end with the server of this record."""
+    return Images(copying, row.system_metadata.get(SHELVED_IMAGE))
+
+
+def release(clients, ctxt, uuid, devices, *, ports, images=NO_IMAGES):
+    """Give up a server's allocations, ports, volumes and images.
 
     clients: has placement, network, volume and image
-    devices: rows of block devices as dicts; ports: its network_info
-    copying: whether images of it were being made
+    devices: rows of block devices as dicts; ports: its network_info; images: Images
     """
     clients.placement.delete_allocations(ctxt, uuid, force=True)
     if ports:
@@ -37,8 +59,23 @@ def release(clients, ctxt, uuid, devices, *, ports, copying=False):
             delete_volume(clients.volume, ctxt, uuid, device['volume_id'])
     for volume_id in volumes.strays(clients.volume, ctxt, uuid, devices):
         delete_volume(clients.volume, ctxt, uuid, volume_id)
-    if copying:
-        drop_snapshots(clients.image, ctxt, uuid)
+    drop_images(clients.image, ctxt, uuid, images)
+
+
+def drop_images(image, ctxt, uuid, images):
+    """Delete the Images of a server. Raises Unavailable when they may be deleted later.
+
+    One that the image service refuses to delete stays: it is protected, for instance.
+    """
+    if images.copying:
+        drop_snapshots(image, ctxt, uuid)
+    if images.shelved:
+        try:
+            image.delete(ctxt, images.shelved, missing_ok=True)
+        except exception.StaleEpoch:
+            raise
+        except REFUSED as error:
+            LOG.warning('Image %s of server %s stays: %s', images.shelved, uuid, error)
 
 
 def drop_snapshots(image, ctxt, uuid):

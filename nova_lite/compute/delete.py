@@ -51,8 +51,8 @@ def delete(site, ctxt, host, instance):
         yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
         yield from jobs.persist(held.give_back)
-        if found['copying']:
-            yield from jobs.persist(release.drop_snapshots, site.image, ctxt, uuid)
+        images = release.Images(**found['images'])
+        yield from jobs.persist(release.drop_images, site.image, ctxt, uuid, images)
         yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
     except exception.NovaLiteError as error:
         LOG.warning('Server %s cannot be deleted: %s', uuid, error)

@@ -12,6 +12,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.clients import release
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -124,7 +125,7 @@ def start_delete(connection, ctxt, host, uuid, *, event):
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
         'kept_ports': _kept_ports(row),
-        'copying': actions.is_copying(connection, uuid),
+        'images': release.images_of(row, actions.is_copying(connection, uuid))._asdict(),
     }
 
 

@@ -25,7 +25,6 @@ from nova_lite.db.cell import migrations
 LOG = log.getLogger(__name__)
 
 DELETE_EVENT = 'compute_terminate_instance'
-SHELVED_IMAGE = 'shelved_image_id'
 EPOCHS_KEPT = datetime.timedelta(days=7)
 # Moves that end in error while there is a server to look at, and else have failed.
 INCOMPLETE = (
@@ -75,11 +74,8 @@ class Audit:
             row.uuid,
             devices,
             ports=row.network_info,
-            copying=self._read(actions.is_copying, row.uuid),
+            images=release.images_of(row, self._read(actions.is_copying, row.uuid)),
         )
-        image_id = row.system_metadata.get(SHELVED_IMAGE)
-        if image_id:
-            self._clients.image.delete(ctxt, image_id, missing_ok=True)
         self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 
 

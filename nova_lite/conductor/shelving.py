@@ -10,6 +10,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.clients import release
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import duties
 from nova_lite.conductor import move
@@ -28,7 +29,7 @@ RESERVE = 'reserve volumes'
 SHELVE_EVENT = 'compute_shelve_instance'
 OFFLOAD_EVENT = 'compute_shelve_offload_instance'
 # Keys of a server's system metadata while it is shelved; the names are nova's.
-SHELVED_AT, IMAGE_ID, HOST = 'shelved_at', 'shelved_image_id', 'shelved_host'
+SHELVED_AT, IMAGE_ID, HOST = 'shelved_at', release.SHELVED_IMAGE, 'shelved_host'
 
 
 def without_shelf(system_metadata):

@@ -142,8 +142,8 @@ class ConductorAPI(rpc.Interface):
         """The host begins to remove a server that is being deleted.
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
-        were there before the server], 'copying': whether an image of it was being made}
-        as they are now. Raises StateChanged when the server is another host's or is not
+        were there before the server], 'images': {'copying': whether some of it were being
+        made, 'shelved': id of the one that it is shelved in, or None}} as they are now. Raises StateChanged when the server is another host's or is not
         being deleted, and InstanceNotFound.
         """
 

@@ -9,6 +9,7 @@ import datetime
 
 from nova_lite import states
 from nova_lite.clients import image as image_client
+from nova_lite.clients import release
 from nova_lite.clients import volume as volume_client
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
@@ -20,7 +21,6 @@ PASSING = ('reserved', 'attaching', 'detaching')
 # Servers in these states keep the volumes that were reserved for them.
 RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)
 UPLOADING = ('queued', 'saving', 'importing', 'uploading')
-SHELVED_IMAGE = 'shelved_image_id'
 
 
 def _owner(attachment):
@@ -140,8 +140,11 @@ def temporary_images(picture):
         name = image['name'] or ''
         if image['id'] in moves:
             yield Finding('I5', f'image {image["id"]}', f'({name}) is left over from a move')
-        shelved = row is not None and image_client.SHELVED in image['properties']
-        if shelved and row.system_metadata.get(SHELVED_IMAGE) != image['id']:
+        if image_client.SHELVED not in image['properties']:
+            continue
+        if row is None and uuid in picture.mappings:
+            yield Finding('I5', f'image {image["id"]}', f'({name}) is of server {uuid}, deleted')
+        elif row is not None and row.system_metadata.get(release.SHELVED_IMAGE) != image['id']:
             yield Finding(
                 'I5', f'image {image["id"]}', f'({name}) is not what server {uuid} was shelved in'
             )

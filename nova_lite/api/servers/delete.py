@@ -157,22 +157,10 @@ def _delete_or_keep(req, server, keep_s):
     # It is going to be deleted, whoever gets to it.
     _count_no_more(req, server)
     _delete_now(req, server)
-    _drop_shelved_image(req, server)
 
 
 def _count_no_more(req, server):
     req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
-
-
-def _drop_shelved_image(req, server):
-    """Of a server that is deleted no shelved image stays, unless it is refused."""
-    image_id = server.row.system_metadata.get('shelved_image_id')
-    if not image_id:
-        return
-    try:
-        req.app.image.delete(req.ctxt, image_id, missing_ok=True)
-    except exception.NovaLiteError as error:
-        LOG.warning('Image %s of server %s is left over: %s', image_id, server.uuid, error)
 
 
 def _confirm_first(req, server, *, delete):

@@ -29,7 +29,10 @@ class Attaching(neighbours.Volume):
 class ReleaseTest(testtools.TestCase):
     def release(self, volume, **device):
         clients = types.SimpleNamespace(
-            placement=neighbours.Placement(), network=neighbours.Network(), volume=volume
+            placement=neighbours.Placement(),
+            network=neighbours.Network(),
+            volume=volume,
+            image=neighbours.Image(),
         )
         release.release(clients, None, 'server', [{**DEVICE, **device}], ports=())
 

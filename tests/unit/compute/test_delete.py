@@ -7,7 +7,9 @@ import testtools
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import release
 from nova_lite.compute import jobs
+from nova_lite.db.cell import instances
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
@@ -109,6 +111,31 @@ class TestDelete(Base):
         self.assertEqual(made, left)
         for volume_id in made:
             self.cell.volume.volumes.pop(volume_id)
+        self.check_gone(uuid)
+
+    def shelved(self):
+        """A server whose guest is on its host and whose disk is an image too."""
+        uuid = self.boot()
+        self.cell.image.add_image(IMAGE, image_type='snapshot', instance_uuid=uuid, status='active')
+        values = {'vm_state': 'shelved', 'system_metadata': {release.SHELVED_IMAGE: IMAGE}}
+        self.cell.db.write(instances.update, uuid, values)
+        return uuid
+
+    def test_the_image_it_is_shelved_in_goes_too(self):
+        uuid = self.shelved()
+        away = exception.Unavailable(service='image', reason='test')
+        self.cell.image.fail('delete', away, times=1)
+        self.cell.delete(uuid)
+        self.cell.run_dry()
+        self.assertEqual({}, self.cell.image.images)
+        self.check_gone(uuid)
+
+    def test_a_protected_image_stays(self):
+        uuid = self.shelved()
+        self.cell.image.fail('delete', exception.Forbidden('Image is protected.'))
+        self.cell.delete(uuid)
+        self.assertEqual([IMAGE], list(self.cell.image.images))
+        self.cell.image.images.clear()
         self.check_gone(uuid)
 
     def test_guest_is_lost(self):

@@ -134,6 +134,16 @@ class ImagesTest(base.VerifyTest):
         self.set(system_metadata={'shelved_image_id': 'an image'})
         self.assertEqual([], self.have(properties=properties))
 
+    def test_of_a_shelved_server_that_is_deleted(self):
+        properties = {'instance_uuid': 'gone', image.SHELVED: 'True'}
+        # Of another nova, whose images the same service holds.
+        self.assertEqual([], self.have(properties=properties))
+        self.picture.mappings['gone'] = base.Row(cell_id=1, queued_for_delete=True)
+        self.assertEqual(
+            ['I5 image an image: (name-shelved) is of server gone, deleted'],
+            self.have(properties=properties),
+        )
+
     def test_of_a_user_who_named_it_as_if_the_server_was_shelved(self):
         self.assertEqual([], self.have())
 

@@ -60,7 +60,8 @@ class TestRaces(RacingCase):
     def test_shelved(self):
         uuid = self.delete(ACTIVE, SHELVED)
         self.assertEqual('deleting', self.api.row(uuid).task_state)
-        self.assertEqual({}, self.api.neighbours.image.images)
+        # Its host deletes the image before it ends the record.
+        self.assertEqual(['delete_instance'], [method for method, _arguments in self.sent()])
 
     def test_deleted(self):
         """Another request was faster, and all is done."""
