@@ -1,5 +1,7 @@
 """Racing clients: each chooses servers and operations by its own seeded generator."""
 
+import typing
+
 from nova_lite import runtime
 from tests.chaos import caller
 
@@ -10,11 +12,20 @@ MOST_SERVERS = 24
 DELETES, SENSELESS = 0.06, 0.08
 FLAVORS = ('m1.tiny', 'm1.small')
 MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
-DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
-POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
+DEVICES = (
+    'attach_volume',
+    'detach_volume',
+    'swap_volume',
+    'attach_interface',
+    'detach_interface',
+)
+POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve')
+COPIES = ('snapshot', 'backup')
+RECORDS = ('rename', 'metadata', 'lock', 'unlock')
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *DEVICES, 'rename', 'metadata'),
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *DEVICES, *COPIES, *RECORDS),
+    'MIGRATING': ('abort', 'force_complete'),
     'SHUTOFF': ('start', 'start', 'resize', 'migrate', 'shelve', 'attach_volume'),
     'PAUSED': ('unpause',),
     'SUSPENDED': ('resume',),
@@ -29,15 +40,23 @@ SIMPLE = {
     'suspend': 'suspend', 'resume': 'resume', 'rescue': 'rescue', 'unrescue': 'unrescue',
     'shelve': 'shelve', 'offload': 'shelveOffload', 'unshelve': 'unshelve',
     'confirm': 'confirmResize', 'revert': 'revertResize', 'migrate': 'migrate',
+    'lock': 'lock', 'unlock': 'unlock',
 }  # fmt: skip
 
 
-class Client:
-    """One racing client, to be run in a thread. stop: an Event; hosts: names"""
+class World(typing.NamedTuple):
+    """What all clients share. hosts: names; groups: ids of server groups"""
 
-    def __init__(self, cloud, ledger, number, *, seed, stop, hosts):
+    hosts: list
+    groups: list
+
+
+class Client:
+    """One racing client, to be run in a thread. stop: an Event; world: a World"""
+
+    def __init__(self, cloud, ledger, number, *, seed, stop, world):
         self._rng = runtime.seeded_random(f'{seed}/client-{number}')
-        self._name, self._stop, self._hosts = f'client-{number}', stop, hosts
+        self._name, self._stop, self._world = f'client-{number}', stop, world
         self._ledger, self._made = ledger, 0
         self._caller = caller.Caller(cloud, ledger, self._name)
         self._image = cloud.image_id('cirros')
@@ -94,10 +113,11 @@ class Client:
         if many:
             server |= {'min_count': 2, 'max_count': 2, 'return_reservation_id': True}
         elif self._rng.random() < 0.3:
-            root = {'boot_index': 0, 'source_type': 'image', 'uuid': self._image}
-            volume = {'destination_type': 'volume', 'volume_size': 1, 'delete_on_termination': True}
-            server['block_device_mapping_v2'] = [{**root, **volume}]
-        code, found = self._caller.send('create', 'POST', '/servers', {'server': server})
+            server['block_device_mapping_v2'] = [self._root()]
+        body = {'server': server}
+        if self._rng.random() < 0.2:
+            body['os:scheduler_hints'] = {'group': self._rng.choice(self._world.groups)}
+        code, found = self._caller.send('create', 'POST', '/servers', body)
         if code != 202:
             # What became of a request that was not answered is for the lists to say.
             return
@@ -108,6 +128,14 @@ class Client:
                 self._ledger.accepted(each['id'], each['name'])
         else:
             self._ledger.accepted(found['server']['id'], server['name'])
+
+    def _root(self):
+        """Return a root disk that is a volume: made with the server, or before."""
+        root = {'boot_index': 0, 'destination_type': 'volume', 'delete_on_termination': True}
+        volume = self._volume(imageRef=self._image) if self._rng.random() < 0.5 else None
+        if volume is not None:
+            return {**root, 'source_type': 'volume', 'uuid': volume}
+        return {**root, 'source_type': 'image', 'uuid': self._image, 'volume_size': 1}
 
     def _do_delete(self, server):
         self._ledger.ending(server['id'])
@@ -122,11 +150,28 @@ class Client:
         self._act(server, 'resize', 'resize', flavor)
 
     def _do_cross(self, server):
-        self._act(server, 'migrate to host', 'migrate', {'host': self._rng.choice(self._hosts)})
+        self._act(
+            server, 'migrate to host', 'migrate', {'host': self._rng.choice(self._world.hosts)}
+        )
 
     def _do_live_migrate(self, server):
         content = {'host': None, 'block_migration': 'auto'}
         self._act(server, 'live-migrate', 'os-migrateLive', content)
+
+    def _do_abort(self, server):
+        for path in self._live(server):
+            self._caller.send('abort live migration', 'DELETE', path)
+
+    def _do_force_complete(self, server):
+        for path in self._live(server):
+            body = {'force_complete': None}
+            self._caller.send('force live migration', 'POST', f'{path}/action', body)
+
+    def _live(self, server):
+        """Return the paths of the server's live migrations that run."""
+        path = f'/servers/{server["id"]}/migrations'
+        _code, found = self._caller.send('list live migrations', 'GET', path)
+        return [f'{path}/{each["id"]}' for each in found.get('migrations', ())]
 
     def _do_reboot_soft(self, server):
         self._act(server, 'reboot', 'reboot', {'type': 'SOFT'})
@@ -136,6 +181,10 @@ class Client:
 
     def _do_snapshot(self, server):
         self._act(server, 'snapshot', 'createImage', {'name': f'{self._name}-image'})
+
+    def _do_backup(self, server):
+        content = {'name': f'{self._name}-backup', 'backup_type': 'daily', 'rotation': 1}
+        self._act(server, 'backup', 'createBackup', content)
 
     def _do_rename(self, server):
         body = {'server': {'description': f'by {self._name}'}}
@@ -147,23 +196,41 @@ class Client:
 
     # ---- devices ----
 
+    def _volume(self, **more):
+        """Make a volume and return its id; None when it is refused."""
+        body = {'volume': {'size': 1, 'name': self._name, **more}}
+        code, found = self._caller.volume('make volume', 'POST', '/volumes', body)
+        return found['volume']['id'] if code == 202 else None
+
     def _do_attach_volume(self, server):
-        code, found = self._caller.volume(
-            'make volume', 'POST', '/volumes', {'volume': {'size': 1, 'name': self._name}}
-        )
-        if code != 202:
-            return
-        body = {'volumeAttachment': {'volumeId': found['volume']['id']}}
-        path = f'/servers/{server["id"]}/os-volume_attachments'
-        self._caller.send('attach volume', 'POST', path, body)
+        volume = self._volume()
+        if volume is not None:
+            path = f'/servers/{server["id"]}/os-volume_attachments'
+            body = {'volumeAttachment': {'volumeId': volume}}
+            self._caller.send('attach volume', 'POST', path, body)
 
     def _do_detach_volume(self, server):
+        path = self._attached(server)
+        if path is not None:
+            self._caller.send('detach volume', 'DELETE', path)
+
+    def _do_swap_volume(self, server):
+        path = self._attached(server)
+        volume = self._volume() if path is not None else None
+        if volume is not None:
+            # As while the volume service moves it, which is when it asks for a swap.
+            action = {'os-reset_status': {'migration_status': 'migrating'}}
+            old = path.rpartition('/')[2]
+            self._caller.volume('move volume', 'POST', f'/volumes/{old}/action', action)
+            body = {'volumeAttachment': {'volumeId': volume}}
+            self._caller.send('swap volume', 'PUT', path, body)
+
+    def _attached(self, server):
+        """Return the path of one of the server's attached volumes, or None."""
         path = f'/servers/{server["id"]}/os-volume_attachments'
         _code, found = self._caller.send('list volumes', 'GET', path)
         attached = found.get('volumeAttachments', ())
-        if attached:
-            volume = self._rng.choice(attached)['volumeId']
-            self._caller.send('detach volume', 'DELETE', f'{path}/{volume}')
+        return f'{path}/{self._rng.choice(attached)["volumeId"]}' if attached else None
 
     def _do_attach_interface(self, server):
         body = {'interfaceAttachment': {'net_id': self._network}}

@@ -13,6 +13,7 @@ from tests.chaos import watchers
 from tests.fixtures import process_cloud
 
 CLIENTS, CELLS, HOSTS = 6, 2, 3
+POLICIES = ('affinity', 'anti-affinity')
 # A client that waits for an answer and a nemesis that waits for recovery end by then.
 END_S = 300
 # What is lost is missed soon, and a guest that a deletion without its host has left is
@@ -39,13 +40,9 @@ class Run:
         self.ledger = ledger_module.Ledger(path)
         self._stop, self._stop_harm = runtime.Event(), runtime.Event()
         self.nemesis = nemesis.Nemesis(cloud, self.ledger, seed=seed, stop=self._stop_harm)
-        hosts = [
-            host
-            for cell in cloud.cloud.places.cell_names
-            for host in cloud.cloud.places.hosts(cell)
-        ]
+        world = clients.World(_hosts(cloud), _groups(cloud))
         self._clients = [
-            clients.Client(cloud, self.ledger, number, seed=seed, stop=self._stop, hosts=hosts)
+            clients.Client(cloud, self.ledger, number, seed=seed, stop=self._stop, world=world)
             for number in range(CLIENTS)
         ]
         self.lister = watchers.Lister(cloud, self.ledger, self._stop)
@@ -99,6 +96,17 @@ class Run:
         lines += [str(violation) for violation in self.ledger.violations]
         lines.append(f'{len(self.ledger.violations)} violations')
         return lines
+
+
+def _hosts(cloud):
+    places = cloud.cloud.places
+    return [host for cell in places.cell_names for host in places.hosts(cell)]
+
+
+def _groups(cloud):
+    """Make a server group of each policy that can be broken, and return their ids."""
+    make = cloud.admin.compute.create_server_group
+    return [make(name=policy, policy=policy).id for policy in POLICIES]
 
 
 def _codes(codes):
