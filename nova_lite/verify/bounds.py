@@ -8,7 +8,7 @@ import math
 class Bounds:
     """Ages in seconds.
 
-    work: of a task state, a saga, a build or an event that has not ended
+    work: of a task state, a saga, its clean-up, a build or an event that has not ended
     audit: of a difference that a periodic audit repairs, by the default intervals
     power: the same of a difference between the power of a guest and that on record
     limits: whether a use above a quota's limit is a finding: it is none where a limit

@@ -187,6 +187,7 @@ CHECKS = (
 BOUNDED = (
     guests.power,
     work.ended,
+    work.owed,
     late_claims,
     work.events,
     storage.uploads,

@@ -3,6 +3,8 @@
 import collections
 
 from nova_lite import states
+from nova_lite.saga import cleaning
+from nova_lite.saga import journal
 from nova_lite.saga import step
 from nova_lite.verify import findings
 from nova_lite.verify import holdings
@@ -47,7 +49,9 @@ def ended(picture, bounds):
         elif row.vm_state == states.VmState.BUILDING:
             yield Finding('I7', f'server {row.uuid}', f'in {cell.name} has been BUILD for too long')
     for saga in picture.sagas:
-        if saga.active_for and is_old(saga.created_at):
+        # One that cleans up may hold its server for it: see `owed`.
+        cleans = saga.state == journal.CLEANING
+        if saga.active_for and not cleans and is_old(saga.created_at):
             yield Finding(
                 'I6',
                 f'saga {saga.uuid} ({saga.kind})',
@@ -60,6 +64,19 @@ def ended(picture, bounds):
 
 def _is_old(picture, moment, bounds):
     return (picture.now - moment).total_seconds() >= bounds.work
+
+
+def owed(picture, bounds):
+    """I6: a saga that has ended for its server cleans up within a bound."""
+    for saga in picture.sagas:
+        if saga.state == journal.CLEANING and _is_old(picture, saga.finished_at, bounds):
+            duties = saga.data.get(cleaning.DUTIES) or ()
+            steps = sorted(f'{duty["step"]} ({duty["error"]})' for duty in duties)
+            yield Finding(
+                'I6',
+                f'saga {saga.uuid} ({saga.kind})',
+                f'of server {saga.instance_uuid} has yet to clean up: {", ".join(steps)}',
+            )
 
 
 def events(picture, bounds):

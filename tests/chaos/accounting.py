@@ -5,7 +5,7 @@ from nova_lite.db.api import sagas
 from tests.chaos import caller
 
 SETTLE_S, GONE_S = 240, 240
-# Audits, and sagas that clean up 30 s after a failure, have repaired everything by then.
+# Audits have repaired everything by then; sagas that clean up are waited for besides.
 AUDITED_S = 90
 RUNNING = ('ACTIVE', 'PAUSED', 'RESCUE')
 # Power states of a guest that runs or has its memory.

@@ -4,12 +4,10 @@ import contextlib
 import glob
 import os
 
-from nova_lite.cmd import state_dir
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import processes
 from nova_lite.cmd.cloud import supervisor
-from nova_lite.db import engine
 from nova_lite.virt.sim import census
 from tests.crash import cases
 from tests.crash import points
@@ -133,9 +131,7 @@ class CrashCloud(process_cloud.ProcessCloud):
         if self.far_database is not None:
             self.useFixture(self.far_database).create_database(FAR)
         super()._setUp()
-        self.api_db = engine.Database(
-            state_dir.control_conf(self.state_dir).api_database.connection
-        )
+        self.api_db = self.open_api_database()
         self.addCleanup(self.api_db.dispose)
 
     def processes(self, settings):

@@ -64,6 +64,9 @@ class CleaningTest(base.CloudTest):
         self.hands.detach(self.server, volume)
         uuid = self.dirty(Silent.kind)
         self.assertEqual('detaching', self.hands.volume_status(volume))
+        # No test may end so.
+        named = [found.what for found in self.cloud.findings(settle_s=0)]
+        self.assertIn(f'saga {uuid} ({Silent.kind})', named)
         self.hands.attached(self.server, other)
         self.answers.set()
         self.wait_clean(uuid)

@@ -41,7 +41,11 @@ def add_parser(commands):
     state_dir.add_option(parser)
     for option, default, text in (
         ('--settle', 10.0, 'time for which a finding must stay to count; 0 reads one picture'),
-        ('--bound', defaults.work, 'age at which a task state, saga, build or event is stuck'),
+        (
+            '--bound',
+            defaults.work,
+            'age at which a task state, saga, its clean-up, a build or an event is stuck',
+        ),
         ('--audit-bound', defaults.audit, 'age up to which an audit may yet repair a difference'),
     ):
         parser.add_argument(

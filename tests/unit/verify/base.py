@@ -82,7 +82,7 @@ def saga(**columns):
     """A saga that works at the server."""
     values = {'uuid': 'a saga', 'kind': 'resize', 'step': 's', 'state': 'running', 'data': {}}
     owned = {'instance_uuid': SERVER, 'active_for': SERVER, 'created_at': NOW}
-    return Row(**{**values, **owned, **columns})
+    return Row(**{**values, **owned, 'finished_at': None, **columns})
 
 
 def migration(**columns):

@@ -77,6 +77,28 @@ class WorkTest(base.VerifyTest):
             ['I6 saga a saga (resize): of server a server has not ended; at s'], self.found()
         )
 
+    def test_saga_that_does_not_get_clean(self):
+        """However long its server is free; it may hold the server again, to clean up."""
+        duty = {'step': 'unbind', 'alone': True, 'data': {}, 'error': 'Unavailable: why'}
+        for active_for in (None, base.SERVER):
+            cleans = base.saga(
+                active_for=active_for,
+                state='cleaning',
+                created_at=base.LONG_AGO,
+                finished_at=base.LONG_AGO,
+                data={'_duties': [duty], '_left': {'unbind': 'why'}},
+            )
+            self.picture.sagas = [cleans]
+            self.assertEqual(
+                [
+                    'I6 saga a saga (resize): of server a server has yet to clean up: '
+                    'unbind (Unavailable: why)'
+                ],
+                self.found(),
+            )
+            cleans.finished_at = base.NOW
+            self.assertEqual([], self.found())
+
     def test_saga_that_left_something(self):
         self.picture.sagas = [base.saga(active_for=None, data={'_left': {'x': 'why'}})]
         self.assertEqual([], self.found())
