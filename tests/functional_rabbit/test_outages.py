@@ -6,9 +6,12 @@ import testtools
 from testtools import content
 
 from nova_lite import conf as conf_module
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import service
 from nova_lite.cmd.cloud import layout
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
 from tests.fixtures import boots
 from tests.fixtures import mariadb
 from tests.fixtures import moving
@@ -24,6 +27,12 @@ ACCEPT_S = SETTLE_S = 180
 DATABASE_USERS = ('super-conductor.top', 'conductor.cell1', 'scheduler.top', 'api.top')
 BOOTS, BEFORE, MOVES = 12, 4, 4
 SETTLED = ('ACTIVE', 'ERROR', 'VERIFY_RESIZE')
+# A move asks what is away for about as long as the outage lasts; then it is undone, and
+# says so with one of these.
+AWAY = {
+    cls.__name__
+    for cls in (exception.Unavailable, exception.MessagingTimeout, exception.CellTimeout)
+}
 
 
 class OutagesCase(testtools.TestCase):
@@ -99,7 +108,8 @@ class TestUnderLoad(OutagesCase):
             lambda: [self._act(server, 'migrate', {'host': 'cell2-host1'}) for server in movers],
             {*DATABASE_USERS, 'api.top.2', 'compute.cell1'},
         )
-        moved = [server for server in self._settled() if server.status == 'VERIFY_RESIZE']
+        self._settled()
+        moved = self._done(movers, 'VERIFY_RESIZE', undone='ACTIVE')
         self._outage(
             'database',
             [self.cloud.database],
@@ -107,6 +117,7 @@ class TestUnderLoad(OutagesCase):
             {*DATABASE_USERS, 'api.top.2', 'conductor.cell2', 'placement.top'},
         )
         self._settled()
+        self._done(moved, 'ACTIVE', undone='VERIFY_RESIZE')
         self.cloud.wait_for(lambda: not self.cloud.orphan_queues(), 'no orphan queue', BACK_S)
         self.assertEqual([], self.cloud.findings())
         self.assertEqual(
@@ -186,6 +197,40 @@ class TestUnderLoad(OutagesCase):
         self.assertEqual({}, failed)
         return found
 
+    def _done(self, movers, status, *, undone):
+        """Those whose move was done, and only they have the status.
+
+        The others have the status `undone`; their moves say that something was away.
+        """
+        rows = self._sagas(movers)
+        statuses = {each.id: each.status for each in self.cloud.admin.compute.servers()}
+        done = [each for each in movers if journal.outcome(rows[each.id]) == journal.DONE]
+        found = {each.name: (statuses[each.id], _error(rows[each.id])) for each in movers}
+        self.addDetail(f'moves to {status}', content.text_content(f'{found}\n'))
+        wanted = {
+            each.name: (status, None) if each in done else (undone, found[each.name][1])
+            for each in movers
+        }
+        self.assertEqual(wanted, found)
+        self.assertLessEqual({error for _status, error in found.values()}, {None, *AWAY})
+        return done
+
+    def _sagas(self, movers):
+        """{server id: its newest saga}, once they have ended for their servers."""
+        api_db = self.cloud.open_api_database()
+        self.addCleanup(api_db.dispose)
+
+        def ended():
+            found = {each.id: api_db.read(sagas.every, instance_uuid=each.id)[0] for each in movers}
+            return found if all(map(journal.outcome, found.values())) else None
+
+        return self.cloud.wait_for(ended, 'the moves to end', SETTLE_S)
+
     def _fault(self, server):
         """Return the message of a server's fault."""
         return (self.cloud.admin.compute.get_server(server.id).fault or {}).get('message', '')
+
+
+def _error(saga):
+    """Return the class of the error for which a saga was undone; None if it was done."""
+    return None if journal.outcome(saga) == journal.DONE else saga.error['type']
