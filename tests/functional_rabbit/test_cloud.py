@@ -9,6 +9,7 @@ import signal
 
 import testtools
 
+from nova_lite import runtime
 from nova_lite.cmd import verify
 from tests.fixtures import boots
 from tests.fixtures import mariadb
@@ -24,6 +25,8 @@ MOVES = 10
 ACCEPT_S = 120
 SETTLE_S = 120
 RESTART_S = 180
+# To stop takes less than 5 s where nothing else runs.
+STOPPED_S = 20
 KINDS = (
     'super-conductor.top',
     'scheduler.top',
@@ -126,6 +129,9 @@ class TestStopped(CloudCase):
         self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
         self._end_moves(stage, emigrants)
         self._nothing_left()
+        began = runtime.monotonic()
+        self.cloud.stop()
+        self.assertLess(runtime.monotonic() - began, STOPPED_S)
 
     def _emigrant(self, stage, number):
         """A server in cell1; every second one with a port and a volume."""
