@@ -79,12 +79,12 @@ class Disposals:
 def _withdraw(world, ctxt, request):
     """Clear up after a withdrawn build once more, and forget it when nothing can come later.
 
-    A scheduler may have been asked to claim for it shortly before it was withdrawn.
+    A scheduler may have been asked to claim for it shortly before it was withdrawn. It may
+    take the message at the end of the call's timeout, and then needs time for the claim.
     """
-    cleared = disposal.withdraw(world, ctxt, request)
-    age = (runtime.naive_now() - request.created_at).total_seconds()
-    if cleared and age >= interface.LONG:
-        world.api_db.write(build_requests.forget, request.instance_uuid, request.epoch)
+    if disposal.withdraw(world, ctxt, request):
+        age_s = interface.LONG + world.conf.conductor.build_lease_s
+        world.api_db.write(build_requests.forget_old, request.instance_uuid, request.epoch, age_s)
 
 
 def _abandoned(connection, idle_s):

@@ -100,7 +100,7 @@ def given_back(picture, bounds):
     """I5: what was reserved for a server that is none any more, or never was, is given back."""
     for attachment in picture.attachments:
         request = picture.withdrawn.get(_owner(attachment))
-        if request and (picture.now - request.created_at).total_seconds() >= bounds.work:
+        if request and (picture.now - request.withdrawn_at).total_seconds() >= bounds.work:
             yield Finding(
                 'I5',
                 f'attachment {attachment["id"]}',

@@ -114,6 +114,21 @@ class Clocks:
             {(row.instance_uuid, row.epoch, row.withdrawn) for row in found},
         )
 
+    def test_withdrawn_builds(self):
+        api_db = self.useFixture(database.ApiDatabase())
+        uuid = runtime.new_uuid()
+        api_db.write(build_requests.create, [{**test_leases.REQUEST, 'instance_uuid': uuid}], 300)
+        withdrawn = api_db.write(build_requests.withdraw, uuid, 300)
+        api_db.write(build_requests.forget_old, uuid, withdrawn.epoch, 60)
+        (row,) = api_db.read(lambda c: c.execute(build_requests.TABLE.select()).all())
+        earlier = row.withdrawn_at - datetime.timedelta(seconds=60)
+        api_db.write(
+            lambda c: c.execute(build_requests.TABLE.update().values(withdrawn_at=earlier))
+        )
+        api_db.write(build_requests.forget_old, uuid, withdrawn.epoch, 60)
+        found = api_db.read(lambda c: c.execute(build_requests.TABLE.select()).all())
+        self.assertEqual([], found)
+
     def test_heartbeats(self):
         cell = self.useFixture(database.CellDatabase())
         self.db = cell

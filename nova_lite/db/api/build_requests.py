@@ -31,7 +31,8 @@ def create(connection, values, lease_s=None):
 
 def intend(connection, values, *, lease_s):
     """Add intents (as of `create`), which are cleared up after when the lease is over."""
-    create(connection, [{**each, 'withdrawn': True} for each in values], lease_s)
+    intents = [{**each, 'withdrawn': True} for each in values]
+    rows.insert(connection, TABLE, intents, **_intended(lease_s))
 
 
 def redeem(connection, uuids):
@@ -42,14 +43,19 @@ def redeem(connection, uuids):
 
 def renew_intents(connection, uuids, *, lease_s):
     """Start the lease of intents again. Raises Conflict, see `_lost`."""
-    lease = {'lease_until': clock.after(lease_s)}
-    if rows.change(connection, TABLE, {}, computed=lease, **_intents(uuids)) != len(uuids):
+    computed = _intended(lease_s)
+    if rows.change(connection, TABLE, {}, computed=computed, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
 def abandon(connection, uuids):
     """Prevent these intents from being redeemed; waits for a transaction that does it now."""
     rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
+
+
+def _intended(lease_s):
+    """Return the computed columns of intents: withdrawn now, unless they are redeemed."""
+    return {'lease_until': clock.after(lease_s), 'withdrawn_at': clock.now()}
 
 
 def _intents(uuids):
@@ -129,7 +135,12 @@ def withdraw(connection, uuid, lease_s):
     connection.execute(
         TABLE.update()
         .where(TABLE.c.id == row.id)
-        .values(withdrawn=True, epoch=row.epoch + 1, lease_until=clock.after(lease_s))
+        .values(
+            withdrawn=True,
+            withdrawn_at=clock.now(),
+            epoch=row.epoch + 1,
+            lease_until=clock.after(lease_s),
+        )
     )
     return rows.find(connection, TABLE, id=row.id)
 
@@ -137,6 +148,18 @@ def withdraw(connection, uuid, lease_s):
 def forget(connection, uuid, epoch):
     """Remove a withdrawn build request that this epoch owns. uuid: one server's or several"""
     rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=True)
+
+
+def forget_old(connection, uuid, epoch, age_s):
+    """As `forget`, if the request was withdrawn `age_s` seconds ago or earlier."""
+    connection.execute(
+        TABLE.delete().where(
+            TABLE.c.instance_uuid == uuid,
+            TABLE.c.epoch == epoch,
+            TABLE.c.withdrawn.is_(True),
+            TABLE.c.withdrawn_at <= clock.after(-age_s),
+        )
+    )
 
 
 def take_over(connection, lease_s, limit=20, besides=()):

@@ -58,6 +58,7 @@ class BuildRequest(types.Timestamps, Base):
     failures: how often it failed for a reason of its own, and not of a service's
     withdrawn: the user deleted the server, or it is not accepted yet; what is left of it
         is cleared away
+    withdrawn_at: when it was withdrawn, by the clock of the database
     """
 
     __tablename__ = 'build_requests'
@@ -73,6 +74,7 @@ class BuildRequest(types.Timestamps, Base):
     epoch: Mapped[int] = column(sa.Integer, default=0)
     failures: Mapped[int] = column(sa.Integer, default=0)
     withdrawn: Mapped[bool] = column(sa.Boolean, default=False)
+    withdrawn_at: Mapped[object | None] = column(types.Time)
     lease_until: Mapped[object] = column(types.Time, index=True)
 
 

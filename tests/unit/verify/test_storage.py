@@ -48,8 +48,8 @@ class ConnectionsTest(base.VerifyTest):
 
     def test_of_a_server_that_is_withdrawn(self):
         """It may never have been accepted."""
-        request = base.Row(instance_uuid='gone', created_at=base.NOW, lease_until=base.NOW)
-        self.picture.withdrawn = {'gone': request}
+        times = {'created_at': base.LONG_AGO, 'withdrawn_at': base.NOW, 'lease_until': base.NOW}
+        self.picture.withdrawn = {'gone': base.Row(instance_uuid='gone', **times)}
         self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
         self.assertEqual(
             ['I5 attachment x: was not given back when server gone was withdrawn'],
@@ -91,7 +91,7 @@ class VolumesTest(base.VerifyTest):
     def test_reserved_for_a_server_that_is_withdrawn(self):
         self.picture.withdrawn = {
             base.SERVER: base.Row(
-                instance_uuid=base.SERVER, created_at=base.NOW, lease_until=base.NOW
+                instance_uuid=base.SERVER, withdrawn_at=base.NOW, lease_until=base.NOW
             )
         }
         self.assertEqual([], self.have(status='reserved'))

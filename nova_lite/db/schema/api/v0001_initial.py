@@ -43,6 +43,7 @@ sa.Table(
     sa.Column('epoch', sa.Integer(), nullable=False),
     sa.Column('failures', sa.Integer(), nullable=False),
     sa.Column('withdrawn', sa.Boolean(), nullable=False),
+    sa.Column('withdrawn_at', types.Time()),
     sa.Column('lease_until', types.Time(), nullable=False, index=True),
     sa.Column('created_at', types.Time(), nullable=False),
     sa.Column('updated_at', types.Time()),

@@ -87,7 +87,7 @@ class Sweeping:
         # No scheduler that was asked to claim for it can answer any more.
         values = {
             'lease_until': past,
-            'created_at': past - datetime.timedelta(seconds=interface.LONG),
+            'withdrawn_at': past - datetime.timedelta(seconds=interface.LONG),
         }
         self.api.api_db.write(lambda c: c.execute(table.update().values(values)))
         boss.sweep_builds()

@@ -1,7 +1,5 @@
 """Leases and wake-ups: compared by the clock of the database, whatever a process's says."""
 
-import datetime
-
 import testtools
 
 from nova_lite import context
@@ -24,22 +22,10 @@ REQUEST = {
 HOUR = 3600
 
 
-class SkewedRuntime(clock.ManualRuntime):
-    """A process whose own clock is ahead of the database's by `skew_s`."""
-
-    skew_s = 0
-
-    def now(self):
-        return self.current + datetime.timedelta(seconds=self.skew_s)
-
-    def database_now(self):
-        return self.current
-
-
 class Base(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.clock = self.useFixture(clock.Installed(SkewedRuntime())).runtime
+        self.clock = self.useFixture(clock.Installed(clock.SkewedRuntime())).runtime
         self.db = self.useFixture(database.ApiDatabase())
 
 
@@ -164,3 +150,34 @@ class TestBuildRequests(Base):
         self.clock.advance(31)
         found = self.db.write(build_requests.take_over_withdrawn, 30)
         self.assertEqual([uuid], [row.instance_uuid for row in found])
+
+    def test_forgotten_by_age(self):
+        uuid, _other = sorted(self.create(60))
+        self.clock.advance(HOUR)
+        epoch = self.db.write(build_requests.withdraw, uuid, 30).epoch
+        self.clock.advance(59)
+        self.clock.skew_s = HOUR
+        self.db.write(build_requests.forget_old, uuid, epoch, 60)
+        self.assertEqual(2, self.count())
+        self.clock.skew_s = -HOUR
+        self.clock.advance(1)
+        self.db.write(build_requests.forget_old, uuid, epoch + 1, 60)
+        self.assertEqual(2, self.count())
+        self.db.write(build_requests.forget_old, uuid, epoch, 60)
+        self.assertEqual(1, self.count())
+
+    def test_the_age_of_a_renewed_intent(self):
+        uuid = runtime.new_uuid()
+        values = [{**REQUEST, 'instance_uuid': uuid}]
+        self.db.write(build_requests.intend, values, lease_s=30)
+        self.clock.advance(20)
+        self.db.write(build_requests.renew_intents, [uuid], lease_s=30)
+        self.clock.advance(40)
+        self.db.write(build_requests.forget_old, uuid, 0, 60)
+        self.assertEqual(1, self.count())
+        self.clock.advance(20)
+        self.db.write(build_requests.forget_old, uuid, 0, 60)
+        self.assertEqual(0, self.count())
+
+    def count(self):
+        return len(self.db.read(lambda c: c.execute(build_requests.TABLE.select()).all()))
