@@ -200,6 +200,11 @@ class CrossCellResize(resize.Resize):
             # Not with the copy: of two members that come at once neither would see the other.
             host = self.destination.service_host
             self.there.write(group_policies.check, self.instance_uuid, host, group)
+            # Members that were in other cells before this move was on record there have not
+            # seen it, and a cell that did not answer the scheduler had none to it.
+            group_policies.check_other_cells(
+                self.world, group, cell=self.there.cell, host=host, own={self.instance_uuid}
+            )
 
     def drop_copy(self):
         self.there.purge(self.instance_uuid)

@@ -2,7 +2,9 @@
 
 import contextlib
 
+from nova_lite import cells
 from nova_lite import runtime
+from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
@@ -27,9 +29,13 @@ class GroupsMovingTest(moves_base.MovesTest):
         self.open = contextlib.ExitStack()
         self.addCleanup(self.open.close)
         self.only(*HOSTS)
-        body = {'server_group': {'name': 'apart', 'policy': 'anti-affinity'}}
-        self.group = self.api('POST', '/os-server-groups', body)['server_group']['id']
-        self.addCleanup(self.api, 'DELETE', f'/os-server-groups/{self.group}', status=204)
+        self.group = self.make_group('anti-affinity')
+
+    def make_group(self, policy):
+        body = {'server_group': {'name': policy, 'policy': policy}}
+        uuid = self.api('POST', '/os-server-groups', body)['server_group']['id']
+        self.addCleanup(self.api, 'DELETE', f'/os-server-groups/{uuid}', status=204)
+        return uuid
 
     def only(self, *hosts):
         """Let servers go to these hosts only, from now on."""
@@ -111,3 +117,24 @@ class GroupsMovingTest(moves_base.MovesTest):
         self.stage.act(second, 'migrate', {'host': OTHER})
         self.assertEqual(OTHER, self.cloud.wait(second, 'VERIFY_RESIZE').compute_host)
         self.crossing.idle(second)
+
+    def test_apart_by_a_scheduler_that_a_cell_does_not_answer(self):
+        """It takes the members in that cell for nowhere. The move reads that cell again."""
+        self.group = self.make_group('affinity')
+        first, second = (self.member(name, HOSTS[0]) for name in ('first', 'second'))
+        self.only(HOSTS[0], OTHER)
+        scheduler_cells = self.cloud.cloud.daemons['scheduler'].manager.world.cells
+        scatter, refused = scheduler_cells.scatter, runtime.Event()
+
+        def lose(function, *args, **options):
+            found = scatter(function, *args, **options)
+            if function is not group_places.of_servers:
+                return found
+            refused.set()
+            return {cell: cells.Unreachable('test') for cell in found}
+
+        self.patch(scheduler_cells, 'scatter', lose)
+        self.stage.act(first, 'migrate', {'host': OTHER})
+        self.stays(first)
+        self.assertTrue(refused.is_set())
+        self.assertEqual(second.compute_host, first.compute_host)
