@@ -1,0 +1,53 @@
+"""Requests of a simulated client: each is noted, and judged by its answer."""
+
+import json
+
+import requests
+
+from tests.sim import kernel
+
+VERSION = 'compute 2.96'
+# [api] device_timeout is a minute, and a request does a little before and after it.
+BOUND_S = 120
+PROJECT = 'c0ffee00c0ffee00c0ffee00c0ffee00'
+HEADERS = {
+    'X-User-Id': 'client',
+    'X-Project-Id': PROJECT,
+    'X-Roles': 'admin',
+    'X-Auth-Token': f'client:{PROJECT}',
+    'OpenStack-API-Version': VERSION,
+}
+LOST = 0
+
+
+class Caller:
+    """Sends requests for one client. who: its name; apis: addresses of the compute APIs"""
+
+    def __init__(self, network, ledger, who, apis):
+        self._network, self._ledger, self.who = network, ledger, who
+        self._apis, self._rng = apis, kernel.current().stream(f'caller {who}')
+
+    def send(self, what, method, path, body=None):
+        """Send a compute request; (code, decoded answer). The code is LOST without one."""
+        return self._send(what, method, f'http://{self._rng.choice(self._apis)}/v2.1{path}', body)
+
+    def neighbour(self, what, method, path, body=None):
+        """Send a request to the image, network or volume service; as `send`."""
+        return self._send(what, method, f'http://simcloud.sim{path}', body)
+
+    def _send(self, what, method, url, body):
+        now = kernel.current()
+        began = now.time()
+        headers, content = HEADERS, None
+        if body is not None:
+            headers, content = {**HEADERS, 'Content-Type': 'application/json'}, json.dumps(body)
+        now.log(f'{self.who}: {what}', f'{method} {url.partition(".sim")[2]} {content or ""}')
+        try:
+            answer = self._network.exchange(method, url, headers, body=content, timeout_s=BOUND_S)
+        except requests.RequestException as error:
+            code, text = LOST, f'{type(error).__name__}: {error}'
+        else:
+            code, text = answer.status, answer.body.decode()
+        now.log(f'{self.who}: {what} -> {code}', text if code == LOST or code >= 400 else '')
+        self._ledger.answered(self.who, what, f'{method} {url}', code=code, text=text, began=began)
+        return code, json.loads(text) if code != LOST and text[:1] in '{[' and text else {}

@@ -1,0 +1,210 @@
+"""Racing clients: each chooses servers and operations by its own seeded generator."""
+
+from tests.sim import kernel
+from tests.sim.workload import caller as caller_module
+
+# Chances: to delete, and to ask for something that the server's status does not allow.
+DELETES, SENSELESS = 0.08, 0.08
+FLAVORS = ('42', '1', '2')
+IMAGES = '/image/v2/images'
+POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
+DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
+MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
+# What may be asked of a server, by its status.
+ALLOWED = {
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename'),
+    'SHUTOFF': ('start', 'start', 'resize', 'migrate', 'cross', 'shelve', 'attach_volume'),
+    'PAUSED': ('unpause',),
+    'SUSPENDED': ('resume',),
+    'RESCUE': ('unrescue',),
+    'MIGRATING': ('abort', 'force'),
+    'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop'),
+    'SHELVED': ('unshelve', 'offload'),
+    'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
+    'ERROR': ('delete', 'reboot_hard'),
+}
+EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete'})
+SIMPLE = {
+    'stop': ('os-stop', None),
+    'start': ('os-start', None),
+    'pause': ('pause', None),
+    'unpause': ('unpause', None),
+    'suspend': ('suspend', None),
+    'resume': ('resume', None),
+    'rescue': ('rescue', None),
+    'unrescue': ('unrescue', None),
+    'shelve': ('shelve', None),
+    'offload': ('shelveOffload', None),
+    'unshelve': ('unshelve', None),
+    'confirm': ('confirmResize', None),
+    'revert': ('revertResize', None),
+    'migrate': ('migrate', None),
+    'reboot_soft': ('reboot', {'type': 'SOFT'}),
+    'reboot_hard': ('reboot', {'type': 'HARD'}),
+    'live_migrate': ('os-migrateLive', {'host': None, 'block_migration': 'auto'}),
+}
+
+
+class Client:
+    """One racing client, run in a thread.
+
+    plan: a plan.Plan, says how many there are of what
+    """
+
+    def __init__(self, caller, ledger, plan, hosts):
+        self._caller, self._ledger, self._plan = caller, ledger, plan
+        self._hosts = hosts
+        self._rng = kernel.current().stream(f'client {caller.who}')
+        self._made = 0
+        self._image = self._network = None
+
+    def run(self, until):
+        """Do one thing after the other until a virtual time."""
+        now = kernel.current()
+        while now.time() < until:
+            now.sleep(self._rng.expovariate(1 / self._plan.pause_s))
+            if now.time() < until:
+                self._once()
+
+    def _once(self):
+        if self._image is None and not self._look_around():
+            return
+        servers = self._ledger.standing()
+        if not servers or (len(servers) < self._plan.servers and self._rng.random() < 0.2):
+            self._create()
+            return
+        uuid = self._rng.choice(servers)
+        code, found = self._caller.send('show', 'GET', f'/servers/{uuid}')
+        if code != 200:
+            if code == 404 and uuid in self._ledger.standing():
+                self._ledger.violation(f'lost server {uuid}: GET answered 404')
+            return
+        self._operate(found['server'])
+
+    def _look_around(self):
+        code, found = self._caller.neighbour('images', 'GET', IMAGES)
+        if code == 200:
+            wanted = [each['id'] for each in found['images'] if each['name'] == 'cirros']
+            code, found = self._caller.neighbour('networks', 'GET', '/network/v2.0/networks')
+        if code != 200:
+            return False
+        networks = [each['id'] for each in found['networks'] if each['name'] == 'shared']
+        self._image, self._network = wanted[0], networks[0] if networks else None
+        return True
+
+    def _operate(self, server):
+        names = ALLOWED.get(server['status'], ())
+        if self._rng.random() < SENSELESS or not names:
+            names = EVERY
+        names = [name for name in names if name in self._plan.operations]
+        if not names or self._rng.random() < DELETES:
+            name = 'delete'
+        else:
+            name = self._rng.choice(names)
+        operation = getattr(self, f'_do_{name}', None)
+        if operation is not None:
+            operation(server)
+        else:
+            self._act(server, name, *SIMPLE[name])
+
+    def _act(self, server, what, action, content=None):
+        path = f'/servers/{server["id"]}/action'
+        self._caller.send(what, 'POST', path, {action: content})
+
+    # ---- servers come and go ----
+
+    def _create(self):
+        self._made += 1
+        networks = [{'uuid': self._network}] if self._network else 'none'
+        server = {
+            'name': f'{self._caller.who}-{self._made}',
+            'imageRef': self._image,
+            'flavorRef': self._rng.choice(FLAVORS[1:]),
+            'networks': self._rng.choice(['none', networks]),
+        }
+        many = self._rng.random() < 0.15
+        if many:
+            server |= {'min_count': 2, 'max_count': 2, 'return_reservation_id': True}
+        elif self._rng.random() < 0.3:
+            root = {'boot_index': 0, 'source_type': 'image', 'uuid': self._image}
+            volume = {'destination_type': 'volume', 'volume_size': 1, 'delete_on_termination': True}
+            server['block_device_mapping_v2'] = [{**root, **volume}]
+        code, found = self._caller.send('create', 'POST', '/servers', {'server': server})
+        if code != 202:
+            return
+        if many:
+            path = f'/servers?reservation_id={found["reservation_id"]}'
+            code, found = self._caller.send('list', 'GET', path)
+            for each in found.get('servers', ()):
+                self._ledger.accepted(each['id'], each['name'])
+        else:
+            self._ledger.accepted(found['server']['id'], server['name'])
+
+    def _do_delete(self, server):
+        self._ledger.ending(server['id'])
+        code, _found = self._caller.send('delete', 'DELETE', f'/servers/{server["id"]}')
+        if code in (204, 404):
+            self._ledger.gone[server['id']] = True
+
+    # ---- actions with a body ----
+
+    def _do_resize(self, server):
+        flavor = {'flavorRef': self._rng.choice(FLAVORS[1:])}
+        self._act(server, 'resize', 'resize', flavor)
+
+    def _do_cross(self, server):
+        self._act(server, 'cross', 'migrate', {'host': self._rng.choice(self._hosts)})
+
+    def _do_snapshot(self, server):
+        self._act(server, 'snapshot', 'createImage', {'name': f'{self._caller.who}-image'})
+
+    def _do_rename(self, server):
+        body = {'server': {'description': f'by {self._caller.who}'}}
+        self._caller.send('update', 'PUT', f'/servers/{server["id"]}', body)
+
+    def _migration(self, server):
+        path = f'/servers/{server["id"]}/migrations'
+        _code, found = self._caller.send('migrations', 'GET', path)
+        running = found.get('migrations') or [None]
+        return running[0] and f'{path}/{running[0]["id"]}'
+
+    def _do_abort(self, server):
+        if path := self._migration(server):
+            self._caller.send('abort', 'DELETE', path)
+
+    def _do_force(self, server):
+        if path := self._migration(server):
+            self._caller.send('force', 'POST', f'{path}/action', {'force_complete': None})
+
+    # ---- devices ----
+
+    def _do_attach_volume(self, server):
+        body = {'volume': {'size': 1, 'name': self._caller.who}}
+        path = f'/volume/v3/{caller_module.PROJECT}/volumes'
+        code, found = self._caller.neighbour('make volume', 'POST', path, body)
+        if code != 202:
+            return
+        body = {'volumeAttachment': {'volumeId': found['volume']['id']}}
+        path = f'/servers/{server["id"]}/os-volume_attachments'
+        self._caller.send('attach volume', 'POST', path, body)
+
+    def _do_detach_volume(self, server):
+        path = f'/servers/{server["id"]}/os-volume_attachments'
+        _code, found = self._caller.send('list volumes', 'GET', path)
+        attached = found.get('volumeAttachments', ())
+        if attached:
+            volume = self._rng.choice(attached)['volumeId']
+            self._caller.send('detach volume', 'DELETE', f'{path}/{volume}')
+
+    def _do_attach_interface(self, server):
+        body = {'interfaceAttachment': {'net_id': self._network}}
+        path = f'/servers/{server["id"]}/os-interface'
+        self._caller.send('attach interface', 'POST', path, body)
+
+    def _do_detach_interface(self, server):
+        path = f'/servers/{server["id"]}/os-interface'
+        _code, found = self._caller.send('list interfaces', 'GET', path)
+        attached = found.get('interfaceAttachments', ())
+        if attached:
+            port = self._rng.choice(attached)['port_id']
+            self._caller.send('detach interface', 'DELETE', f'{path}/{port}')

@@ -1,0 +1,1 @@
+"""What the simulated cloud runs on: files, databases, buses and HTTP without sockets."""

@@ -1,0 +1,85 @@
+"""The daemons of a simulated cloud, each in a process that can die and start again."""
+
+from nova_lite import conf as conf_module
+from nova_lite.cmd import wiring
+from nova_lite.cmd.cloud import layout
+from nova_lite.simcloud import app as simcloud
+from nova_lite.wsgi import front
+from nova_lite.wsgi import placement
+from tests.sim import kernel
+from tests.sim.world import places as places_module
+
+PREFIXES = ('/identity', '/image', '/network', '/volume')
+
+
+class Cloud:
+    """places: its Layout; network: a network.Network
+
+    processes: {name: kernel process} of those that run
+    """
+
+    def __init__(self, places, network):
+        self.places, self.network = places, network
+        self.processes, self.daemons = {}, {}
+        self._confs = {}
+        self._makers = {
+            'simcloud': self._simcloud,
+            'placement': self._placement,
+            **{f'conductor-{cell}': wiring.cell_conductor for cell in places.cell_names},
+            **{f'compute-{cell}': wiring.compute for cell in places.cell_names},
+            'scheduler': wiring.scheduler,
+            **dict.fromkeys(places_module.SUPERS, wiring.super_conductor),
+            **dict.fromkeys(places_module.APIS, self._api),
+        }
+
+    @property
+    def names(self):
+        """Of all processes, in the order in which they are started."""
+        return list(self._makers)
+
+    def start(self, name, **clock):
+        """Start a process, in its own thread; clock: see kernel's process."""
+        process = self.processes[name] = kernel.current().process(name, **clock)
+        with process.entered():
+            self._run(name)
+
+    def restart(self, name):
+        """Start a process that was killed, as systemd does: its start may be killed too."""
+        process = self.processes[name] = kernel.current().process(name)
+        process.spawn(self._run, name, name='main')
+
+    def kill(self, name):
+        """Kill a process where it stands."""
+        self.processes.pop(name).kill()
+        self.daemons.pop(name, None)
+
+    def _run(self, name):
+        make = self._makers[name]
+        if name in ('simcloud', 'placement') or name in places_module.APIS:
+            self.network.serve(f'{name}.sim', self.processes[name], make(name))
+            return
+        daemon = make(self.conf(name))
+        daemon.start()
+        self.daemons[name] = daemon
+
+    def conf(self, name):
+        """The configuration of a process."""
+        if name not in self._confs:
+            self._confs[name] = conf_module.make_conf(
+                files=[self.places.path('etc', f'{name}.conf')]
+            )
+        return self._confs[name]
+
+    def _simcloud(self, _name):
+        url = places_module.URLS['simcloud']
+        options = {**self.places.secrets, 'auth': 'noauth', 'internal_url': url}
+        return simcloud.make_app(self.places.database_url(layout.SIMCLOUD), url, options=options)
+
+    def _placement(self, _name):
+        application = placement.make_app(
+            self.places.database_url(layout.PLACEMENT), auth_strategy='noauth'
+        )
+        return front.Front({'/placement': application})
+
+    def _api(self, name):
+        return wiring.api(self.conf(name))

@@ -1,0 +1,74 @@
+"""The files of a simulated cloud: made once, copied for each history.
+
+Each history has a directory of its own as its working directory, so that the paths in
+configurations and cell mappings are the same wherever that lies.
+"""
+
+import os
+import shutil
+import tempfile
+
+from nova_lite.cmd.cloud import daemon_config
+from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.cloud import setup
+
+ROOT = '/proc/self/cwd/cloud'
+MEMORY = '/dev/shm'
+URLS = {'placement': 'http://placement.sim', 'simcloud': 'http://simcloud.sim'}
+SUPERS, APIS = ('super-1', 'super-2'), ('api-1', 'api-2')
+OPTIONS = {
+    'DEFAULT': {'rpc_response_timeout': 20},
+    'quota': {'instances': 40, 'cores': 40, 'ram': -1},
+}
+
+
+def directory():
+    """A new directory for the files of histories, in memory where there is some."""
+    where = MEMORY if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) else None
+    return tempfile.mkdtemp(prefix='nova-lite-sim-', dir=where)
+
+
+def copy(template):
+    """Make the working directory one with a copy of a template's files."""
+    shutil.copytree(os.path.join(template, 'cloud'), 'cloud')
+
+
+def made(cells=2, hosts=4, profile='default', options=None):
+    """The Layout of a cloud below the working directory."""
+    return layout.Layout(
+        layout.Settings(
+            state_dir=ROOT,
+            cells=cells,
+            hosts=hosts,
+            auth='noauth',
+            profile=profile,
+            options=merged(OPTIONS, options or {}),
+        )
+    )
+
+
+def merged(first, second):
+    """{group: {option: value}} with the second's values where both have one."""
+    return {key: {**first.get(key, {}), **second.get(key, {})} for key in {**first, **second}}
+
+
+def create(places):
+    """Make databases and configurations, as in an empty working directory."""
+    os.makedirs('cloud/db', exist_ok=True)
+    places.prepare(fresh=True)
+    places.release()
+    setup.databases(places, fresh=True)
+    write_configs(places)
+
+
+def write_configs(places):
+    """Write a configuration file for each process."""
+    sections = {}
+    for name in ('scheduler', *SUPERS, *APIS):
+        sections[name] = daemon_config.control(places, URLS)
+        sections[name]['DEFAULT']['host'] = name
+    for cell in places.cell_names:
+        sections[f'conductor-{cell}'] = daemon_config.cell_conductor(places, URLS, cell)
+        sections[f'compute-{cell}'] = daemon_config.compute(places, URLS, cell)
+    for name, values in sections.items():
+        places.write_config(name, values)

@@ -1,0 +1,214 @@
+"""SQLite under the scheduler: no statement waits inside it, and each may fail.
+
+Every connection that this process opens is of the class here. The write lock of a
+file is modelled: who wants it while another has it is blocked in the simulation.
+"""
+
+import os
+import sqlite3
+
+from tests.sim import kernel
+
+BEFORE, AFTER = 'before COMMIT', 'after COMMIT'
+# Databases whose errors nova_lite must cope with. The others are other projects', or a disk.
+SERVED = ('api', 'cell0', 'cell1', 'cell2')
+# What a server may report at COMMIT: whether it was carried out, and MariaDB's error.
+COMMITS = {
+    'lost before': (BEFORE, 2013, 'Lost connection to server during query'),
+    'lost after': (AFTER, 2013, 'Lost connection to server during query'),
+    'conflict': (BEFORE, 1213, 'Deadlock found when trying to get lock'),
+    'busy': (BEFORE, 1205, 'Lock wait timeout exceeded'),
+    'read-only': (BEFORE, 1290, 'The server is running with the --read-only option'),
+    'killed after': (AFTER, 1927, 'Connection was killed'),
+}
+STATEMENTS = {
+    'lost': (2006, 'Server has gone away'),
+    'conflict': (1213, 'Deadlock found when trying to get lock'),
+    'busy': (1969, 'Query execution was interrupted (max_statement_time exceeded)'),
+}
+ENDS = ('COMMIT', 'ROLLBACK', 'END', 'RELEASE', 'SAVEPOINT')
+READS = ('SELECT', 'PRAGMA', 'EXPLAIN', 'WITH', 'VALUES')
+
+
+class Disk:
+    """The files of all databases, and who has their write locks.
+
+    faults: a faults.Faults; kinds are 'commit' and 'statement'
+    """
+
+    def __init__(self, faults):
+        self.faults = faults
+        self.writers = {}
+        self.connections = {}
+        self._watcher = None
+
+    def watch(self, watcher):
+        """Tell `watcher` of each commit: committed(path)."""
+        self._watcher = watcher
+
+    def committed(self, connection):
+        """What a connection has written is there for all."""
+        self.unlock(connection)
+        if self._watcher is not None:
+            self._watcher.committed(connection.path)
+
+    def opened(self, connection):
+        """A process has opened a connection, which ends with it."""
+        process = kernel.current().here
+        known = self.connections.get(process)
+        if known is None:
+            known = self.connections[process] = {}
+            process.on_kill(lambda: self._killed(process))
+        known[id(connection)] = connection
+
+    def closed(self, connection):
+        """A connection has been closed."""
+        for known in self.connections.values():
+            known.pop(id(connection), None)
+
+    def _killed(self, process):
+        for connection in list(self.connections.pop(process, {}).values()):
+            connection.cut()
+
+    def lock(self, connection):
+        """Wait until no other connection writes to the file."""
+        path = connection.path
+        if self.writers.get(path) is connection:
+            return
+        if path in self.writers:
+            kernel.current().block_until(lambda: path not in self.writers, f'db: lock {path}')
+        self.writers[path] = connection
+
+    def unlock(self, connection):
+        """Let others write."""
+        if self.writers.get(connection.path) is connection:
+            del self.writers[connection.path]
+
+
+_disk = None
+plain_connect = sqlite3.connect
+
+
+class Cursor(sqlite3.Cursor):
+    """A cursor of a Connection."""
+
+    def execute(self, sql, *args):
+        self.connection.prepare(sql)
+        super().execute(sql, *args)
+        self.connection.settle()
+        return self
+
+    def executemany(self, sql, *args):
+        self.connection.prepare(sql)
+        super().executemany(sql, *args)
+        self.connection.settle()
+        return self
+
+
+class Connection(sqlite3.Connection):
+    """path: of its file; is_cut: it is of no use any more"""
+
+    path = ''
+    is_cut = False
+
+    def cursor(self, factory=Cursor):
+        return super().cursor(factory)
+
+    def commit(self):
+        if not self.in_transaction:
+            return
+        self._end(super().commit)
+
+    def rollback(self):
+        if self.is_cut:
+            return
+        super().rollback()
+        _disk.unlock(self)
+
+    def close(self):
+        if self.is_cut:
+            return
+        self.cut()
+
+    def cut(self):
+        """Close the connection, as the death of its process does."""
+        self.is_cut = True
+        if self.in_transaction:
+            super().rollback()
+        super().close()
+        _disk.unlock(self)
+        _disk.closed(self)
+
+    # ---- what a cursor tells ----
+
+    def prepare(self, sql):
+        """A statement is about to be executed."""
+        words = sql.split(None, 2)
+        verb = words[0].upper()
+        if verb == 'PRAGMA':
+            return
+        if self.is_cut:
+            kernel.current().point('db: closed')
+            raise _error(2013, 'Lost connection')
+        kernel.current().point(f'db: {verb}', self.name)
+        if verb == 'BEGIN':
+            if len(words) > 1 and words[1].upper().startswith('IMMEDIATE'):
+                _disk.lock(self)
+        elif verb not in ENDS:
+            self._meet_fault(verb)
+            if verb not in READS:
+                _disk.lock(self)
+
+    def _meet_fault(self, verb):
+        fate = self._fate('statement', verb)
+        if fate is not None:
+            self.cut()
+            raise _error(*STATEMENTS[fate])
+
+    def _fate(self, kind, what):
+        return _disk.faults.draw(kind, what, self.name) if self.name in SERVED else None
+
+    def settle(self):
+        """A statement has been executed."""
+        if not self.in_transaction and _disk.writers.get(self.path) is self:
+            _disk.committed(self)
+
+    def _end(self, commit):
+        kernel.current().point('db: COMMIT', self.name)
+        fate = self._fate('commit', 'COMMIT')
+        when, *error = COMMITS[fate] if fate is not None else (None,)
+        if when == BEFORE:
+            self.cut()
+            raise _error(*error)
+        commit()
+        _disk.committed(self)
+        kernel.current().point('db: committed', self.name)
+        if when == AFTER:
+            self.cut()
+            raise _error(*error)
+
+    @property
+    def name(self):
+        return os.path.basename(self.path).removesuffix('.sqlite')
+
+
+def _error(number, text):
+    return sqlite3.OperationalError(number, text)
+
+
+def _connect(database, *args, **kwargs):
+    kwargs |= {'timeout': 0, 'check_same_thread': False, 'factory': Connection}
+    connection = plain_connect(database, *args[:0], **kwargs)
+    path = str(database)
+    if path.startswith('file:'):
+        path = path[len('file://') :].partition('?')[0]
+    connection.path = os.path.realpath(path)
+    _disk.opened(connection)
+    return connection
+
+
+def install(disk):
+    """Have all connections of this process be to files of `disk`."""
+    global _disk
+    _disk = disk
+    sqlite3.connect = sqlite3.dbapi2.connect = _connect

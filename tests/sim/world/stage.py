@@ -1,0 +1,52 @@
+"""What stands in for the machine: network, disk and buses, with their faults."""
+
+from oslo_messaging._drivers import amqpdriver
+from oslo_messaging._drivers import impl_rabbit
+
+from nova_lite.cmd import door
+from nova_lite.cmd.cloud import layout
+from nova_lite.rpc import transport
+from tests.sim.world import broker
+from tests.sim.world import faults as faults_module
+from tests.sim.world import network as network_module
+from tests.sim.world import sqlite
+
+# Seconds after which who waits for messages looks whether it is to stop.
+POLL_S = 60
+
+
+class Stage:
+    """rates: see faults.Faults"""
+
+    def __init__(self, rates):
+        self.faults = faults_module.Faults(rates)
+        self.network = network_module.Network(self.faults)
+        self.disk = sqlite.Disk(self.faults)
+
+    def install(self, places):
+        """Have this process use nothing else."""
+        network_module.install(self.network)
+        sqlite.install(self.disk)
+        names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
+        broker.install([name.removeprefix(transport.EMBEDDED) for name in names], self.faults)
+        door.server.InProcess = Closed
+        # Who waits for messages is woken by them: looking around meanwhile only costs time.
+        impl_rabbit.Connection._poll_timeout = property(
+            lambda _self: POLL_S, lambda *_ignored: None
+        )
+        amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MIN = amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MAX = POLL_S
+
+
+class Closed:
+    """A server at which nobody knocks."""
+
+    url = 'http://closed.sim'
+
+    def __init__(self, *_args, **_options):
+        pass
+
+    def start(self):
+        """Do nothing."""
+
+    def stop(self):
+        """Do nothing."""
