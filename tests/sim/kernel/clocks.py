@@ -12,6 +12,8 @@ import uuid
 from tests.sim.kernel import core
 
 SECOND_NS = 10**9
+# Pools of threads have their size by it.
+CPUS = 4
 
 
 def _wall_ns():
@@ -116,7 +118,13 @@ def _names():
     def simulated_hostname(*_name):
         return hostname() if core.active is None else core.active.here.name
 
+    cpu_count = os.cpu_count
+
+    def simulated_cpu_count():
+        return cpu_count() if core.active is None else CPUS
+
     yield os, {'getpid': simulated_pid}
+    yield os, {'cpu_count': simulated_cpu_count, 'process_cpu_count': simulated_cpu_count}
     yield socket, {'gethostname': simulated_hostname, 'getfqdn': simulated_hostname}
 
 

@@ -22,9 +22,12 @@ from tests.sim.kernel import core
 from tests.sim.kernel import guards
 from tests.sim.kernel import local
 from tests.sim.kernel import locks
+from tests.sim.kernel import pool
 from tests.sim.kernel import waits
 
 HASH_SEED = '0'
+# The types of locks that modules made when they were imported before `apply`.
+REAL_LOCKS = {type(_thread.allocate_lock()): locks.Lock, type(_thread.RLock()): locks.RLock}
 
 
 def reexecute():
@@ -44,6 +47,7 @@ def apply():
     for owner, replacements in (
         *clocks.replacements(),
         *guards.replacements(),
+        *pool.replacements(),
         (_thread, _thread_replacements()),
         (threading, _threading_replacements()),
         (threading.Thread, {'start': _start, 'join': _join, 'is_alive': _is_alive}),
@@ -61,7 +65,6 @@ def apply():
     # It takes the locks of several futures in the order of their addresses.
     futures.id = _number
     _patch_imported(replaced)
-    logging._lock = locks.RLock()
     for handler in logging._handlerList:
         handler().createLock()
     # The import system asks this name for the locks of modules.
@@ -73,7 +76,7 @@ def apply():
 
 
 def _patch_imported(replaced):
-    """Replace what modules imported so far have taken from those changed."""
+    """Replace what modules imported so far have taken from those changed, and their locks."""
     replaced.pop(id(None), None)
     for name, module in list(sys.modules.items()):
         if name.startswith('tests.sim'):
@@ -82,6 +85,8 @@ def _patch_imported(replaced):
             original, replacement = replaced.get(id(value), (None, None))
             if original is value is not None:
                 setattr(module, key, replacement)
+            elif type(value) in REAL_LOCKS:
+                setattr(module, key, REAL_LOCKS[type(value)]())
 
 
 _numbers = itertools.count(1)

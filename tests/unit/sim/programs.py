@@ -137,6 +137,17 @@ def _log_locals(log):
     log('local', here.name)
 
 
+def pools():
+    """Submit to pools from threads that are switched while they start workers."""
+
+    def submit():
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for future in [pool.submit(time.sleep, 1) for _ in range(6)]:
+                future.result()
+
+    _together(*[submit] * 5)
+
+
 def chance():
     """Log identifiers and random numbers."""
     log = kernel.current().log
