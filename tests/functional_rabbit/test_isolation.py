@@ -260,8 +260,9 @@ class Isolation:
             saga = types.SimpleNamespace(
                 uuid=copy.migrations[0]['uuid'],
                 instance_uuid=copy.instance['uuid'],
+                world=None,  # of other cells only affinity asks
                 here=types.SimpleNamespace(copy=lambda uuid: copy),
-                there=types.SimpleNamespace(write=write),
+                there=types.SimpleNamespace(write=write, cell=None),
                 destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
                 group=lambda: GROUP,
             )
