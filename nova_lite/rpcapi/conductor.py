@@ -143,8 +143,9 @@ class ConductorAPI(rpc.Interface):
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
         were there before the server], 'images': {'copying': whether some of it were being
-        made, 'shelved': id of the one that it is shelved in, or None}} as they are now. Raises StateChanged when the server is another host's or is not
-        being deleted, and InstanceNotFound.
+        made, 'shelved': id of the one that it is shelved in, or None}} as they are now.
+        Raises StateChanged when the server is another host's or is not being deleted, and
+        InstanceNotFound.
         """
 
     @rpc.call(since='1.0')

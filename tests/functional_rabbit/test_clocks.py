@@ -4,7 +4,6 @@ import datetime
 
 import testtools
 
-from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conductor import cell_hosts
@@ -15,6 +14,7 @@ from nova_lite.saga import journal
 from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
+from tests.fixtures import saga_rows
 from tests.fixtures import servers
 from tests.unit.db.api import test_leases
 
@@ -47,15 +47,7 @@ class Clocks:
 
     def test_a_saga(self):
         api_db = self.useFixture(database.ApiDatabase())
-        book, uuid = sagas.Journal(api_db.database), runtime.new_uuid()
-        api_db.write(
-            sagas.create,
-            context.admin(),
-            uuid=uuid,
-            kind='resize',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-        )
+        book, uuid = sagas.Journal(api_db.database), saga_rows.create(api_db.database)
         self.assertEqual([uuid], book.due(9))
         record = book.acquire(uuid, 'a', 300)
         book.renew({uuid: record.epoch}, 'a', 300)

@@ -26,7 +26,7 @@ def known():
 
 
 def load(conf):
-    """The weighers of [filter_scheduler]weight_classes; raises ValueError for a name that is none."""
+    """Return the weighers of [filter_scheduler]weight_classes; unknown names raise ValueError."""
     classes = known()
     names = list(dict.fromkeys(conf.filter_scheduler.weight_classes))
     if ALL in names:

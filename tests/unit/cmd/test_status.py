@@ -6,7 +6,6 @@ import io
 import json
 import os
 
-from nova_lite import context
 from nova_lite import runtime
 from nova_lite import versions
 from nova_lite.cmd import status
@@ -14,6 +13,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
 from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
+from tests.fixtures import saga_rows
 from tests.unit.cmd.manage import base
 
 SUCCESS, WARNING, FAILURE = 0, 1, 2
@@ -115,15 +115,7 @@ class StatusTest(base.ManageTest):
 
     def test_stuck_sagas(self):
         self.set_up_cells()
-        uuid = runtime.new_uuid()
-        self.api_db.write(
-            sagas.create,
-            context.admin(),
-            uuid=uuid,
-            kind='resize',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-        )
+        uuid = saga_rows.create(self.api_db)
         self.check()
         before = runtime.naive_now() - datetime.timedelta(hours=1)
         self.api_db.write(

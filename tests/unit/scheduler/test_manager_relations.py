@@ -6,6 +6,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
 from nova_lite.db.api import sagas
+from tests.fixtures import saga_rows
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -101,15 +102,7 @@ class MoveTest(cloud.ManagerTestCase):
         self.assertEqual({base.uuid_of('a'), base.uuid_of('b')}, set(self.held(self.moving)))
 
     def test_who_was_taken_over_claims_nothing(self):
-        uuid = runtime.new_uuid()
-        self.api_db.write(
-            sagas.create,
-            self.ctxt,
-            uuid=uuid,
-            kind='resize',
-            instance_uuid=self.moving,
-            arguments={},
-        )
+        uuid = saga_rows.create(self.api_db, ctxt=self.ctxt, instance_uuid=self.moving)
         for owner in ('zombie', 'another'):
             record = sagas.Journal(self.api_db).acquire(uuid, owner, 0)
         former = self.ctxt

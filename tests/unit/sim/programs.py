@@ -1,4 +1,7 @@
-"""Small programs that the kernel's tests run, each a history: python -m … NAME SEEDS CHOOSERS OPTIONS."""
+"""Small programs that the kernel's tests run as histories.
+
+python -m tests.unit.sim.programs NAME SEEDS CHOOSERS OPTIONS
+"""
 
 from tests.sim.kernel import patch
 

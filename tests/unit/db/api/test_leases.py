@@ -2,13 +2,13 @@
 
 import testtools
 
-from nova_lite import context
 from nova_lite import runtime
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 from tests.fixtures import clock
 from tests.fixtures import database
+from tests.fixtures import saga_rows
 
 REQUEST = {
     'project_id': 'alpha',
@@ -33,16 +33,7 @@ class TestSagas(Base):
     def setUp(self):
         super().setUp()
         self.journal = sagas.Journal(self.db.database)
-        self.uuid = runtime.new_uuid()
-        self.db.write(
-            sagas.create,
-            context.admin(),
-            uuid=self.uuid,
-            kind='resize',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-            wake_in_s=5,
-        )
+        self.uuid = saga_rows.create(self.db.database, wake_in_s=5)
 
     def acquire(self, owner='a', lease_s=15):
         return self.journal.acquire(self.uuid, owner, lease_s)

@@ -2,11 +2,10 @@
 
 import testtools
 
-from nova_lite import context
-from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 from tests.fixtures import database
+from tests.fixtures import saga_rows
 
 # More bytes than a TEXT of MariaDB holds, in fewer characters.
 LONG = 'é' * 60_000
@@ -14,17 +13,9 @@ LONG = 'é' * 60_000
 
 class TestLongNotes(testtools.TestCase):
     def test_what_a_service_said_at_length_is_kept(self):
-        database_ = self.useFixture(database.ApiDatabase())
-        uuid = runtime.new_uuid()
-        database_.write(
-            sagas.create,
-            context.admin(),
-            uuid=uuid,
-            kind='resize',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-        )
-        kept = sagas.Journal(database_.database)
+        database_ = self.useFixture(database.ApiDatabase()).database
+        uuid = saga_rows.create(database_)
+        kept = sagas.Journal(database_)
         record = kept.acquire(uuid, 'owner', 15)
         note = journal.Note('retries', 'step', LONG)
         kept.park(record, note, position=0, wake_in_s=5, attempts=1, data={})
