@@ -36,6 +36,7 @@ import psycopg
 import sqlalchemy
 
 from nova_lite import runtime
+from nova_lite.conf import keystone_authtoken
 from nova_lite.db import engine as database
 from nova_lite.db import mariadb_url
 
@@ -149,6 +150,7 @@ def make_conf(database_url, auth_strategy, *, keystone, files=()):
     for group, opts in authtoken.list_auth_token_opts():
         conf.register_opts(opts, group=group)
     conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
+    conf.set_default('http_connect_timeout', keystone_authtoken.TIMEOUT_S, 'keystone_authtoken')
     conf.set_override('auth_strategy', AUTH_STRATEGIES[auth_strategy], group='api')
     for name, value in keystone.items():
         conf.set_override(name, value, group='keystone_authtoken')

@@ -1,6 +1,7 @@
 """What every answer of the API has: versions, headers, errors, who may ask."""
 
 import json
+import socket
 import types
 
 from falcon import testing
@@ -187,29 +188,51 @@ class TestRoles(base.Case):
 
 
 class TestKeystone(testtools.TestCase):
-    """Without a token only the version documents can be had."""
+    """Tokens are checked by Keystone."""
 
-    def test_token_is_required(self):
-        self.useFixture(fixtures.FakeLogger())
+    def client(self, **options):
+        """Return a client of an API with these options of [keystone_authtoken]."""
         conf = configuration.make_conf([], files=[])
-        for name, value in (
-            ('auth_type', 'password'),
-            ('auth_url', 'http://127.0.0.1:9/'),
-            ('username', 'nova'),
-            ('password', 'x'),
-            ('project_name', 'service'),
-            ('user_domain_id', 'default'),
-            ('project_domain_id', 'default'),
-        ):
+        values = {
+            'auth_type': 'password',
+            'auth_url': 'http://127.0.0.1:9/',
+            'username': 'nova',
+            'password': 'x',
+            'project_name': 'service',
+            'user_domain_id': 'default',
+            'project_domain_id': 'default',
+            **options,
+        }
+        for name, value in values.items():
             conf.set_override(name, value, 'keystone_authtoken')
         clients = types.SimpleNamespace(image=None, network=None, volume=None, placement=None)
         wsgi = app.make_app(conf, api_db=None, cells=None, clients=clients, super_conductor=None)
-        client = testing.TestClient(wsgi)
+        return testing.TestClient(wsgi)
+
+    def test_only_documents_need_no_token(self):
+        self.useFixture(fixtures.FakeLogger())
+        client = self.client()
         self.assertEqual(200, client.simulate_get('/v2.1/').status_code)
         self.assertEqual(200, client.simulate_get('/').status_code)
         answer = client.simulate_get('/v2.1/servers', headers=NAMED)
         self.assertEqual(401, answer.status_code)
         self.assertIn('X-OpenStack-Request-ID', answer.headers)
+
+    def test_a_keystone_that_hangs_is_not_waited_for(self):
+        self.useFixture(fixtures.FakeLogger())
+        silent = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(silent.close)
+        client = self.client(
+            auth_url=f'http://127.0.0.1:{silent.getsockname()[1]}/',
+            http_connect_timeout=1,
+            http_request_max_retries=0,
+        )
+        answer = client.simulate_get('/v2.1/servers', headers={'X-Auth-Token': 'a'})
+        self.assertEqual(503, answer.status_code)
+
+    def test_there_is_a_limit_by_default(self):
+        conf = configuration.make_conf([], files=[])
+        self.assertEqual(10, conf.keystone_authtoken.http_connect_timeout)
 
 
 class TestMessages(testtools.TestCase):

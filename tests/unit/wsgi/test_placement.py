@@ -61,6 +61,10 @@ class DatabaseTest(testtools.TestCase):
     def make(self, name):
         return placement.make_app(f'sqlite:///{self.directory}/{name}', auth_strategy='noauth')
 
+    def test_keystone_has_a_limit(self):
+        conf = placement.make_conf('sqlite://', 'keystone', keystone={})
+        self.assertEqual(10, conf.keystone_authtoken.http_connect_timeout)
+
     def test_each_application_uses_its_own(self):
         self.directory = self.useFixture(fixtures.TempDir()).path
         self.create(self.make('one'), 'first')
