@@ -4,6 +4,7 @@ Source: reference/cells-and-rpc 3, reference/scheduling 4.
 """
 
 from oslo_log import log
+import oslo_messaging
 
 from nova_lite import exception
 from nova_lite.db.api import aggregates
@@ -14,6 +15,8 @@ from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.rpc import queues
+from nova_lite.rpcapi import compute
 
 LOG = log.getLogger(__name__)
 
@@ -83,6 +86,19 @@ def remove(req, cell, row):
     if row.binary == services.COMPUTE:
         _remove_host(req, cell, row.host)
     cell.db.write(_destroy, row)
+    if row.binary == services.COMPUTE and queues.is_real(cell.bus_url):
+        _drop_queue(cell, compute.queue_of(row.host))
+
+
+def _drop_queue(cell, name):
+    """Delete the queue of a host that is none any more, unless a daemon still consumes it."""
+    try:
+        gone = queues.delete_unused(cell.bus, name)
+    except oslo_messaging.MessageDeliveryFailure as error:
+        LOG.warning('Cannot delete queue %s of cell %s: %s', name, cell.name, error)
+        return
+    if not gone:
+        LOG.warning('A daemon still consumes queue %s of cell %s: stop it', name, cell.name)
 
 
 def _remove_host(req, cell, host):

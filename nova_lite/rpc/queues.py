@@ -3,6 +3,8 @@
 AMQP cannot list queues: only those whose names are known can be looked at.
 """
 
+import contextlib
+
 import amqp
 import oslo_messaging
 from oslo_messaging._drivers import common
@@ -25,13 +27,32 @@ def consumers(bus, names):
     bus: as `transport.open_bus` returned it. Raises MessageDeliveryFailure when the
     broker does not answer.
     """
+    with _connected(bus) as connection:
+        return {name: _consumers(connection, name) for name in names}
+
+
+def delete_unused(bus, name):
+    """Delete a queue that has no consumer, with its messages; return whether it is gone.
+
+    Raises MessageDeliveryFailure when the broker does not answer.
+    """
+    with _connected(bus) as connection:
+        try:
+            connection.channel().queue_delete(queue=name, if_unused=True)
+        except amqp.PreconditionFailed:
+            return False
+        return True
+
+
+@contextlib.contextmanager
+def _connected(bus):
     with bus._driver._get_connection(common.PURPOSE_SEND, driver.TRIES) as pooled:
         # One of our own: oslo.messaging's gives up a read after a fraction of a heartbeat.
         connection = pooled.connection.connection.clone()
     connection.transport_options = {**connection.transport_options, **TIMEOUTS}
     try:
         with connection:
-            return {name: _consumers(connection, name) for name in names}
+            yield connection
     except (OSError, *connection.connection_errors) as error:
         raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
 

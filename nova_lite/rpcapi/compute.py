@@ -304,3 +304,8 @@ class ComputeAPI(rpc.Interface):
 
         Or {'pending': seconds}, for an image that is to be asked for once more.
         """
+
+
+def queue_of(host):
+    """Return the name of a host's queue, which its daemon consumes."""
+    return f'{ComputeAPI.topic}.{host}'

@@ -179,6 +179,7 @@ CHECKS = (
     membership.hosts,
     membership.groups,
     messaging.consumed,
+    messaging.owned,
     transitions,
     no_server_error,
     filters,

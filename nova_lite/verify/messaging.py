@@ -16,8 +16,12 @@ def of_cell(cell):
         for service in cell.services
         if service.binary == 'nova-compute' and service.host not in cell.down
     )
-    topic = compute.ComputeAPI.topic
-    return [conductor.ConductorAPI.topic, *(f'{topic}.{host}' for host in hosts)]
+    return [conductor.ConductorAPI.topic, *map(compute.queue_of, hosts)]
+
+
+def of_former_hosts(cell):
+    """Names of the queues that must not be on the bus of a CellPicture any more."""
+    return [compute.queue_of(host) for host in sorted(cell.former_hosts)]
 
 
 def consumed(picture):
@@ -26,3 +30,9 @@ def consumed(picture):
         if not consumers:
             problem = 'does not exist' if consumers is None else 'has no consumer'
             yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} {problem}')
+
+
+def owned(picture):
+    """I5: a host without a compute service has no queue on RabbitMQ."""
+    for bus, name in picture.unowned_queues:
+        yield findings.Finding('I5', f'queue {name}', f'on the bus of {bus} has no owner')

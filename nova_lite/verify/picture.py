@@ -11,6 +11,7 @@ class CellPicture:
     open_events: events of actions that have not ended; action and instance_uuid are
         those of their action
     down: hosts whose compute service is not up
+    former_hosts: names of hosts on record that no service has any more
     """
 
     name: str
@@ -22,6 +23,7 @@ class CellPicture:
     services: list = dataclasses.field(default_factory=list)
     open_events: list = dataclasses.field(default_factory=list)
     down: frozenset = frozenset()
+    former_hosts: frozenset = frozenset()
 
     def devices(self):
         """{server uuid: [row of a block device, ...]}"""
@@ -54,6 +56,7 @@ class Picture:
         is reserved for them is given back in the end
     limits: {project: {resource: limit}}
     queues: [(bus, name, number of consumers or None), ...] of daemons that are up
+    unowned_queues: [(bus, name), ...] of hosts whose compute service was deleted
     isolated_aggregates: whether the scheduler keeps servers out of them
     """
 
@@ -76,6 +79,7 @@ class Picture:
     bindings: dict = dataclasses.field(default_factory=dict)
     limits: dict = dataclasses.field(default_factory=dict)
     queues: list = dataclasses.field(default_factory=list)
+    unowned_queues: list = dataclasses.field(default_factory=list)
     server_errors: list = dataclasses.field(default_factory=list)
     isolated_aggregates: bool = False
     withdrawn: dict = dataclasses.field(default_factory=dict)

@@ -73,6 +73,7 @@ class Reader:
             volumes=self._pages(ctxt, '/volumes/detail', 'volumes'),
             **self._placement(ctxt),
             queues=self._queues(cells),
+            unowned_queues=self._unowned_queues(cells),
             snapshots=self.image.list(ctxt, image_type='snapshot'),
             server_errors=files.server_errors(self.directory),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
@@ -94,10 +95,26 @@ class Reader:
             if self._top is None:
                 self._top = transport.open_bus(self.conf, self.conf.transport_url)
             found.extend(_consumers('top', self._top, messaging.TOP))
-        for cell, seen in zip(self.cells.every(), pictures, strict=True):
-            if not cell.is_cell0 and queues.is_real(cell.bus_url):
-                found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
+        for cell, seen in self._with_broker(pictures):
+            found.extend(_consumers(cell.name, cell.bus, messaging.of_cell(seen)))
         return found
+
+    def _unowned_queues(self, pictures):
+        """[(bus, queue), ...] of those that are there and have no service."""
+        return [
+            (bus, queue)
+            for cell, seen in self._with_broker(pictures)
+            for bus, queue, consumers in _consumers(
+                cell.name, cell.bus, messaging.of_former_hosts(seen)
+            )
+            if consumers is not None
+        ]
+
+    def _with_broker(self, pictures):
+        """(cell, its picture) of those whose bus can be asked."""
+        for cell, seen in zip(self.cells.every(), pictures, strict=True):
+            if self._running and not cell.is_cell0 and queues.is_real(cell.bus_url):
+                yield cell, seen
 
     # ---- neighbours ----
 
@@ -208,12 +225,29 @@ def _cell_rows(connection, down_time_s):
         'nodes': _rows(connection, m.ComputeNode.__table__),
         'services': found,
         'open_events': _open_events(connection),
+        'former_hosts': _named_hosts(connection) - {service.host for service in found},
         'down': frozenset(
             service.host
             for service in found
             if service.binary == services.COMPUTE and not services.is_up(service, down_time_s)
         ),
     }
+
+
+def _named_hosts(connection):
+    """Hosts that records name, those of deleted servers included."""
+    m = cell_models
+    columns = (
+        m.Instance.__table__.c.host,
+        m.Migration.__table__.c.source_compute,
+        m.Migration.__table__.c.dest_compute,
+        m.InstanceActionEvent.__table__.c.host,
+    )
+    return frozenset(
+        host
+        for column in columns
+        for host in connection.scalars(sa.select(column).where(column.is_not(None)).distinct())
+    )
 
 
 def _open_events(connection):

@@ -1,11 +1,17 @@
-"""Notifications over real brokers: followed from outside, and no queue is left."""
+"""Buses of a cloud on real brokers: notifications are followed, and no queue is left."""
 
 import json
 import subprocess
 import sys
 
+import kombu
 import testtools
 
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.cmd import verify
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
@@ -14,13 +20,20 @@ from tests.fixtures import servers
 ANSWER_S = 120
 
 
-class NotificationsTest(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
+class BusesTest(testtools.TestCase):
+    """The tests share a cloud of one cell with one host."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         servers.require(rabbit.Rabbit, postgresql.PostgreSQL)
-        self.cloud = self.useFixture(
-            process_cloud.ProcessCloud(postgresql.PostgreSQL(), cells=1, hosts=1)
-        )
+        cls.cloud = process_cloud.ProcessCloud(postgresql.PostgreSQL(), cells=1, hosts=1)
+        cls.cloud.setUp()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cloud.cleanUp()
+        super().tearDownClass()
 
     def notification_queues(self):
         return [
@@ -65,3 +78,33 @@ class NotificationsTest(testtools.TestCase):
         decided = told['scheduler.select_destinations.end']
         self.assertNotEqual(created['bus'], decided['bus'])
         self.assertEqual([], self.notification_queues())
+
+    def declare(self):
+        """Make the queue of a host that does not exist."""
+        url = self.cloud.brokers['cell1'].url.replace('rabbit://', 'amqp://')
+        with kombu.Connection(url) as connection:
+            connection.channel().queue_declare(queue='compute.ghost', auto_delete=False)
+
+    def test_queue_of_a_host_without_a_service(self):
+        reader = verify.open_reader(self.cloud.state_dir)
+        self.addCleanup(reader.close)
+        (cell,) = reader.cells.every(cell0=False)
+        cell.db.write(services.beat, ['ghost'], services.COMPUTE, 'compute')
+        self.declare()
+        compute = self.cloud.admin.compute
+        (service,) = compute.services(host='ghost')
+        compute.delete_service(service)
+        self.assertNotIn('compute.ghost', self.cloud.queues('cell1'))
+        moved = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': runtime.new_uuid(),
+            'migration_type': 'migration',
+            'status': states.MigrationStatus.ERROR,
+            'source_compute': 'ghost',
+        }
+        cell.db.write(migrations.create, moved)
+        self.declare()
+        self.assertEqual(
+            [('I5', 'queue compute.ghost', 'on the bus of cell1 has no owner')],
+            self.cloud.findings(settle_s=0),
+        )

@@ -1,4 +1,4 @@
-"""Queues that `nova-lite verify` asks a broker for."""
+"""Queues on a broker: asked for by name, and deleted."""
 
 import kombu
 import oslo_messaging
@@ -28,6 +28,17 @@ class QueuesTest(testtools.TestCase):
             {'none': None, 'idle': 0, 'neither': None, 'busy': 1},
             queues.consumers(self.bus, ['none', 'idle', 'neither', 'busy']),
         )
+
+    def test_only_a_queue_without_consumer_is_deleted(self):
+        other = kombu.Connection(self.broker.url.replace('rabbit://', 'amqp://'))
+        self.addCleanup(other.release)
+        channel = other.channel()
+        for name in ('idle', 'busy'):
+            channel.queue_declare(queue=name)
+        channel.basic_consume(queue='busy')
+        deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
+        self.assertEqual([True, True, False], deleted)
+        self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))
 
     def test_a_broker_that_is_away(self):
         self.assertEqual({'none': None}, queues.consumers(self.bus, ['none']))

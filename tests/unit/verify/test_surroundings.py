@@ -160,6 +160,12 @@ class QueuesTest(base.VerifyTest):
         self.cell.down = frozenset(('host-2',))
         self.assertEqual(['conductor', 'compute.host-1'], messaging.of_cell(self.cell))
 
+    def test_of_hosts_without_a_service(self):
+        self.cell.former_hosts = frozenset(('b', 'a'))
+        self.assertEqual(['compute.a', 'compute.b'], messaging.of_former_hosts(self.cell))
+        self.picture.unowned_queues = [('cell1', 'compute.a')]
+        self.assertEqual(['I5 queue compute.a: on the bus of cell1 has no owner'], self.found())
+
 
 class LateClaimsTest(base.VerifyTest):
     """A scheduler answered when the server had been deleted before it was built."""
