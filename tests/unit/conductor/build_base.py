@@ -13,19 +13,17 @@ from nova_lite import runtime
 from nova_lite.clients import placement
 from nova_lite.conductor import build
 from nova_lite.conductor import super as super_module
-from nova_lite.db import engine
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
-from nova_lite.db.api import models as api_models
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import models as cell_models
 from nova_lite.objects import flavor
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from tests.fixtures import cell as cell_fixture
+from tests.fixtures import database
 
 FLAVOR = cell_fixture.FLAVOR
 
@@ -96,12 +94,12 @@ class BuildTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.directory = self.useFixture(fixtures.TempDir()).path
-        self.api_db = self.database('api', api_models)
+        self.api_db = self.useFixture(database.ApiDatabase(threads=16)).database
         self.cell_uuids = {}
         for name in ('cell0', 'cell1', 'cell2'):
             uuid = cells_module.CELL0_UUID if name == 'cell0' else runtime.new_uuid()
             self.cell_uuids[name] = uuid
-            database = self.database(name, cell_models)
+            cell_db = self.useFixture(database.CellDatabase(threads=16))
             cell_id = self.api_db.write(
                 cell_mappings.create,
                 {
@@ -109,7 +107,7 @@ class BuildTestCase(testtools.TestCase):
                     'name': name,
                     'transport_url': 'none:///',
                     'disabled': False,
-                    'database_connection': database.url,
+                    'database_connection': cell_db.url,
                 },
             )
             if name != 'cell0':
@@ -130,12 +128,6 @@ class BuildTestCase(testtools.TestCase):
             ),
         )
         self.uuid = self.accept()
-
-    def database(self, name, models):
-        found = engine.Database(f'sqlite:///{self.directory}/{name}.sqlite')
-        models.Base.metadata.create_all(found.engine)
-        self.addCleanup(found.dispose)
-        return found
 
     def accept(self, reservation_id='r-1'):
         uuid, now = runtime.new_uuid(), runtime.naive_now()
@@ -223,7 +215,7 @@ class BuildTestCase(testtools.TestCase):
 
     def away(self, name):
         """From now on no transaction reaches the cell."""
-        database = self.cell(name).db
-        database.dispose()
-        database._engine = None
-        database.url = f'sqlite:///{self.directory}/gone/{name}.sqlite'
+        cell_db = self.cell(name).db
+        cell_db.dispose()
+        cell_db._engine = None
+        cell_db.url = f'sqlite:///{self.directory}/gone/{name}.sqlite'

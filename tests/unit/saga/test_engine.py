@@ -1,6 +1,5 @@
 """The saga engine over the real journal: failures at every step, leases, waits."""
 
-import fixtures
 import sqlalchemy
 import testtools
 
@@ -8,13 +7,12 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.db import engine as db_engine
-from nova_lite.db.api import models
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.saga import run
 from tests.fixtures import clock
+from tests.fixtures import database
 
 
 class World:
@@ -69,11 +67,7 @@ class EngineTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.clock = self.useFixture(clock.ManualClock())
-        self.database = db_engine.Database(
-            f'sqlite:///{self.useFixture(fixtures.TempDir()).path}/api.db'
-        )
-        models.Base.metadata.create_all(self.database.engine)
-        self.addCleanup(self.database.dispose)
+        self.database = self.useFixture(database.ApiDatabase(threads=16)).database
         self.journal = sagas.Journal(self.database)
         self.world = World()
         self.uuid = runtime.new_uuid()

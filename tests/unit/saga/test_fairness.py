@@ -2,17 +2,15 @@
 
 import collections
 
-import fixtures
 import testtools
 
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.db import engine as db_engine
-from nova_lite.db.api import models
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import queue
+from tests.fixtures import database
 
 WAIT_S = 60
 THREADS = 4
@@ -81,11 +79,7 @@ def lanes(arguments, data):
 class FairnessTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.database = db_engine.Database(
-            f'sqlite:///{self.useFixture(fixtures.TempDir()).path}/api.db'
-        )
-        models.Base.metadata.create_all(self.database.engine)
-        self.addCleanup(self.database.dispose)
+        self.database = self.useFixture(database.ApiDatabase(threads=16)).database
         self.journal = Counting(self.database)
         self.world = World('hung')
         self.engine = engine.Engine(

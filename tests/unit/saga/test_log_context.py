@@ -1,18 +1,16 @@
 """Log lines of a saga carry the request that asked for it, in whatever thread it runs."""
 
-import fixtures
 from oslo_log import log
 import testtools
 
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.db import engine as db_engine
-from nova_lite.db.api import models
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from tests.fixtures import clock
 from tests.fixtures import contexts
+from tests.fixtures import database
 
 LOG = log.getLogger(__name__)
 
@@ -31,10 +29,7 @@ class LogContextTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(clock.ManualClock())
-        path = self.useFixture(fixtures.TempDir()).path
-        self.database = db_engine.Database(f'sqlite:///{path}/api.db')
-        models.Base.metadata.create_all(self.database.engine)
-        self.addCleanup(self.database.dispose)
+        self.database = self.useFixture(database.ApiDatabase(threads=16)).database
         self.engine = engine.Engine(sagas.Journal(self.database), self.make_saga, owner='one')
         self.addCleanup(self.engine.stop)
 
