@@ -1,8 +1,10 @@
 """The WSGI application: routes from the registry, errors to answers, request ids."""
 
 import collections
+import functools
 
 import falcon
+from falcon import routing
 from oslo_log import log
 
 from nova_lite import metrics
@@ -108,34 +110,42 @@ class Application:
 
 
 def _falcon(app):
-    """The falcon application with every operation's route."""
-    inner = falcon.App(middleware=[_Caller(app)])
+    """Return the falcon application with every operation's route."""
+    inner = falcon.App(middleware=[_Caller(app)], router=_router())
     inner.req_options.strip_url_path_trailing_slash = True
     inner.req_options.keep_blank_qs_values = True
     inner.req_options.auto_parse_qs_csv = False
     errors = _Errors(app)
     inner.add_error_handler(Exception, errors)
     inner.add_error_handler(falcon.HTTPError, errors)
-    inner.add_route('/', version_documents.Root(app.conf))
-    by_path = {}
-    for each in operation.load_all():
-        by_path.setdefault(each.path, []).append(each)
-    for prefix, name, _legacy in ROOTS:
-        inner.add_route(prefix, version_documents.Document(app.conf, name))
-        for path, operations in by_path.items():
-            endpoint = dispatch.Endpoint(app, operations)
-            inner.add_route(prefix + path, endpoint)
-            inner.add_route(prefix + '/{project_id}' + path, endpoint)
     return inner
 
 
+@functools.cache
+def _router():
+    """Return the routes, which all applications of a process share: they take long to make."""
+    router = routing.CompiledRouter()
+    router.add_route('/', version_documents.Root())
+    by_path = {}
+    for each in operation.load_all():
+        by_path.setdefault(each.path, []).append(each)
+    endpoints = {path: dispatch.Endpoint(operations) for path, operations in by_path.items()}
+    for prefix, name, _legacy in ROOTS:
+        router.add_route(prefix, version_documents.Document(name))
+        for path, endpoint in endpoints.items():
+            router.add_route(prefix + path, endpoint)
+            router.add_route(prefix + '/{project_id}' + path, endpoint)
+    return router
+
+
 class _Caller:
-    """Falcon middleware: the caller's context and the microversion of each request."""
+    """Falcon middleware: the application, caller and microversion in each request's context."""
 
     def __init__(self, app):
         self._app = app
 
     def process_request(self, http, response):
+        http.context.app = self._app
         http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None

@@ -19,10 +19,9 @@ WITH_BODY = ('POST', 'PUT', 'PATCH')
 
 
 class Endpoint:
-    """All operations of one path: a falcon resource."""
+    """All operations of one path: a falcon resource, of the application in the context."""
 
-    def __init__(self, app, operations):
-        self._app = app
+    def __init__(self, operations):
         self._by_method = {}
         for each in operations:
             self._by_method.setdefault(each.method, []).append(each)
@@ -30,8 +29,9 @@ class Endpoint:
             setattr(self, f'on_{method.lower()}', self._respond)
 
     def _respond(self, http, response, **args):
+        context = http.context
         req = request.Request(
-            http, self._app, http.context.ctxt, http.context.version, legacy=http.context.legacy
+            http, context.app, context.ctxt, context.version, legacy=context.legacy
         )
         if any('\x00' in value for value in args.values()):
             raise faults.NoSuchUrl()  # no database takes it in a text
@@ -39,16 +39,16 @@ class Endpoint:
         req.args = args
         candidates = self._by_method[http.method]
         if http.method in WITH_BODY:
-            req.body = request.read_body(http, self._app.conf.api.max_request_body_size)
+            req.body = request.read_body(http, req.app.conf.api.max_request_body_size)
         req.operation = _choose(candidates, req)
-        http.context.operation = req.operation
+        context.operation = req.operation
         if project_id is not None and project_id != req.ctxt.project_id:
             raise faults.MalformedUrl()
         _check_schemas(req, http)
         try:
             result = _run(req)
         finally:
-            self._app.waiters.leave(req)
+            req.app.waiters.leave(req)
         _answer(response, req, result)
 
 

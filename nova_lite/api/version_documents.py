@@ -38,23 +38,19 @@ def is_open(environ):
 class Root:
     """`/`: all versions."""
 
-    def __init__(self, conf):
-        self._conf = conf
-
     def on_get(self, http, response):
-        root = _root(self._conf, http)
+        root = _root(http.context.app.conf, http)
         _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
 
 
 class Document:
     """`/v2.1/`: one version. Without the slash the answer is a redirection."""
 
-    def __init__(self, conf, name):
-        self._conf = conf
+    def __init__(self, name):
         self._name = name
 
     def on_get(self, http, response):
-        root = _root(self._conf, http)
+        root = _root(http.context.app.conf, http)
         known = _KNOWN[self._name]
         if not http.env['PATH_INFO'].endswith('/'):
             response.status = falcon.HTTP_302
