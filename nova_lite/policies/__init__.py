@@ -4,6 +4,7 @@ A module here has constants with the rules' names and `list_rules()`. The files
 that operators write override defaults by name, as with any OpenStack service.
 """
 
+import functools
 import importlib
 import pkgutil
 
@@ -37,9 +38,21 @@ def get_enforcer():
 
 def _make(conf):
     enforcer = policy.Enforcer(conf)
-    enforcer.register_defaults(list_rules())
+    enforcer.registered_rules = dict(_registered())
     enforcer.load_rules()
     return enforcer
+
+
+@functools.cache
+def _registered():
+    """Return {name: default}, registered once per process.
+
+    Registration copies each default deeply, since oslo.policy changes those with a
+    deprecated rule; there is none here.
+    """
+    enforcer = policy.Enforcer(cfg.ConfigOpts())
+    enforcer.register_defaults(list_rules())
+    return enforcer.registered_rules
 
 
 class Enforcer:
