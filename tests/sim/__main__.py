@@ -11,10 +11,11 @@ import sys
 
 from tests.sim import command
 from tests.sim import session
+from tests.sim.workload import themes
 
 # Virtual seconds after which a history has no end.
 LIMIT_S = 4 * 3600
 
 if __name__ == '__main__':
     logging.basicConfig(level=logging.CRITICAL)
-    sys.exit(command.main(session.prepared, limit_s=LIMIT_S))
+    sys.exit(command.main(session.prepared, theme_of=themes.of_seed, limit_s=LIMIT_S))

@@ -21,6 +21,8 @@ def parser():
     which = made.add_mutually_exclusive_group(required=True)
     which.add_argument('--seed', type=int, help='replay one history and print its log')
     which.add_argument('--seeds', metavar='A-B', type=_range, help='run many histories')
+    made.add_argument('--theme', help='of --seeds: only those of that theme')
+    made.add_argument('--first', action='store_true', help='of --seeds: end at the first failure')
     made.add_argument('--jobs', type=int, default=1, help='histories at the same time')
     made.add_argument(
         '--chooser',
@@ -44,18 +46,23 @@ def _range(text):
     return range(int(first), int(last or first) + 1)
 
 
-def main(prepared, argv=None, **options):
+def main(prepared, argv=None, *, theme_of=None, **options):
     """Run histories as `argv` says; return the exit status.
 
-    prepared: a context manager that makes what all histories share, and gives their body
+    prepared: a context manager that makes what histories of some seeds share, and gives
+        their body
+    theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
     args = parser().parse_args(argv)
     if args.chooser:
         options['chooser'] = args.chooser
-    with prepared() as body:
+    seeds = args.seeds or [args.seed]
+    if args.theme:
+        seeds = [seed for seed in seeds if theme_of(seed) == args.theme]
+    with prepared(seeds) as body:
         if args.seeds:
-            return _many(args, body, options)
+            return _many(args, seeds, body, options)
         if args.minimize:
             return _minimized(args.seed, body, options)
         return _replayed(args, body, options)
@@ -96,11 +103,11 @@ def summary(outcome):
     )
 
 
-def _many(args, body, options):
+def _many(args, seeds, body, options):
     failures = collections.defaultdict(list)
     outcomes = []
     different = 0
-    for outcome in kernel.run_many(args.seeds, body, args.jobs, options_of=chooser_of, **options):
+    for outcome in kernel.run_many(seeds, body, args.jobs, options_of=chooser_of, **options):
         outcomes.append(outcome)
         if not outcome.ok:
             first = not failures[minimize.headline(outcome.failure)]
@@ -112,6 +119,8 @@ def _many(args, body, options):
             )
             different += _compared(outcome, again)
         outcome.log.clear()
+        if failures and args.first:
+            break
     _print_totals(outcomes, failures)
     return 1 if failures or different else 0
 

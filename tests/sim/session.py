@@ -1,6 +1,7 @@
 """Many histories of one cloud: its files are made once, and what is slow to import."""
 
 import contextlib
+import functools
 import importlib
 import os
 import shutil
@@ -8,6 +9,7 @@ import sys
 
 from tests.sim import history
 from tests.sim import kernel
+from tests.sim.workload import themes
 from tests.sim.world import places
 from tests.sim.world import template
 
@@ -18,23 +20,24 @@ LIMIT_S = 3600
 
 
 @contextlib.contextmanager
-def prepared(plan=None):
-    """The body of histories. plan: of each of them, None draws one"""
+def prepared(seeds):
+    """The body of the histories of these seeds."""
     root = places.directory()
     try:
-        source = os.path.join(root, 'template')
-        made = kernel.run(SEED, lambda: _make(source), limit_s=LIMIT_S)
-        if not made.ok:
-            raise RuntimeError(f'no cloud to begin with: {made.failure}')
-        _import(os.path.join(source, MODULES))
-        yield lambda: _live(root, source, plan)
+        for size in dict.fromkeys(themes.size_of(seed) for seed in seeds):
+            source = os.path.join(root, size.name)
+            made = kernel.run(SEED, functools.partial(_make, source, size), limit_s=LIMIT_S)
+            if not made.ok:
+                raise RuntimeError(f'no cloud to begin with: {made.failure}')
+            _import(os.path.join(source, MODULES))
+        yield lambda: _live(root)
     finally:
         shutil.rmtree(root)
 
 
-def _make(path):
+def _make(path, size):
     _enter(path)
-    template.make()
+    template.make(size)
     with open(MODULES, 'w') as file:
         file.write('\n'.join(sorted(sys.modules)))
 
@@ -54,6 +57,9 @@ def _import(path):
                 importlib.import_module(name)
 
 
-def _live(root, source, plan):
-    _enter(os.path.join(root, str(kernel.current().seed)))
-    history.History(source, plan).run()
+def _live(root):
+    seed = kernel.current().seed
+    _enter(os.path.join(root, str(seed)))
+    history.History(os.path.join(root, themes.size_of(seed).name)).run()
+    os.chdir(root)
+    shutil.rmtree(os.path.join(root, str(seed)))

@@ -85,6 +85,10 @@ class Kernel:
         """Return the true virtual time in seconds since the start."""
         return self.now_us() / 10**6
 
+    def since_epoch(self, timestamp):
+        """Return the virtual time at which an undisturbed wall clock shows `timestamp`."""
+        return timestamp - processes.EPOCH_US / 10**6
+
     def stream(self, name):
         """Return the generator of the choices called `name`."""
         return self._streams[name]
@@ -332,10 +336,13 @@ class Kernel:
 
     # Threads and processes
 
-    def process(self, name, offset=0.0, drift=0.0):
-        """Return a new process; see `Process.set_clock` for its clocks."""
+    def process(self, name, offset=0.0, drift=0.0, machine=None):
+        """Return a new process; see `Process.set_clock` for its clocks.
+
+        machine: where it runs, by default one of its own
+        """
         self._processes += 1
-        made = processes.Process(self, name, self._processes)
+        made = processes.Process(self, name, self._processes, machine or name)
         made.set_clock(offset, drift)
         return made
 

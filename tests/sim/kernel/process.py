@@ -10,17 +10,20 @@ EPOCH_US = 1_800_000_000 * 10**6
 
 
 class Process:
-    """A group of threads that is killed and frozen as one, on a machine with its own clock."""
+    """A group of threads that is killed and frozen as one, on a machine with its own clock.
 
-    def __init__(self, kernel, name, number):
+    machine: its name; processes of one machine have the time since its boot in common
+    """
+
+    def __init__(self, kernel, name, number, machine):
         self._kernel = kernel
         self.name = name
         # What os.getpid returns.
         self.pid = 1000 + number
         self.random = kernel.stream('process/%s/%d' % (name, number))
         # Machines were not all booted at the same time.
-        self._booted_us = streams.derived(0, name) % 10**12
-        self.boot_id = '%08x-0000-4000-8000-000000000000' % (streams.derived(1, name) >> 32)
+        self._booted_us = streams.derived(0, machine) % 10**12
+        self.boot_id = '%08x-0000-4000-8000-000000000000' % (streams.derived(1, machine) >> 32)
         self._offset_us = self._drift_ppb = 0
         self.threads = []
         self.dead = self.frozen = False

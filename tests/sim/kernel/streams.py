@@ -33,6 +33,16 @@ class Stream(random.Random):
         chosen = int(self.random() * len(options))
         return options[chosen if self._effective(chosen > 0, what) else 0]
 
+    def fate(self, rates, what=''):
+        """Return one of {fate: probability}; None, the harmless one, for the rest."""
+        chance = self.random()
+        for fate, rate in rates.items():
+            if chance < rate:
+                return fate if self._effective(True, f'{what}: {fate}') else None
+            chance -= rate
+        self._effective(False, what)
+        return None
+
     def _effective(self, effective, what):
         number, self.made = self.made, self.made + 1
         if not effective or (self.name, number) in self._suppressed:

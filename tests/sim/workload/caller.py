@@ -1,5 +1,6 @@
 """Requests of a simulated client: each is noted, and judged by its answer."""
 
+import dataclasses
 import json
 
 import requests
@@ -18,6 +19,21 @@ HEADERS = {
     'OpenStack-API-Version': VERSION,
 }
 LOST = 0
+REQUEST_ID = 'x-openstack-request-id'
+
+
+@dataclasses.dataclass
+class Call:
+    """A request of a client, from when to when it was under way, and its id if that is known."""
+
+    who: str
+    what: str
+    method: str
+    url: str
+    began: float
+    ended: float = 0.0
+    request_id: str | None = None
+    code: int = 0
 
 
 class Caller:
@@ -37,7 +53,7 @@ class Caller:
 
     def _send(self, what, method, url, body):
         now = kernel.current()
-        began = now.time()
+        call = Call(self.who, what, method, url, now.time())
         headers, content = HEADERS, None
         if body is not None:
             headers, content = {**HEADERS, 'Content-Type': 'application/json'}, json.dumps(body)
@@ -48,6 +64,9 @@ class Caller:
             code, text = LOST, f'{type(error).__name__}: {error}'
         else:
             code, text = answer.status, answer.body.decode()
+            names = {name.lower(): value for name, value in answer.headers}
+            call.request_id = names.get(REQUEST_ID)
+        call.ended, call.code = now.time(), code
         now.log(f'{self.who}: {what} -> {code}', text if code == LOST or code >= 400 else '')
-        self._ledger.answered(self.who, what, f'{method} {url}', code=code, text=text, began=began)
+        self._ledger.answered(call, text)
         return code, json.loads(text) if code != LOST and text[:1] in '{[' and text else {}

@@ -56,7 +56,7 @@ class Client:
         self._hosts = hosts
         self._rng = kernel.current().stream(f'client {caller.who}')
         self._made = 0
-        self._image = self._network = None
+        self._image = self._network = self._group = None
 
     def run(self, until):
         """Do one thing after the other until a virtual time."""
@@ -90,6 +90,18 @@ class Client:
             return False
         networks = [each['id'] for each in found['networks'] if each['name'] == 'shared']
         self._image, self._network = wanted[0], networks[0] if networks else None
+        return not self._plan.groups or self._find_group()
+
+    def _find_group(self):
+        """All clients use one group, and whoever comes first makes it."""
+        code, found = self._caller.send('groups', 'GET', '/os-server-groups')
+        if code != 200:
+            return False
+        if not found['server_groups']:
+            body = {'server_group': {'name': 'apart', 'policy': 'anti-affinity'}}
+            self._caller.send('make group', 'POST', '/os-server-groups', body)
+            return False
+        self._group = min(group['id'] for group in found['server_groups'])
         return True
 
     def _operate(self, server):
@@ -129,7 +141,12 @@ class Client:
             root = {'boot_index': 0, 'source_type': 'image', 'uuid': self._image}
             volume = {'destination_type': 'volume', 'volume_size': 1, 'delete_on_termination': True}
             server['block_device_mapping_v2'] = [{**root, **volume}]
-        code, found = self._caller.send('create', 'POST', '/servers', {'server': server})
+        body = {'server': server}
+        if self._group and self._rng.random() < self._plan.groups:
+            body['os:scheduler_hints'] = {'group': self._group}
+        if not many and self._rng.random() < self._plan.volumes:
+            self._give_volume(server)
+        code, found = self._caller.send('create', 'POST', '/servers', body)
         if code != 202:
             return
         if many:
@@ -139,6 +156,17 @@ class Client:
                 self._ledger.accepted(each['id'], each['name'])
         else:
             self._ledger.accepted(found['server']['id'], server['name'])
+
+    def _give_volume(self, server):
+        volume = self._make_volume()
+        if volume is None:
+            return
+        root = {'boot_index': 0, 'source_type': 'image', 'destination_type': 'local'}
+        data = {'boot_index': -1, 'source_type': 'volume', 'destination_type': 'volume'}
+        server['block_device_mapping_v2'] = [
+            {**root, 'uuid': self._image},
+            {**data, 'uuid': volume},
+        ]
 
     def _do_delete(self, server):
         self._ledger.ending(server['id'])
@@ -178,13 +206,18 @@ class Client:
 
     # ---- devices ----
 
-    def _do_attach_volume(self, server):
+    def _make_volume(self):
+        """The id of a new volume; None when there is none."""
         body = {'volume': {'size': 1, 'name': self._caller.who}}
         path = f'/volume/v3/{caller_module.PROJECT}/volumes'
         code, found = self._caller.neighbour('make volume', 'POST', path, body)
-        if code != 202:
+        return found['volume']['id'] if code == 202 else None
+
+    def _do_attach_volume(self, server):
+        volume = self._make_volume()
+        if volume is None:
             return
-        body = {'volumeAttachment': {'volumeId': found['volume']['id']}}
+        body = {'volumeAttachment': {'volumeId': volume}}
         path = f'/servers/{server["id"]}/os-volume_attachments'
         self._caller.send('attach volume', 'POST', path, body)
 

@@ -4,18 +4,15 @@ import collections
 
 from tests.sim import kernel
 
-# A request that began so many seconds after a fault may still meet what it left behind.
-AFTERMATH_S = 120
-
 
 class Ledger:
-    """faults: a faults.Faults
+    """counts: {what: {code: number}}; violations: [text, ...]
 
-    counts: {what: {code: number}}; violations: [text, ...]
+    excuses: an oracle.excuses.Excuses
     """
 
-    def __init__(self, faults):
-        self._faults = faults
+    def __init__(self, excuses):
+        self.excuses = excuses
         self.counts = collections.defaultdict(collections.Counter)
         self.violations = []
         # Dictionaries, since a set has no order of its own.
@@ -26,15 +23,13 @@ class Ledger:
         self.violations.append(text)
         kernel.current().fail(text)
 
-    def answered(self, who, what, request, *, code, text, began):
-        """A client was answered; code 0: it was not."""
-        self.counts[what][code] += 1
-        if (code == 0 or code >= 500) and not self.is_explained(began):
-            self.violation(f'{who} {what}: {request}: unexplained {code}: {text[:500]}')
-
-    def is_explained(self, since):
-        """Whether something that began then may meet a fault."""
-        return any(at > since - AFTERMATH_S for at, *_what in self._faults.injected[-1:])
+    def answered(self, call, text):
+        """A client was answered; code 0: it was not. call: a caller.Call"""
+        code = call.code
+        self.counts[call.what][code] += 1
+        if (code == 0 or code >= 500) and not self.excuses.of_call(call):
+            request = f'{call.method} {call.url}'
+            self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
 
     def accepted(self, uuid, name):
         """A server was accepted."""

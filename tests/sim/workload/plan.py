@@ -1,44 +1,9 @@
-"""What a history is made of, drawn from its seed: not everything in each.
-
-A history in which everything happens at once finds less than many that each leave
-something out: what is left out no longer hides the rest.
-"""
+"""What a history is made of; `themes` draws it from the seed."""
 
 import dataclasses
 
 from tests.sim.workload import client
-
-# Options of the daemons under which races are more frequent.
-HASTY = {
-    'DEFAULT': {'rpc_response_timeout': 10, 'report_interval': 5},
-    'conductor': {
-        'lease_s': 8,
-        'build_lease_s': 20,
-        'sweep_interval_s': 2.0,
-        'audit_interval': 5,
-        'allocation_audit_interval': 5,
-    },
-    'compute': {'audit_interval': 10, 'stray_grace': 10},
-}
-
-
-@dataclasses.dataclass
-class Plan:
-    """operations: names; kills, freezes: how many; rates: see faults.Faults"""
-
-    clients: int = 3
-    servers: int = 8
-    minutes: float = 5.0
-    pause_s: float = 4.0
-    operations: frozenset = frozenset(client.EVERY)
-    kills: int = 0
-    freezes: int = 0
-    leaps: int = 0
-    hosts_off: int = 0
-    rates: dict = dataclasses.field(default_factory=dict)
-    settle_s: float = 1800.0
-    options: dict = dataclasses.field(default_factory=dict)
-
+from tests.sim.world import places
 
 # Kinds of faults, and what may befall one thing of a kind.
 FATES = {
@@ -48,32 +13,42 @@ FATES = {
     'call': ('twice', 'late'),
     'reply': ('lost', 'late', 'twice'),
 }
-RATES = (0.0005, 0.002, 0.01)
 
 
-def drawn(rng):
-    """A plan by chance."""
-    every = sorted(client.EVERY)
-    return Plan(
-        clients=rng.choice((1, 2, 3)),
-        servers=rng.choice((2, 5, 10)),
-        minutes=rng.choice((1.0, 1.0, 2.0, 4.0)),
-        pause_s=rng.choice((0.5, 2.0, 6.0)),
-        operations=frozenset(rng.sample(every, rng.randrange(4, len(every) + 1))),
-        kills=rng.choice((0, 2, 5)),
-        freezes=rng.choice((0, 0, 2)),
-        leaps=rng.choice((0, 0, 2)),
-        hosts_off=rng.choice((0, 0, 1)),
-        rates=_rates(rng),
-        settle_s=rng.choice((180.0, 180.0, 1800.0)),
-        options=rng.choice((HASTY, HASTY, {})),
-    )
+@dataclasses.dataclass
+class Plan:
+    """operations: names; profile: of the hosts, as YAML; rates: see faults.Faults
 
+    kills, freezes, leaps, hosts_off, outages: how many; outages are of neighbours
+    ambush: whether those who are killed or frozen are at work for a request just then
+    victims: how the names of those begin who are killed and frozen
+    groups, volumes: the shares of new servers that are in a server group, that are given
+        a volume that there is already
+    refusals: how the fault of a server in ERROR may begin though nothing went wrong
+    """
 
-def _rates(rng):
-    """No faults of half of the kinds, few of the others."""
-    return {
-        kind: {fate: rng.choice(RATES) / len(fates) for fate in fates}
-        for kind, fates in sorted(FATES.items())
-        if rng.random() < 0.5
-    }
+    size: places.Size = places.LARGE
+    clients: int = 3
+    servers: int = 8
+    minutes: float = 5.0
+    pause_s: float = 4.0
+    operations: frozenset = frozenset(client.EVERY)
+    kills: int = 0
+    freezes: int = 0
+    leaps: int = 0
+    hosts_off: int = 0
+    outages: int = 0
+    ambush: bool = False
+    rates: dict = dataclasses.field(default_factory=dict)
+    options: dict = dataclasses.field(default_factory=dict)
+    profile: str = ''
+    groups: float = 0.0
+    volumes: float = 0.0
+    victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
+    refusals: tuple = ()
+    # Seconds after the last request by which all must be well.
+    settle_s: tuple = (60.0, 120.0, 240.0, 600.0, 1800.0)
+
+    def moments(self, end):
+        """The virtual times at which to look whether all is well."""
+        return [end + after for after in self.settle_s]

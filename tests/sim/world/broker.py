@@ -19,18 +19,20 @@ class Broker(embedded.Broker):
     def put(self, name, message):
         kind = 'reply' if name.startswith(REPLY) else 'call'
         kernel.current().point('bus: put', f'{self.name} {kind_of(name)}')
-        fate = self.faults.draw(kind, kind_of(name), self.name)
+        fate = self.faults.draw(kind, kind_of(name), self.name, message)
         if fate == LOST:
             return
         if fate == LATE:
-            kernel.current().world.spawn(self._put_later, name, message, name='bus')
+            seconds = kernel.current().stream('bus').choice(DELAYS_S)
+            self.faults.injected[-1].end += seconds
+            kernel.current().world.spawn(self._put_later, name, message, seconds, name='bus')
             return
         super().put(name, message)
         if fate == TWICE:
             super().put(name, message)
 
-    def _put_later(self, name, message):
-        kernel.current().sleep(kernel.current().stream('bus').choice(DELAYS_S))
+    def _put_later(self, name, message, seconds):
+        kernel.current().sleep(seconds)
         super().put(name, message)
 
     def get(self, name):

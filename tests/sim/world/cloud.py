@@ -9,17 +9,18 @@ from nova_lite.wsgi import placement
 from tests.sim import kernel
 from tests.sim.world import places as places_module
 
-PREFIXES = ('/identity', '/image', '/network', '/volume')
+# Where the files of guests are, so that who reads them measures time since the same boot.
+HYPERVISORS = 'hypervisors'
 
 
 class Cloud:
-    """places: its Layout; network: a network.Network
+    """places: its Layout; size: a places.Size; network: a network.Network
 
     processes: {name: kernel process} of those that run
     """
 
-    def __init__(self, places, network):
-        self.places, self.network = places, network
+    def __init__(self, places, size, network):
+        self.places, self.size, self.network = places, size, network
         self.processes, self.daemons = {}, {}
         self._confs = {}
         self._makers = {
@@ -28,8 +29,8 @@ class Cloud:
             **{f'conductor-{cell}': wiring.cell_conductor for cell in places.cell_names},
             **{f'compute-{cell}': wiring.compute for cell in places.cell_names},
             'scheduler': wiring.scheduler,
-            **dict.fromkeys(places_module.SUPERS, wiring.super_conductor),
-            **dict.fromkeys(places_module.APIS, self._api),
+            **dict.fromkeys(size.supers, wiring.super_conductor),
+            **dict.fromkeys(size.apis, self._api),
         }
 
     @property
@@ -39,14 +40,26 @@ class Cloud:
 
     def start(self, name, **clock):
         """Start a process, in its own thread; clock: see kernel's process."""
-        process = self.processes[name] = kernel.current().process(name, **clock)
+        process = self._made(name, **clock)
         with process.entered():
             self._run(name)
 
-    def restart(self, name):
-        """Start a process that was killed, as systemd does: its start may be killed too."""
-        process = self.processes[name] = kernel.current().process(name)
-        process.spawn(self._run, name, name='main')
+    def restart(self, name, done):
+        """Start a process that was killed, as systemd does: its start may be killed too.
+
+        done: called when it has started
+        """
+
+        def run():
+            self._run(name)
+            done()
+
+        self._made(name).spawn(run, name='main')
+
+    def _made(self, name, **clock):
+        machine = HYPERVISORS if name.startswith('compute') else None
+        process = self.processes[name] = kernel.current().process(name, machine=machine, **clock)
+        return process
 
     def kill(self, name):
         """Kill a process where it stands."""
@@ -55,7 +68,7 @@ class Cloud:
 
     def _run(self, name):
         make = self._makers[name]
-        if name in ('simcloud', 'placement') or name in places_module.APIS:
+        if name in ('simcloud', 'placement') or name in self.size.apis:
             self.network.serve(f'{name}.sim', self.processes[name], make(name))
             return
         daemon = make(self.conf(name))

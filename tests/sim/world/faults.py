@@ -1,37 +1,89 @@
 """What goes wrong, drawn from the seed, and on record for the oracle."""
 
+import dataclasses
+import math
+import re
+
+from oslo_context import context
+
 from tests.sim import kernel
+
+REQUEST = re.compile(r'req-[0-9a-f-]{36}')
+
+
+@dataclasses.dataclass
+class Fault:
+    """What went wrong, where and from when to when.
+
+    process: the one it befell; requests: ids of the requests whose work met it
+    """
+
+    kind: str
+    fate: str
+    where: str
+    process: str
+    begin: float
+    end: float
+    requests: tuple = ()
+
+    def overlaps(self, begin, end, aftermath_s=0.0):
+        """Whether it lasted, or had just ended, at some time between these."""
+        return self.begin <= end and begin <= self.end + aftermath_s
 
 
 class Faults:
     """rates: {kind: {fate: probability}}. Nothing goes wrong while `quiet`.
 
-    injected: [(virtual time, kind, fate, where), ...]
+    injected: [Fault, ...]
     """
 
     def __init__(self, rates):
         self.rates = rates
         self.quiet = True
         self.injected = []
-        self._rng = None
+        now = kernel.current()
+        self._streams = {kind: now.stream(f'faults {kind}') for kind in sorted(rates)}
 
-    def draw(self, kind, what, where=''):
-        """The fate of one thing of a kind, or None: all is well."""
+    def draw(self, kind, what, where='', message=None):
+        """The fate of one thing of a kind, or None: all is well.
+
+        message: what is sent, if anything; it names the requests it belongs to
+        """
         fates = self.rates.get(kind)
         if self.quiet or not fates:
             return None
-        if self._rng is None:
-            self._rng = kernel.current().stream('faults')
-        chance = self._rng.random()
-        for fate, rate in fates.items():
-            if chance < rate:
-                self.note(kind, fate, f'{where} {what}')
-                return fate
-            chance -= rate
-        return None
+        fate = self._streams[kind].fate(fates, kind)
+        if fate is not None:
+            self.note(kind, fate, f'{where} {what}', requests=_requests(message))
+        return fate
 
-    def note(self, kind, fate, where):
-        """Put on record that something went wrong."""
+    def note(self, kind, fate, where, *, process=None, requests=()):
+        """Put on record that something went wrong now; returns the Fault."""
         now = kernel.current()
-        self.injected.append((now.time(), kind, fate, where))
+        fault = Fault(kind, fate, where, process or now.here.name, now.time(), now.time(), requests)
+        self.injected.append(fault)
         now.log(f'fault: {kind}: {fate}', where)
+        return fault
+
+    def began(self, kind, fate, process):
+        """A process is in trouble from now on; returns the Fault, to be given its end."""
+        for former in self.injected:
+            # One whose end was killed, too.
+            if former.process == process and former.end == math.inf:
+                self.ended(former)
+        fault = self.note(kind, fate, process, process=process)
+        fault.end = math.inf
+        return fault
+
+    def ended(self, fault):
+        """It is over."""
+        fault.end = kernel.current().time()
+
+
+def _requests(message):
+    """Ids of the requests for which the calling thread works, and that a message names."""
+    found = dict.fromkeys(REQUEST.findall(str(message)) if message is not None else ())
+    current = context.get_current()
+    if current is not None:
+        found[current.request_id] = None
+    return tuple(found)

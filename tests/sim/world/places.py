@@ -4,6 +4,7 @@ Each history has a directory of its own as its working directory, so that the pa
 configurations and cell mappings are the same wherever that lies.
 """
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -15,11 +16,26 @@ from nova_lite.cmd.cloud import setup
 ROOT = '/proc/self/cwd/cloud'
 MEMORY = '/dev/shm'
 URLS = {'placement': 'http://placement.sim', 'simcloud': 'http://simcloud.sim'}
-SUPERS, APIS = ('super-1', 'super-2'), ('api-1', 'api-2')
 OPTIONS = {
     'DEFAULT': {'rpc_response_timeout': 20},
     'quota': {'instances': 40, 'cores': 40, 'ram': -1},
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How much of what a cloud has. name: of its template; hosts: of each cell"""
+
+    name: str
+    cells: int
+    hosts: int
+    supers: tuple
+    apis: tuple
+
+
+SMALL = Size('small', 1, 3, ('super-1',), ('api-1',))
+LARGE = Size('large', 2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
+SIZES = {size.name: size for size in (SMALL, LARGE)}
 
 
 def directory():
@@ -33,15 +49,14 @@ def copy(template):
     shutil.copytree(os.path.join(template, 'cloud'), 'cloud')
 
 
-def made(cells=2, hosts=4, profile='default', options=None):
+def made(size, options=None):
     """The Layout of a cloud below the working directory."""
     return layout.Layout(
         layout.Settings(
             state_dir=ROOT,
-            cells=cells,
-            hosts=hosts,
+            cells=size.cells,
+            hosts=size.hosts,
             auth='noauth',
-            profile=profile,
             options=merged(OPTIONS, options or {}),
         )
     )
@@ -52,19 +67,19 @@ def merged(first, second):
     return {key: {**first.get(key, {}), **second.get(key, {})} for key in {**first, **second}}
 
 
-def create(places):
+def create(places, size):
     """Make databases and configurations, as in an empty working directory."""
     os.makedirs('cloud/db', exist_ok=True)
     places.prepare(fresh=True)
     places.release()
     setup.databases(places, fresh=True)
-    write_configs(places)
+    write_configs(places, size)
 
 
-def write_configs(places):
+def write_configs(places, size):
     """Write a configuration file for each process."""
     sections = {}
-    for name in ('scheduler', *SUPERS, *APIS):
+    for name in ('scheduler', *size.supers, *size.apis):
         sections[name] = daemon_config.control(places, URLS)
         sections[name]['DEFAULT']['host'] = name
     for cell in places.cell_names:

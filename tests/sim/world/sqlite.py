@@ -40,17 +40,17 @@ class Disk:
         self.faults = faults
         self.writers = {}
         self.connections = {}
-        self._watcher = None
+        self._watchers = []
 
     def watch(self, watcher):
         """Tell `watcher` of each commit: committed(path)."""
-        self._watcher = watcher
+        self._watchers.append(watcher)
 
     def committed(self, connection):
         """What a connection has written is there for all."""
         self.unlock(connection)
-        if self._watcher is not None:
-            self._watcher.committed(connection.path)
+        for watcher in self._watchers:
+            watcher.committed(connection.path)
 
     def opened(self, connection):
         """A process has opened a connection, which ends with it."""
@@ -196,9 +196,9 @@ def _error(number, text):
     return sqlite3.OperationalError(number, text)
 
 
-def _connect(database, *args, **kwargs):
+def _connect(database, **kwargs):
     kwargs |= {'timeout': 0, 'check_same_thread': False, 'factory': Connection}
-    connection = plain_connect(database, *args[:0], **kwargs)
+    connection = plain_connect(database, **kwargs)
     path = str(database)
     if path.startswith('file:'):
         path = path[len('file://') :].partition('?')[0]

@@ -10,13 +10,13 @@ from tests.sim.world import stage
 BEFORE_S = 600
 
 
-def make():
-    """Make the files of a cloud below the working directory, in virtual time."""
+def make(size):
+    """Make the files of a cloud of that size below the working directory, in virtual time."""
     world = stage.Stage({})
-    places = places_module.made()
+    places = places_module.made(size)
     world.install(places)
-    places_module.create(places)
-    cloud = cloud_module.Cloud(places, world.network)
+    places_module.create(places, size)
+    cloud = cloud_module.Cloud(places, size, world.network)
     for name in cloud.names:
         cloud.start(name, offset=-BEFORE_S)
         if name == 'simcloud':

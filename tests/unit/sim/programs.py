@@ -315,7 +315,7 @@ def command_line(name, *arguments):
     """Run the simulation's command line with a program for a history."""
 
     @contextlib.contextmanager
-    def prepared():
+    def prepared(_seeds):
         yield globals()[name]
 
     return command.main(prepared, arguments)

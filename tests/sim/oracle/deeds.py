@@ -1,0 +1,74 @@
+"""What was done to a server: what users asked for ends well, and nobody else asks.
+
+Read from the actions on record. What a fault met, or a refusal of its own, may fail.
+"""
+
+import datetime
+
+from tests.sim import kernel
+
+# Actions that only a fault can make fail once they were accepted, unless the server is gone.
+# Moves are not among them: there may be no room for them, and they can be aborted.
+CERTAIN = frozenset(
+    (
+        'create',
+        'start',
+        'stop',
+        'reboot',
+        'pause',
+        'unpause',
+        'suspend',
+        'resume',
+        'rescue',
+        'unrescue',
+        'shelve',
+        'shelveOffload',
+        'unshelve',
+        'confirmResize',
+        'revertResize',
+        'attach_volume',
+        'detach_volume',
+        'attach_interface',
+        'detach_interface',
+    )
+)
+CLIENT = 'client'
+
+
+class Deeds:
+    """caller: a workload.caller.Caller; excuses: an Excuses"""
+
+    def __init__(self, caller, excuses):
+        self._caller, self._excuses = caller, excuses
+
+    def findings(self, server):
+        """Yield what is not as it should be with a server, as the API shows it."""
+        path = f'/servers/{server["id"]}/os-instance-actions'
+        code, found = self._caller.send('actions', 'GET', path)
+        if code != 200:
+            yield f'actions of {server["id"]}: {code}'
+            return
+        actions = found['instanceActions']
+        message = server.get('fault', {}).get('message', '')
+        if server['status'] == 'ERROR' and not self._is_excused(message, actions):
+            yield f'unexplained ERROR: {server["id"]}: {message}'
+        for action in actions:
+            told = f'{server["id"]} {action["action"]} {action["request_id"]}'
+            if action['user_id'] != CLIENT and not self._excuses.of_unasked():
+                yield f'nobody asked for it: {told}'
+            if action['action'] not in CERTAIN or action['message'] != 'Error':
+                continue
+            if not self._is_excused(message, [action]):
+                yield f'failed without a fault: {told}: {message}'
+
+    def _is_excused(self, message, actions):
+        work = [
+            (each['request_id'], _virtual(each['start_time']), _virtual(each['updated_at']))
+            for each in actions
+        ]
+        return self._excuses.of_error(message, work)
+
+
+def _virtual(text):
+    moment = datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC)
+    return kernel.current().since_epoch(moment.timestamp())

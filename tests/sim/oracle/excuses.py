@@ -1,0 +1,68 @@
+"""What faults excuse: only what met them.
+
+A request may fail when a fault met it, or when a process that it needed was in trouble
+while it was under way. A server may be in ERROR when a fault met what was asked of it.
+"""
+
+# Seconds for which those who waited for a process that was in trouble may not know better:
+# the longest time of a call, and what is sent to it until it has its queues again.
+AFTERMATH_S = 30
+# What does no harm to a request.
+HARMLESS = ('clock leaps', 'power off')
+INTERNAL_ERROR = 500
+
+
+class Excuses:
+    """faults: a world.faults.Faults; refusals: see plan.Plan"""
+
+    def __init__(self, faults, refusals=()):
+        self._faults, self._refusals = faults, tuple(refusals)
+
+    def of_call(self, call):
+        """Whether a client's request may have failed. call: a workload.caller.Call"""
+        # With an internal error a service says that it does not know what went wrong.
+        return call.code != INTERNAL_ERROR and any(
+            _met(fault, call) for fault in self._faults.injected
+        )
+
+    def of_unasked(self):
+        """Whether guests may have stopped by themselves."""
+        return any(fault.fate == 'power off' for fault in self._faults.injected)
+
+    def of_error(self, message, work):
+        """Whether a server may be in ERROR, with that fault.
+
+        work: [(request id, begin, end), ...] of its actions
+        """
+        return message.startswith(self._refusals) or any(
+            _hurt(fault, *action) for fault in self._faults.injected for action in work
+        )
+
+
+def _met(fault, call):
+    """Whether a request met a fault."""
+    if call.request_id in fault.requests:
+        return True
+    served = f'//{fault.process}.' in call.url
+    if fault.kind == 'nemesis':
+        return _missed(fault, call, served)
+    # Threads that work for all requests do not say for which one they do just now.
+    asks_or_serves = fault.process == call.who or (served and not fault.requests)
+    return asks_or_serves and fault.overlaps(call.began, call.ended)
+
+
+def _missed(fault, call, served):
+    """Whether a request needed a process that was in trouble."""
+    if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):
+        return False
+    # What is only read comes from databases.
+    needed = served or call.method != 'GET'
+    return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
+
+
+def _hurt(fault, request_id, begin, end):
+    """Whether a fault met an action."""
+    if request_id in fault.requests:
+        return True
+    harms = fault.kind == 'nemesis' and not fault.fate.startswith('clock leaps')
+    return harms and fault.overlaps(begin, end, AFTERMATH_S)

@@ -1,0 +1,248 @@
+"""Themes of histories: each seed has one, and draws the rest of its plan by chance.
+
+A history in which everything happens at once finds less than many that each leave
+something out: what is left out no longer hides the rest. A theme puts together what has to
+meet for a kind of defect, in a cloud that is as small as this allows.
+"""
+
+from tests.sim.kernel import streams
+from tests.sim.workload import client
+from tests.sim.workload import plan
+from tests.sim.world import places
+
+# Options of the daemons under which races are more frequent.
+HASTY = {
+    'DEFAULT': {'rpc_response_timeout': 10, 'report_interval': 5},
+    'conductor': {
+        'lease_s': 8,
+        'build_lease_s': 20,
+        'sweep_interval_s': 3.0,
+        'audit_interval': 10,
+        'allocation_audit_interval': 30,
+    },
+    'compute': {'audit_interval': 10, 'stray_grace': 10},
+}
+RATES = (0.0005, 0.002, 0.01)
+SLOW = """
+extends: default
+seed: {seed}
+hosts:
+  - match: '*'
+    delays: {{'*': {{uniform: {{low: 0, high: {high}}}}}{more}}}
+"""
+REFUSING = """
+extends: default
+seed: {seed}
+hosts:
+  - match: '*'
+    delays: {{'*': {{uniform: {{low: 0, high: 3}}}}}}
+failures:
+  - {{verb: spawn, probability: {share}, when: during, reschedule: true}}
+  - {{verb: finish_migration, probability: {share}, when: before, reschedule: true}}
+"""
+SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
+MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
+DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
+
+
+def of_seed(seed):
+    """The name of a seed's theme."""
+    names = [name for name, (share, *_) in THEMES.items() for _ in range(share)]
+    return names[streams.derived(seed, 'theme') % len(names)]
+
+
+def size_of(seed):
+    """The places.Size of a seed's cloud."""
+    return THEMES[of_seed(seed)][1]
+
+
+def drawn(seed, rng):
+    """The plan of a history."""
+    _share, size, draw = THEMES[of_seed(seed)]
+    made = draw(rng)
+    made.size = size
+    return made
+
+
+def _mixed(rng):
+    every = sorted(client.EVERY)
+    return plan.Plan(
+        clients=rng.choice((1, 2, 3)),
+        servers=rng.choice((2, 5, 10)),
+        minutes=rng.choice((1.0, 1.0, 2.0, 4.0)),
+        pause_s=rng.choice((0.5, 2.0, 6.0)),
+        operations=frozenset(rng.sample(every, rng.randrange(4, len(every) + 1))),
+        kills=rng.choice((0, 2, 5)),
+        freezes=rng.choice((0, 0, 2)),
+        leaps=rng.choice((0, 0, 2)),
+        hosts_off=rng.choice((0, 0, 1)),
+        ambush=rng.random() < 0.5,
+        rates=_rates(rng),
+        options=rng.choice((HASTY, HASTY, {})),
+    )
+
+
+def _rates(rng):
+    """No faults of half of the kinds, few of the others."""
+    return {
+        kind: {fate: rng.choice(RATES) / len(fates) for fate in fates}
+        for kind, fates in sorted(plan.FATES.items())
+        if rng.random() < 0.5
+    }
+
+
+def _slow(rng):
+    """Hosts that take minutes, under audits that come every few seconds."""
+    high = rng.choice((5, 60, 200))
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        minutes=rng.choice((4.0, 8.0)),
+        pause_s=rng.choice((3.0, 8.0)),
+        operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
+        options=HASTY,
+        profile=SLOW.format(seed=rng.randrange(1000), high=high, more=', destroy: 0.1'),
+    )
+
+
+def _groups(rng):
+    """Members of an anti-affinity group that come and move at the same time."""
+    high = rng.choice((3, 20))
+    return plan.Plan(
+        clients=3,
+        servers=3,
+        minutes=3.0,
+        pause_s=rng.choice((0.5, 3.0)),
+        operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
+        options=HASTY,
+        groups=1.0,
+        refusals=('No valid host', 'Exceeded maximum number of retries', 'Build of instance'),
+        profile=rng.choice((SLOW, REFUSING)).format(
+            seed=rng.randrange(1000), high=high, more='', share=0.4
+        ),
+    )
+
+
+def _power(rng):
+    """Power actions while audits compare all the time."""
+    return plan.Plan(
+        clients=2,
+        servers=2,
+        minutes=1.0,
+        pause_s=0.5,
+        operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
+        options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
+        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.01, 0.3)), more=''),
+    )
+
+
+def _database(rng):
+    """Databases that fail, at their commits above all, while servers move."""
+    rate = rng.choice((0.003, 0.01))
+    kinds = rng.choice((('commit',), ('commit', 'statement')))
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        minutes=2.0,
+        pause_s=1.0,
+        operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
+        options=HASTY,
+        rates={kind: dict.fromkeys(plan.FATES[kind], rate / 3) for kind in kinds},
+    )
+
+
+def _neighbours(rng):
+    """Neighbours that are away for minutes, while devices come and go."""
+    return plan.Plan(
+        clients=2,
+        servers=2,
+        minutes=5.0,
+        pause_s=1.0,
+        operations=frozenset((*DEVICES, *rng.choice(((), (*MOVES, *SHELVES))))),
+        options=HASTY,
+        outages=2,
+        ambush=True,
+        settle_s=(60.0, 300.0, 900.0, 1800.0),
+    )
+
+
+def _deaths(rng):
+    """Daemons that die or stand still in the middle of something, hosts that refuse."""
+    share = rng.choice((0, 0.5))
+    kills = rng.choice((0, 4, 8))
+    return plan.Plan(
+        clients=3,
+        servers=4,
+        minutes=3.0,
+        pause_s=0.5,
+        operations=frozenset(rng.choice((('delete',), MOVES, (*MOVES, *SHELVES, *DEVICES)))),
+        kills=kills,
+        freezes=rng.choice((0, 2, 4)) if kills else 4,
+        ambush=True,
+        options=HASTY,
+        refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
+        if share
+        else (),
+        profile=REFUSING.format(seed=rng.randrange(1000), share=share),
+    )
+
+
+def _clocks(rng):
+    """Clocks that leap, while servers move; nothing else goes wrong."""
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        minutes=3.0,
+        pause_s=1.0,
+        operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
+        leaps=4,
+        options=HASTY,
+        profile=SLOW.format(seed=rng.randrange(1000), high=5, more=''),
+        settle_s=(60.0, 150.0, 240.0),
+    )
+
+
+def _devices(rng):
+    """Devices that come and go under guests that are made anew."""
+    return plan.Plan(
+        clients=3,
+        servers=1,
+        minutes=3.0,
+        pause_s=0.3,
+        operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft')),
+        options=HASTY,
+        profile=SLOW.format(seed=rng.randrange(1000), high=3, more=''),
+    )
+
+
+def _boots(rng):
+    """Servers that come, with volumes of their own, and go, while daemons die or freeze."""
+    return plan.Plan(
+        clients=3,
+        servers=6,
+        minutes=2.0,
+        pause_s=1.0,
+        operations=frozenset(('delete',)),
+        volumes=0.6,
+        kills=5,
+        freezes=rng.choice((0, 2)),
+        ambush=True,
+        victims=('api', 'scheduler', 'super'),
+        options=HASTY,
+        profile=SLOW.format(seed=rng.randrange(1000), high=1, more=''),
+    )
+
+
+# {name: (how many of so many seeds have it, size, how its plan is drawn)}
+THEMES = {
+    'mixed': (4, places.LARGE, _mixed),
+    'slow': (1, places.SMALL, _slow),
+    'groups': (1, places.SMALL, _groups),
+    'power': (1, places.SMALL, _power),
+    'database': (1, places.SMALL, _database),
+    'neighbours': (1, places.SMALL, _neighbours),
+    'deaths': (1, places.SMALL, _deaths),
+    'clocks': (1, places.SMALL, _clocks),
+    'devices': (1, places.SMALL, _devices),
+    'boots': (1, places.SMALL, _boots),
+}

@@ -1,0 +1,63 @@
+"""Faults are explained by what met the request, in time and place."""
+
+import types
+
+import testtools
+
+from tests.sim.oracle import excuses
+from tests.sim.world import faults
+
+
+def fault(kind='statement', fate='lost', process='api-1', **more):
+    values = {'where': '', 'begin': 100.0, 'end': 100.0, 'requests': (), **more}
+    return faults.Fault(kind, fate, process=process, **values)
+
+
+def call(**more):
+    values = {
+        'who': 'client-0',
+        'method': 'POST',
+        'url': 'http://api-1.sim/v2.1/servers',
+        'began': 99.0,
+        'ended': 101.0,
+        'request_id': 'req-1',
+        'code': 503,
+    }
+    return types.SimpleNamespace(**{**values, **more})
+
+
+class ExcusesTestCase(testtools.TestCase):
+    def excuse(self, injected, **more):
+        return bool(
+            excuses.Excuses(types.SimpleNamespace(injected=[injected])).of_call(call(**more))
+        )
+
+    def test_a_fault_of_the_request_excuses_it(self):
+        self.assertTrue(self.excuse(fault(process='super-1', requests=('req-1',))))
+        self.assertFalse(self.excuse(fault(process='super-1', requests=('req-2',))))
+
+    def test_a_fault_of_nobody_excuses_what_its_process_does_just_then(self):
+        self.assertTrue(self.excuse(fault()))
+        self.assertFalse(self.excuse(fault(), began=100.5))
+        self.assertFalse(self.excuse(fault(process='api-2')))
+
+    def test_nothing_excuses_an_internal_error(self):
+        self.assertFalse(self.excuse(fault(requests=('req-1',)), code=500))
+
+    def test_a_process_in_trouble_excuses_who_needs_it(self):
+        killed = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
+        self.assertTrue(self.excuse(killed, began=120.0, ended=125.0))
+        self.assertFalse(self.excuse(killed, began=150.0, ended=155.0))
+        self.assertFalse(self.excuse(killed, method='GET'))
+
+    def test_another_api_or_a_clock_excuses_nothing(self):
+        self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))
+        self.assertFalse(self.excuse(fault('nemesis', 'clock leaps by 30 s', process='api-1')))
+
+    def test_an_error_needs_a_fault_of_its_action_or_an_announced_refusal(self):
+        found = excuses.Excuses(
+            types.SimpleNamespace(injected=[fault(requests=('req-1',))]), ('No valid host',)
+        )
+        self.assertTrue(found.of_error('', [('req-1', 0.0, 1.0)]))
+        self.assertFalse(found.of_error('', [('req-2', 100.0, 100.0)]))
+        self.assertTrue(found.of_error('No valid host was found.', []))
