@@ -1,0 +1,96 @@
+"""Put defects back and search for them: python -m tests.sim.defects [--seeds A-B] [name ...].
+
+Each is put back in a copy of the sources, and histories of its theme are lived through
+there until one fails. Without the defect the same history must pass.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from nova_lite import runtime
+from tests.sim.defects import table
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..', '..'))
+COPIED = ('nova_lite', 'tests/sim', 'tests/__init__.py')
+
+
+def main(argv=None):
+    """Search for the defects named, or for all; return the exit status."""
+    args = _parser().parse_args(argv)
+    found = [_search(defect, args) for defect in table.DEFECTS if defect.name in args.names]
+    return 0 if all(found) else 1
+
+
+def _parser():
+    names = [defect.name for defect in table.DEFECTS]
+    made = argparse.ArgumentParser(prog='python -m tests.sim.defects', description=__doc__)
+    made.add_argument('names', nargs='*', choices=[*names, []], default=names, metavar='name')
+    made.add_argument('--seeds', default='1-2000', help='A-B')
+    made.add_argument('--limit', type=float, default=600, help='seconds for each defect')
+    return made
+
+
+def _search(defect, args):
+    """Print where a defect is found first; whether it is."""
+    began = runtime.monotonic()
+    with tempfile.TemporaryDirectory() as root:
+        _copy(defect, root)
+        command = ['-u', '-m', 'tests.sim', '--seeds', args.seeds, '--theme', defect.theme]
+        text = _run([*command, '--first'], root, args.limit)
+    seconds = runtime.monotonic() - began
+    failure = re.search(r'seed (\d+) FAILED: (.*)', text)
+    if failure is None:
+        print(f'{defect.name}: not found in {seconds:.0f} s', flush=True)
+        return False
+    seed, what = failure.groups()
+    alone = _run(['-m', 'tests.sim', '--seed', seed, '--quiet'], ROOT, args.limit)
+    passes = ': passed; ' in alone
+    verdict = 'found' if passes else 'fails or does not end without it, too'
+    print(f'{defect.name}: {verdict}, seed {seed}, {seconds:.0f} s: {what[:200]}', flush=True)
+    return passes
+
+
+def _copy(defect, root):
+    for part in COPIED:
+        source, target = os.path.join(ROOT, part), os.path.join(root, part)
+        if os.path.isdir(source):
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns('__pycache__'))
+        else:
+            shutil.copy(source, target)
+
+    def path(file):
+        return os.path.join(root, 'nova_lite', file)
+
+    def read(file):
+        with open(path(file)) as opened:
+            return opened.read()
+
+    def write(file, text):
+        with open(path(file), 'w') as opened:
+            opened.write(text)
+
+    table.put_back(defect, read, write)
+
+
+def _run(arguments, directory, limit_s):
+    """What a program printed until it ended, or its time was over."""
+    with tempfile.TemporaryFile('w+') as printed:
+        started = subprocess.Popen(
+            [sys.executable, *arguments], cwd=directory, stdout=printed, stderr=printed
+        )
+        try:
+            started.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            started.terminate()
+            started.wait()
+        printed.seek(0)
+        return printed.read()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

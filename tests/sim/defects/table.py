@@ -1,0 +1,227 @@
+"""The defects: what each does, in which theme it is looked for, how it is put back."""
+
+import collections
+
+# name; what it does; theme: of the histories in which it is searched for
+# edits: ((file below nova_lite, text that is there once, text in its place), ...)
+Defect = collections.namedtuple('Defect', 'name what theme edits')
+
+DEFECTS = (
+    Defect(
+        'audit-destroys-unshelve',
+        "the host's audit destroys the guest of an unshelve that takes longer than its grace",
+        'slow',
+        (
+            (
+                'conductor/cell_hosts.py',
+                'for row in migrations.in_progress(connection, host))',
+                'for row in migrations.in_progress(connection, host)\n'
+                "        if row.migration_type != 'unshelve')",
+            ),
+            ('compute/audit.py', 'guest.uuid, key=key, seen=guest)', 'guest.uuid, key=key)'),
+        ),
+    ),
+    Defect(
+        'audit-acts-on-stale-guests',
+        'the power audit believes guests that it listed before it read their records',
+        'power',
+        (
+            (
+                'compute/audit.py',
+                'busy = self._site.jobs.keys()\n        promised',
+                'busy = set()\n        promised',
+            ),
+            (
+                'compute/power_audit.py',
+                "power_state = _power_of(self._find(record['node'], uuid))\n            if _runs",
+                'power_state = _power_of(guest)\n            if _runs',
+            ),
+        ),
+    ),
+    Defect(
+        'group-not-checked-at-build',
+        "a build believes the scheduler's old answer about its server group",
+        'groups',
+        (
+            (
+                'conductor/cell_builds.py',
+                'group_policies.check(connection, uuid, host, group)\n    instances.update(',
+                'instances.update(',
+            ),
+        ),
+    ),
+    Defect(
+        'group-members-that-move-unseen',
+        'members of a server group that are on their way to a host do not count there',
+        'groups',
+        (
+            (
+                'db/cell/group_places.py',
+                'found[uuid].update(host for host in ends if host is not None)',
+                'pass',
+            ),
+        ),
+    ),
+    Defect(
+        'unknown-commit-repeated',
+        'a transaction whose COMMIT has an unknown outcome is made again without a look',
+        'database',
+        (
+            (
+                'db/engine.py',
+                'if commits and errors.may_have_committed(error):',
+                'if False and errors.may_have_committed(error):',
+            ),
+        ),
+    ),
+    Defect(
+        'database-errors-not-classified',
+        'database errors other than a lost connection are taken for defects',
+        'database',
+        (
+            (
+                'db/errors.py',
+                'return _MARIADB.get(number)',
+                'return _MARIADB.get(number) if number in (1213, 2006, 2013) else None',
+            ),
+            (
+                'db/errors.py',
+                'return _number(cause) in _MARIADB_READ_ONLY or',
+                'return False and',
+            ),
+            (
+                'db/engine.py',
+                'if commits and errors.may_have_committed(error):',
+                'if commits and kind is not None and errors.may_have_committed(error):',
+            ),
+        ),
+    ),
+    Defect(
+        'pivot-undone',
+        'a pivot that failed with an unknown error is undone, though it may have taken place',
+        'database',
+        (
+            (
+                'saga/run.py',
+                'or (index == self.pivot and _is_unknown(error))',
+                '',
+            ),
+            (
+                'db/engine.py',
+                'if commits and errors.may_have_committed(error):\n'
+                '            raise _unavailable(error, may_have_committed=True) from error',
+                'if commits and errors.may_have_committed(error):\n            raise error',
+            ),
+        ),
+    ),
+    Defect(
+        'clean-up-forgotten',
+        'what a saga could not clean up after its pivot is not tried again',
+        'neighbours',
+        (
+            (
+                'saga/run.py',
+                'self._note(step_module.LEFT, step, describe(error))\n'
+                '            cleaning.add(self.saga, step, describe(error))',
+                'self._note(step_module.LEFT, step, describe(error))',
+            ),
+        ),
+    ),
+    Defect(
+        'reservations-without-intent',
+        'volumes are reserved for new servers before anything on record says so',
+        'boots',
+        (
+            (
+                'api/servers/create_reserve.py',
+                'self._req.app.api_db.write(\n'
+                '                build_requests.intend, self._intents(), lease_s=self._lease_s\n'
+                '            )',
+                'pass',
+            ),
+        ),
+    ),
+    Defect(
+        'leases-by-own-clock',
+        'leases and alarms are compared by the clock of each process',
+        'clocks',
+        (('db/clock.py', 'runtime.database_now() +', 'runtime.now() +'),),
+    ),
+    Defect(
+        'late-begin-not-fenced',
+        'the first transaction of a request may come after its saga has ended',
+        'deaths',
+        (('intents.py', 'epochs.hold(connection, intent.uuid, 0)', 'pass'),),
+    ),
+    Defect(
+        'withdrawn-forgotten-at-once',
+        'a deleted build is forgotten while a scheduler may still claim for it',
+        'boots',
+        (
+            (
+                'conductor/disposals.py',
+                'age_s = interface.LONG + world.conf.conductor.build_lease_s',
+                'age_s = 0',
+            ),
+        ),
+    ),
+    Defect(
+        'alternate-claimed-twice',
+        'who takes over a move claims another alternate besides the one that is claimed',
+        'deaths',
+        (
+            (
+                'conductor/move.py',
+                "if self.repeated or self.data.get('refused'):",
+                "if self.repeated and not self.data.get('refused'):",
+            ),
+        ),
+    ),
+    Defect(
+        'claim-of-successor-deleted',
+        'a conductor that was frozen deletes what another one has claimed for a build since',
+        'deaths',
+        (
+            (
+                'conductor/reschedule.py',
+                'held = self._placement.holding(ctxt, row.uuid)',
+                'held = self._placement.delete_allocations(ctxt, row.uuid, force=True)',
+            ),
+        ),
+    ),
+    Defect(
+        'reboot-with-old-devices',
+        'a hard reboot makes the guest again with the devices of when it was asked for',
+        'devices',
+        (
+            (
+                'compute/power.py',
+                'spec = yield from _definition(site, ctxt, host, instance.uuid)',
+                'pass',
+            ),
+            (
+                'compute/manager.py',
+                "self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}')",
+                'found = self.site.conductor.instance_records(\n'
+                '            ctxt, host=host, instance_uuid=instance.uuid\n'
+                '        )\n'
+                '        spec = guests.spec_of(\n'
+                "            self.conf, found['instance'], block_devices=found['block_devices']\n"
+                '        )\n'
+                "        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)",
+            ),
+        ),
+    ),
+)
+
+
+def put_back(defect, read, write):
+    """Edit the files of a defect: read(file), write(file, text).
+
+    Raises ValueError when a text is not there exactly once: the code has changed since.
+    """
+    for file, old, new in defect.edits:
+        text = read(file)
+        if text.count(old) != 1:
+            raise ValueError(f'{defect.name}: {file} has {text.count(old)} times: {old}')
+        write(file, text.replace(old, new))
