@@ -24,15 +24,21 @@ def _one(connection):
 
 
 class Case(testtools.TestCase):
-    """server_class: the fixture of the server"""
+    """The tests of a class share a server. server_class: its fixture"""
 
     server_class = None
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        servers.require(cls.server_class)
+        cls.server = cls.server_class()
+        cls.server.setUp()
+        cls.addClassCleanup(cls.server.cleanUp)
+
     def setUp(self):
         super().setUp()
-        servers.require(self.server_class)
-        self.server = self.useFixture(self.server_class())
-        self.url = self.server.create_database('cell')
+        self.url = self.server.create_database('cell_' + runtime.new_uuid().replace('-', '_'))
 
     def timed(self, function, *args, **kwargs):
         """(seconds, result)"""

@@ -13,9 +13,19 @@ from tests.fixtures import servers
 
 
 class TestRabbit(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
+    """The tests share two brokers: one takes more seconds to start than a test."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         servers.require(rabbit.Rabbit)
+        cls.top, cls.cell = rabbit.Rabbit(), rabbit.Rabbit('cell1')
+        for broker in (cls.top, cls.cell):
+            broker.wait = False
+            broker.setUp()
+            cls.addClassCleanup(broker.cleanUp)
+        for broker in (cls.top, cls.cell):
+            broker.wait_until_it_answers()
 
     def _publish(self, url, queue):
         with kombu.Connection(_kombu_url(url)) as connection:
@@ -26,16 +36,14 @@ class TestRabbit(testtools.TestCase):
             return connection.SimpleQueue(queue).qsize()
 
     def test_brokers_side_by_side_know_nothing_of_each_other(self):
-        top, cell = rabbit.Rabbit(), rabbit.Rabbit('cell1')
-        servers.use_all(self, top, cell)
-        self.assertNotEqual(top.port, cell.port)
-        self._publish(cell.vhost_url('cell1'), 'only-here')
-        self.assertNotIn('only-here', top.ctl('list_queues', 'name'))
-        listed = cell.ctl('list_queues', '--vhost', 'cell1', 'name')
+        self.assertNotEqual(self.top.port, self.cell.port)
+        self._publish(self.cell.vhost_url('cell1'), 'only-here')
+        self.assertNotIn('only-here', self.top.ctl('list_queues', 'name'))
+        listed = self.cell.ctl('list_queues', '--vhost', 'cell1', 'name')
         self.assertIn('only-here', listed)
 
     def test_durable_queue_survives_restart_and_kill(self):
-        broker = self.useFixture(rabbit.Rabbit())
+        broker = self.top
         self._publish(broker.url, 'kept')
         broker.restart()
         self.assertEqual(1, self._depth(broker.url, 'kept'))
@@ -45,8 +53,9 @@ class TestRabbit(testtools.TestCase):
         self.assertIn('kept', broker.ctl('list_queues', 'name'))
 
     def test_frozen_broker_answers_no_one(self):
-        broker = self.useFixture(rabbit.Rabbit())
+        broker = self.cell
         broker.pause()
+        self.addCleanup(broker.resume)
         self.assertFalse(broker.answers())
         broker.resume()
         broker.wait_until_it_answers()
