@@ -2,7 +2,7 @@
 
 import testscenarios
 
-from nova_lite.db import engine
+from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
@@ -20,13 +20,10 @@ class PoisonTest(testscenarios.WithScenarios, test_build_sweep.SweepBase):
         self.server = self.server_class()
         self.server.setUp()
         self.addCleanup(self.server.cleanUp)
+        self.server.idle = {}
+        database.server = self.server
+        self.addCleanup(setattr, database, 'server', None)
         super().setUp()
-
-    def database(self, name, models):
-        found = engine.Database(self.server.create_database(name))
-        models.Base.metadata.create_all(found.engine)
-        self.addCleanup(found.dispose)
-        return found
 
     def test_what_cannot_be_stored(self):
         self.assertHoldsUpNoOther(os_type=test_build_sweep.TOO_LONG)
