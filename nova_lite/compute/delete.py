@@ -1,10 +1,13 @@
 """Delete: the guest, its ports, volumes and allocations, and at last the record.
 
 Each step finds what is there and may be repeated. It interrupts whatever else is
-being done to the guest. Source: reference/create-server 7.
+being done to the guest. A host without power is waited for: the server stays
+`deleting`, and the audit takes the deletion up when the hypervisor answers again.
+Source: reference/create-server 7.
 """
 
 import dataclasses
+import itertools
 
 from oslo_log import log
 
@@ -14,6 +17,7 @@ from nova_lite.clients import release
 from nova_lite.compute import jobs
 from nova_lite.compute import power
 from nova_lite.compute import volumes
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -46,7 +50,8 @@ def delete(site, ctxt, host, instance):
         LOG.warning('Server %s is not deleted by %s: %s', uuid, host, error)
         return
     try:
-        yield from _destroy(site, ctxt, node, uuid)
+        if not (yield from _destroy(site, ctxt, node, uuid)):
+            return
         kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
         yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
@@ -70,6 +75,19 @@ def delete(site, ctxt, host, instance):
 
 
 def _destroy(site, ctxt, node, uuid):
-    job = site.driver.destroy(node, uuid, key=f'{ctxt.request_id}/destroy')
-    yield from jobs.ended(job)
+    """Destroy the guest; False while the node has no power."""
+    for attempt in itertools.count(1):
+        # A job that ended with the node's power stays failed, so the next has another key.
+        key = f'{ctxt.request_id}/destroy/{attempt}'
+        try:
+            yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
+        except exception.Unavailable as error:
+            LOG.warning('Server %s is deleted when its host is back: %s', uuid, error)
+            return False
+        except exception.DriverError as error:
+            if error.error_class != model.POWER_LOST:
+                raise
+        else:
+            break
     site.claims.release(node, uuid)
+    return True

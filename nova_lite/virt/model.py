@@ -161,6 +161,10 @@ class Guest:
     started_at: float | None = None
 
 
+# The error class of a job that ended because its node lost power.
+POWER_LOST = 'HypervisorUnavailable'
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class JobError:
     """Why a job failed. reschedule: another node might succeed."""

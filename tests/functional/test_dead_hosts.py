@@ -92,3 +92,17 @@ class DeadHostTest(testtools.TestCase):
         self.cloud.wait(server, 'ACTIVE')
         self.assertEqual([other], self.stage.running(server))
         self.stage.wait_idle(server)
+
+    def test_deleted_without_power(self):
+        """Nobody can bring the server back, and who cannot wait deletes it once more."""
+        server = self.stage.boot_full()
+        host = server.compute_host
+        self.stage.power_off(host)
+        self.cloud.admin.compute.delete_server(server)
+        self.stage.change_service(host, forced_down=True)
+        refused = self.stage.act(server, 'evacuate', {}, status=409)
+        self.assertIn('task_state deleting', refused.json()['conflictingRequest']['message'])
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.stage.power_on(host)
+        self.return_of(host)

@@ -24,7 +24,7 @@ def power_off(path, node):
         now = opened.now()
         for row in store.running_jobs(tx, node):
             jobs.settle(tx, node, row['guest'], now)
-        lost = model.JobError('HypervisorUnavailable', f'{node} was powered off.')
+        lost = model.JobError(model.POWER_LOST, f'{node} was powered off.')
         for row in store.running_jobs(tx, node):
             jobs.interrupt(tx, row, lost, now)
         tx.execute(

@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite.clients import release
 from nova_lite.compute import jobs
 from nova_lite.db.cell import instances
+from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
@@ -192,11 +193,7 @@ class TestGuestStays(Base):
         self.check_gone(uuid)
 
 
-class TestWhileBuilding(Base):
-    profile = profile.parse(
-        'extends: instant\nhosts:\n  - {delays: {spawn: 10, power_off: 10, snapshot: 10}}\n'
-    )
-
+class Timed(Base):
     def setUp(self):
         self.clock = self.useFixture(clock.ManualClock())
         super().setUp()
@@ -205,6 +202,53 @@ class TestWhileBuilding(Base):
         self.clock.advance(seconds)
         self.cell.compute.site.jobs.wake_due()
         self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+
+
+class TestHostWithoutPower(Timed):
+    """A deletion that was accepted is finished when its host's hypervisor answers again."""
+
+    profile = profile.parse('extends: instant\nhosts:\n  - {delays: {destroy: 10}}\n')
+
+    def check_is_owed(self, uuid):
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.settle(61)
+        self.cell.compute.audit()
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+        hostpower.power_on(self.cell.guests_path, 'host-1')
+        self.settle(61)
+        self.cell.compute.audit()
+        self.settle(10)
+        self.check_gone(uuid)
+
+    def test_off_before(self):
+        uuid = self.boot()
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        self.cell.delete(uuid)
+        self.check_is_owed(uuid)
+
+    def test_off_while_the_guest_is_destroyed(self):
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        self.settle(5)
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        self.settle(5)
+        self.check_is_owed(uuid)
+
+    def test_off_and_on_while_the_guest_is_destroyed(self):
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        self.settle(5)
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        hostpower.power_on(self.cell.guests_path, 'host-1')
+        self.settle(5)
+        self.settle(10)
+        self.check_gone(uuid)
+
+
+class TestWhileBuilding(Timed):
+    profile = profile.parse(
+        'extends: instant\nhosts:\n  - {delays: {spawn: 10, power_off: 10, snapshot: 10}}\n'
+    )
 
     def test_interrupts_a_build(self):
         uuid = self.boot()
