@@ -40,7 +40,6 @@ class OnServer:
         if cls.server_class not in _running:
             server = cls.server_class()
             server.setUp()
-            server.idle = {}
             _running[cls.server_class] = server
         database.server = _running[cls.server_class]
 

@@ -30,20 +30,11 @@ class Clocks:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.require(cls.server_class)
-        cls.server = cls.server_class()
-        cls.server.setUp()
-        cls.server.idle = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.cleanUp()
-        super().tearDownClass()
+        servers.share(cls)
 
     def setUp(self):
         super().setUp()
-        database.server = self.server
-        self.addCleanup(setattr, database, 'server', None)
+        self.useFixture(database.OnServer(self.server))
 
     def test_a_saga(self):
         api_db = self.useFixture(database.ApiDatabase())

@@ -28,15 +28,8 @@ class Case(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.require(cls.server_class)
-        cls.server = cls.server_class()
-        cls.server.setUp()
+        servers.share(cls)
         cls.url = cls.server.create_database('cell')
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.cleanUp()
-        super().tearDownClass()
 
     def setUp(self):
         super().setUp()

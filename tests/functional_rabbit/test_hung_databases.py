@@ -31,10 +31,7 @@ class Case(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.require(cls.server_class)
-        cls.server = cls.server_class()
-        cls.server.setUp()
-        cls.addClassCleanup(cls.server.cleanUp)
+        servers.share(cls)
 
     def setUp(self):
         super().setUp()

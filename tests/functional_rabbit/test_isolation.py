@@ -71,20 +71,11 @@ class Isolation:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.require(cls.server_class)
-        cls.server = cls.server_class()
-        cls.server.setUp()
-        cls.server.idle = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.cleanUp()
-        super().tearDownClass()
+        servers.share(cls)
 
     def setUp(self):
         super().setUp()
-        database.server = self.server
-        self.addCleanup(setattr, database, 'server', None)
+        self.useFixture(database.OnServer(self.server))
         self.db = self.useFixture(database.ApiDatabase())
         self.pool = runtime.executor(2)
         self.addCleanup(self.pool.shutdown)

@@ -20,9 +20,9 @@ class PoisonTest(testscenarios.WithScenarios, test_build_sweep.SweepBase):
         self.server = self.server_class()
         self.server.setUp()
         self.addCleanup(self.server.cleanUp)
-        self.server.idle = {}
-        database.server = self.server
-        self.addCleanup(setattr, database, 'server', None)
+        on_server = database.OnServer(self.server)
+        on_server.setUp()
+        self.addCleanup(on_server.cleanUp)
         super().setUp()
 
     def test_what_cannot_be_stored(self):

@@ -16,30 +16,24 @@ class QueuesTest(testtools.TestCase):
         self.broker = self.useFixture(rabbit.Rabbit())
         self.bus = transport.open_bus(conf_module.make_conf(files=[]), self.broker.url)
         self.addCleanup(self.bus.cleanup)
-
-    def test_consumers_and_a_broker_that_stops(self):
         other = kombu.Connection(self.broker.url.replace('rabbit://', 'amqp://'))
         self.addCleanup(other.release)
         channel = other.channel()
         for name in ('idle', 'busy'):
             channel.queue_declare(queue=name)
         channel.basic_consume(queue='busy')
+
+    def test_consumers_and_a_broker_that_stops(self):
         self.assertEqual(
             {'none': None, 'idle': 0, 'neither': None, 'busy': 1},
             queues.consumers(self.bus, ['none', 'idle', 'neither', 'busy']),
         )
-
-    def test_only_a_queue_without_consumer_is_deleted(self):
-        other = kombu.Connection(self.broker.url.replace('rabbit://', 'amqp://'))
-        self.addCleanup(other.release)
-        channel = other.channel()
-        for name in ('idle', 'busy'):
-            channel.queue_declare(queue=name)
-        channel.basic_consume(queue='busy')
-        deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
-        self.assertEqual([True, True, False], deleted)
-        self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))
         self.broker.stop()
         self.assertRaises(
             oslo_messaging.MessageDeliveryFailure, queues.consumers, self.bus, ['none']
         )
+
+    def test_only_a_queue_without_consumer_is_deleted(self):
+        deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
+        self.assertEqual([True, True, False], deleted)
+        self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))
