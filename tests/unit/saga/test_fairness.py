@@ -11,6 +11,7 @@ from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import queue
 from tests.fixtures import database
+from tests.fixtures import saga_rows
 
 WAIT_S = 60
 THREADS = 4
@@ -99,15 +100,8 @@ class FairnessTest(testtools.TestCase):
             event.set()
 
     def visit(self, cell, host):
-        uuid = runtime.new_uuid()
-        self.database.write(
-            sagas.create,
-            context.admin(),
-            uuid=uuid,
-            kind='visit',
-            instance_uuid=runtime.new_uuid(),
-            arguments={'cell': cell, 'host': host},
-        )
+        place = {'cell': cell, 'host': host}
+        uuid = saga_rows.create(self.database, kind='visit', arguments=place)
         self.engine.submit(uuid)
         return uuid
 

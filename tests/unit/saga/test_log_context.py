@@ -4,13 +4,13 @@ from oslo_log import log
 import testtools
 
 from nova_lite import context
-from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from tests.fixtures import clock
 from tests.fixtures import contexts
 from tests.fixtures import database
+from tests.fixtures import saga_rows
 
 LOG = log.getLogger(__name__)
 
@@ -38,17 +38,8 @@ class LogContextTest(testtools.TestCase):
 
     def accepted(self):
         """(uuid, request id) of a saga that a request has asked for."""
-        uuid = runtime.new_uuid()
         ctxt = context.RequestContext(overwrite=False)
-        self.database.write(
-            sagas.create,
-            ctxt,
-            uuid=uuid,
-            kind='talking',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-        )
-        return uuid, ctxt.request_id
+        return saga_rows.create(self.database, kind='talking', ctxt=ctxt), ctxt.request_id
 
     def test_one_after_another_in_a_thread(self):
         heard = self.useFixture(contexts.Contexts())

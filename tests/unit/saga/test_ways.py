@@ -5,7 +5,6 @@ import testtools
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
@@ -13,6 +12,7 @@ from nova_lite.saga import journal
 from nova_lite.saga import run
 from tests.fixtures import clock
 from tests.fixtures import database
+from tests.fixtures import saga_rows
 
 LOST = exception.MessagingTimeout(service='c', reason='no reply', method='m', topic='t')
 NO = exception.Conflict(reason='no')
@@ -79,15 +79,7 @@ class WaysCase(testtools.TestCase):
         self.clock = self.useFixture(clock.ManualClock())
         self.database = self.useFixture(database.ApiDatabase(threads=16)).database
         self.world = World()
-        self.uuid = runtime.new_uuid()
-        self.database.write(
-            sagas.create,
-            context.admin(),
-            uuid=self.uuid,
-            kind='journey',
-            instance_uuid=runtime.new_uuid(),
-            arguments={},
-        )
+        self.uuid = saga_rows.create(self.database, kind='journey')
 
     def run_to_end(self):
         """Run, advancing the clock over waits, until the saga has ended."""
