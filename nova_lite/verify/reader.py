@@ -89,9 +89,7 @@ class Reader:
     def _queues(self, pictures):
         """[(bus, queue, number of consumers or None), ...] of the queues that must be there."""
         found = []
-        if not self._running:
-            return found
-        if queues.is_real(self.conf.transport_url):
+        if self._running and queues.is_real(self.conf.transport_url):
             if self._top is None:
                 self._top = transport.open_bus(self.conf, self.conf.transport_url)
             found.extend(_consumers('top', self._top, messaging.TOP))

@@ -1,4 +1,4 @@
-"""What was done to a server: what users asked for ends well, and nobody else asks.
+"""What was done to a server: what users asked for ends well, and only users ask.
 
 Read from the actions on record. What a fault met, or a refusal of its own, may fail.
 """
@@ -55,7 +55,7 @@ class Deeds:
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked():
-                yield f'nobody asked for it: {told}'
+                yield f'no user asked for it: {told}'
             if action['action'] not in CERTAIN or action['message'] != 'Error':
                 continue
             if not self._is_excused(message, [action]):

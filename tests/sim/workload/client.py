@@ -93,7 +93,7 @@ class Client:
         return not self._plan.groups or self._find_group()
 
     def _find_group(self):
-        """All clients use one group, and whoever comes first makes it."""
+        """Find the one group that all clients use; the first client creates it."""
         code, found = self._caller.send('groups', 'GET', '/os-server-groups')
         if code != 200:
             return False

@@ -152,7 +152,7 @@ def _database(rng):
 
 
 def _neighbours(rng):
-    """Neighbours that are away for minutes, while devices come and go."""
+    """Neighbours that do not answer for minutes, while devices are attached and detached."""
     return plan.Plan(
         clients=2,
         servers=2,
@@ -203,7 +203,7 @@ def _clocks(rng):
 
 
 def _devices(rng):
-    """Devices that come and go under guests that are made anew."""
+    """Devices that are attached and detached while guests are rebooted."""
     return plan.Plan(
         clients=3,
         servers=1,

@@ -12,7 +12,7 @@ from tests.sim import kernel
 AWAY_S = (0.1, 40)
 FROZEN_S = (0.5, 90)
 LEAPS_S = (-600, -30, 30, 600)
-# A neighbour is away for longer than some of the patience that others have with it.
+# Some outages of a neighbour last longer than its clients retry.
 OUTAGES_S = (20, 300)
 # After this time an ambush is given up, and at most so many moments of work are let pass.
 AMBUSH_S, MOST_PASSED = 30, 20

@@ -35,7 +35,6 @@ class Size:
 
 SMALL = Size('small', 1, 3, ('super-1',), ('api-1',))
 LARGE = Size('large', 2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
-SIZES = {size.name: size for size in (SMALL, LARGE)}
 
 
 def directory():
