@@ -1,17 +1,17 @@
 """Delete: the guest, its ports, volumes and allocations, and at last the record.
 
 Each step finds what is there and may be repeated. It interrupts whatever else is
-being done to the guest. A host without power is waited for: the server stays
-`deleting`, and the audit takes the deletion up when the hypervisor answers again.
+being done to the guest. While the hypervisor or a neighbour is away the server stays
+`deleting`: `resume` takes the deletion up until it ends or is refused.
 Source: reference/create-server 7.
 """
 
 import dataclasses
-import itertools
 
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.compute import jobs
@@ -50,8 +50,7 @@ def delete(site, ctxt, host, instance):
         LOG.warning('Server %s is not deleted by %s: %s', uuid, host, error)
         return
     try:
-        if not (yield from _destroy(site, ctxt, node, uuid)):
-            return
+        yield from _destroy(site, ctxt, node, uuid)
         kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
         yield from jobs.persist(site.network.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
@@ -59,6 +58,9 @@ def delete(site, ctxt, host, instance):
         images = release.Images(**found['images'])
         yield from jobs.persist(release.drop_images, site.image, ctxt, uuid, images)
         yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
+    except exception.Unavailable as error:
+        LOG.warning('The deletion of server %s waits: %s', uuid, error)
+        return
     except exception.NovaLiteError as error:
         LOG.warning('Server %s cannot be deleted: %s', uuid, error)
         changes = {'vm_state': states.VmState.ERROR}
@@ -75,19 +77,22 @@ def delete(site, ctxt, host, instance):
 
 
 def _destroy(site, ctxt, node, uuid):
-    """Destroy the guest; False while the node has no power."""
-    for attempt in itertools.count(1):
-        # A job that ended with the node's power stays failed, so the next has another key.
-        key = f'{ctxt.request_id}/destroy/{attempt}'
-        try:
-            yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
-        except exception.Unavailable as error:
-            LOG.warning('Server %s is deleted when its host is back: %s', uuid, error)
-            return False
-        except exception.DriverError as error:
-            if error.error_class != model.POWER_LOST:
-                raise
-        else:
-            break
+    """Destroy the guest; raises Unavailable while its node has no power."""
+    key = f'{ctxt.request_id}/destroy'
+    try:
+        yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
+    except exception.DriverError as error:
+        if error.error_class != model.POWER_LOST:
+            raise
+        # That job stays failed. Another key: a guest that is gone is destroyed at once.
+        yield from _destroy_again(site, node, uuid, key=f'{key}/{runtime.new_uuid()}')
     site.claims.release(node, uuid)
-    return True
+
+
+def _destroy_again(site, node, uuid, *, key):
+    try:
+        yield from jobs.ended(site.driver.destroy(node, uuid, key=key))
+    except exception.DriverError as error:
+        if error.error_class != model.POWER_LOST:
+            raise
+        raise exception.Unavailable(service='hypervisor', reason=error.message) from error

@@ -52,10 +52,15 @@ ACTIONS = {
         model.PowerAction.OFF,
         (Task.SOFT_DELETING,),
         Vm.SOFT_DELETED,
+        failed=Vm.SOFT_DELETED,
         interrupts=True,
     ),
     'restore': Action(
-        'compute_restore_instance', model.PowerAction.ON, (Task.RESTORING,), Vm.ACTIVE
+        'compute_restore_instance',
+        model.PowerAction.ON,
+        (Task.RESTORING,),
+        Vm.ACTIVE,
+        failed=Vm.ERROR,
     ),
     'reboot_soft': Action(
         'compute_reboot_instance',
@@ -132,7 +137,7 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         job = yield from jobs.ended(job)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
-        changes = _left_behind(site, node, instance.uuid, action)
+        changes = left_behind(site, node, instance.uuid, action)
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'vm_state': action.after, 'power_state': job.result['power_state']}
@@ -226,7 +231,7 @@ def fail(site, ctxt, host, uuid, action, *, error, changes):
     )
 
 
-def _left_behind(site, node, uuid, action):
+def left_behind(site, node, uuid, action):
     """What the record must say after a failure, from what the guest is now."""
     try:
         guest = site.driver.get_guest(node, uuid)

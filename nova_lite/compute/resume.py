@@ -2,7 +2,8 @@
 
 The cell knows it by the servers' tasks. Each is asked for once more under its own
 request id, so effects that took place are met and not repeated. What fails to
-come to an end several times is given up with a fault.
+come to an end several times is given up with a fault, but for deletions: these
+are owed. On a node without power everything waits.
 """
 
 import collections
@@ -44,7 +45,9 @@ class Resume:
         )
         for work in found:
             instance = work['instance']
-            if not self._site.jobs.has((instance.host, instance.uuid)):
+            busy = self._site.jobs.has((instance.host, instance.uuid))
+            node = self._site.node_of(instance.host, instance)
+            if not busy and self._site.driver.is_up(node):
                 ctxt = context.RequestContext.from_wire(work['context'])
                 with ctxt.bound():
                     self._take_up(ctxt, work)
@@ -57,17 +60,18 @@ class Resume:
 
     def _take_up(self, ctxt, work):
         instance = work['instance']
-        self._attempts[self._name(work)] += 1
         LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)
+        if instance.task_state in delete.DELETE.tasks:
+            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
+            return
+        self._attempts[self._name(work)] += 1
         if self._attempts[self._name(work)] > ATTEMPTS:
             error = exception.NovaLiteError(
                 f'{instance.task_state} could not be finished in {ATTEMPTS} attempts'
             )
             self._give_up(ctxt, work, error)
-        elif instance.vm_state == states.VmState.BUILDING and instance.task_state != Task.DELETING:
+        elif instance.vm_state == states.VmState.BUILDING:
             self._build(ctxt, work)
-        elif instance.task_state in delete.DELETE.tasks:
-            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
         elif instance.task_state in POWER:
             self._power(ctxt, work)
         else:
@@ -129,10 +133,10 @@ class Resume:
         """(action, changes to the record) of an action that ends here."""
         if instance.task_state in IMAGES:
             return images.SNAPSHOT, {}
-        if instance.task_state in delete.DELETE.tasks:
-            return delete.DELETE, {'vm_state': states.VmState.ERROR}
         action = power.ACTIONS[POWER[instance.task_state]]
         node = self._site.node_of(instance.host, instance)
+        if instance.task_state in (Task.SOFT_DELETING, Task.RESTORING):
+            return action, power.left_behind(self._site, node, instance.uuid, action)
         try:
             guest = self._site.driver.get_guest(node, instance.uuid)
         except exception.GuestNotFound:

@@ -144,6 +144,17 @@ def transitions(picture):
             yield Finding('I9', f'server {row.uuid}', f'is active in {cell.name} on no host')
 
 
+def soft_deletions(picture):
+    """I9: a server at rest has a date of deletion exactly while it is soft-deleted.
+
+    Otherwise no quota counts it, or nobody reclaims it.
+    """
+    for _cell, row in picture.resting():
+        if (row.vm_state == states.VmState.SOFT_DELETED) != (row.deleted_at is not None):
+            detail = f'is {row.vm_state}, its date of deletion is {row.deleted_at}'
+            yield Finding('I9', f'server {row.uuid}', detail)
+
+
 def no_server_error(picture):
     """I10: a client's fault never gets a 5xx."""
     for line in picture.server_errors:
@@ -181,6 +192,7 @@ CHECKS = (
     messaging.consumed,
     messaging.owned,
     transitions,
+    soft_deletions,
     no_server_error,
     filters,
 )

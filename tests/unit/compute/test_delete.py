@@ -157,7 +157,7 @@ class TestFailures(testscenarios.WithScenarios, Base):
         [('before', {'after': False}), ('after', {'after': True})],
     )
 
-    def test_error_then_again(self):
+    def test_waits_for_it(self):
         if self.after and self.at == ('volume', 'delete_attachment'):
             return  # its effect took place: asked again, it has nothing left to fail at
         uuid = self.boot()
@@ -166,10 +166,8 @@ class TestFailures(testscenarios.WithScenarios, Base):
         getattr(self.cell, neighbour).fail(method, error, times=TRIES, after=self.after)
         self.cell.delete(uuid)
         self.cell.run_dry()
-        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
-        self.assertEqual((EVENT, 'host-1', 'Error'), self.cell.events(uuid)[-1])
-        self.assertIn('is not available', self.cell.fault(uuid))
-        self.cell.delete(uuid)
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.cell.compute._resume.run(0)
         self.check_gone(uuid)
 
     def test_away_for_a_moment(self):
@@ -179,6 +177,29 @@ class TestFailures(testscenarios.WithScenarios, Base):
         getattr(self.cell, neighbour).fail(method, error, times=1, after=self.after)
         self.cell.delete(uuid)
         self.cell.run_dry()
+        self.check_gone(uuid)
+
+
+class TestRefusals(testscenarios.WithScenarios, Base):
+    """Of all but a volume's deletion, see above: the user is told, and may delete again."""
+
+    scenarios = [
+        ('ports', {'at': ('network', 'deallocate')}),
+        ('attachments', {'at': ('volume', 'delete_attachment')}),
+        ('allocations', {'at': ('placement', 'delete_allocations')}),
+    ]
+
+    def test_refused(self):
+        uuid = self.boot()
+        neighbour, method = self.at
+        error = exception.Forbidden('not yours')
+        getattr(self.cell, neighbour).fail(method, error, times=1)
+        self.cell.delete(uuid)
+        self.cell.run_dry()
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual((EVENT, 'host-1', 'Error'), self.cell.events(uuid)[-1])
+        self.assertIn('not yours', self.cell.fault(uuid))
+        self.cell.delete(uuid)
         self.check_gone(uuid)
 
 
@@ -242,6 +263,24 @@ class TestHostWithoutPower(Timed):
         hostpower.power_on(self.cell.guests_path, 'host-1')
         self.settle(5)
         self.settle(10)
+        self.check_gone(uuid)
+
+
+class TestPowerLostAtEachTry(Base):
+    profile = profile.parse(
+        'extends: instant\nfailures:\n  - {verb: destroy, first: 6, error: HypervisorUnavailable}\n'
+    )
+
+    def test_ends_in_the_end(self):
+        """Each time it is taken up it tries a few times at most, and it is not given up."""
+        uuid = self.boot()
+        self.cell.delete(uuid)
+        tries = 0
+        while not self.cell.row(uuid).deleted:
+            self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+            self.cell.compute._resume.run(0)
+            tries += 1
+        self.assertEqual(5, tries)
         self.check_gone(uuid)
 
 

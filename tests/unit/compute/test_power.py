@@ -7,6 +7,7 @@ from nova_lite import runtime
 from nova_lite.compute import power
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 
@@ -23,6 +24,8 @@ ROWS = {
     'resume': (('suspend',), 'resuming', 'active', RUNNING),
     'rescue': ((), 'rescuing', 'rescued', RUNNING),
     'unrescue': (('rescue',), 'unrescuing', 'active', RUNNING),
+    'soft_delete': ((), 'soft-deleting', 'soft-delete', SHUTDOWN),
+    'restore': (('soft_delete',), 'restoring', 'active', RUNNING),
 }
 
 
@@ -131,8 +134,10 @@ class Failing(testscenarios.WithScenarios, Base):
 
 
 class TestFailures(Failing):
-    # The preparation of a hard reboot is told apart below.
-    scenarios = [(name, {'name': name}) for name in ROWS if name != 'reboot_hard']
+    # Those that do something else are told apart below.
+    scenarios = [
+        (name, {'name': name}) for name in ROWS if name not in ('reboot_hard', 'soft_delete')
+    ]
 
     def test_fails_and_works_again(self):
         self.prepare(self.name)
@@ -148,6 +153,35 @@ class TestFailures(Failing):
         self.assertIn(event, self.cell.events(self.uuid))
         self.act(self.name)
         self.check(self.name)
+
+
+class TestFailedSoftDelete(Failing):
+    scenarios = [('soft_delete', {'name': 'soft_delete'})]
+
+    def check_is_kept(self, power_state):
+        self.assertEqual(('soft-delete', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual(power_state, self.cell.row(self.uuid).power_state)
+        event = ('compute_soft_delete_instance', 'host-1', 'Error')
+        self.assertIn(event, self.cell.events(self.uuid))
+
+    def test_is_deleted_all_the_same(self):
+        """It was accepted, and counts in no quota any more: it must be reclaimed one day."""
+        self.act('soft_delete')
+        self.check_is_kept(RUNNING)
+        self.act('restore')
+        self.check('restore')
+
+    def test_without_power(self):
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        self.act('soft_delete')
+        self.check_is_kept(SHUTDOWN)
+
+    def test_given_up_after_many_attempts(self):
+        self.ask('soft_delete')
+        self.cell.conductor.action_started = lambda *args, **kwargs: 1 / 0
+        for _ in range(4):
+            self.cell.compute._resume.run(0)
+        self.check_is_kept(RUNNING)
 
 
 class TestFailedReboots(Failing):

@@ -4,6 +4,7 @@ import testscenarios
 import testtools
 
 from nova_lite import exception
+from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 from tests.fixtures import clock
@@ -151,6 +152,33 @@ class TestLost(Base):
         self.cell.ask(uuid, 'resize', 'resize_prep')
         self.restart()
         self.assertEqual(('active', 'resize_prep', 'host-1'), self.cell.state(uuid))
+
+    def test_a_deletion_is_not_given_up(self):
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'delete', 'deleting')
+        ended, self.cell.conductor.instance_deleted = (
+            self.cell.conductor.instance_deleted,
+            lambda *args, **kwargs: 1 / 0,
+        )
+        for _ in range(5):
+            self.cell.compute._resume.run(0)
+            self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+        self.cell.conductor.instance_deleted = ended
+        self.cell.compute._resume.run(0)
+        self.assertTrue(self.cell.row(uuid).deleted)
+
+    def test_a_node_without_power_is_left_alone(self):
+        """It may be one of many of its host; what is asked of it waits, and is not given up."""
+        uuid = self.cell.boot()
+        self.cell.ask(uuid, 'stop', 'powering-off')
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        self.cell.compute.site.up_hosts = lambda: ['host-1', 'host-2']
+        for _ in range(5):
+            self.cell.compute._resume.run(0)
+        self.assertEqual(('active', 'powering-off', 'host-1'), self.cell.state(uuid))
+        hostpower.power_on(self.cell.guests_path, 'host-1')
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
     def test_gives_up_in_the_end(self):
         uuid = self.cell.boot()

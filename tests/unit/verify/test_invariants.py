@@ -34,6 +34,27 @@ class TransitionsTest(testtools.TestCase):
         self.assertEqual([], self.details(host=None, hidden=True))
 
 
+class SoftDeletionsTest(base.VerifyTest):
+    def have(self, **columns):
+        self.set(**columns)
+        return [finding.detail for finding in invariants.soft_deletions(self.picture)]
+
+    def test_dates(self):
+        self.assertEqual([], self.have(vm_state='active', deleted_at=None))
+        self.assertEqual([], self.have(vm_state='soft-delete', deleted_at=1))
+        self.assertEqual(
+            ['is soft-delete, its date of deletion is None'],
+            self.have(vm_state='soft-delete', deleted_at=None),
+        )
+        self.assertEqual(
+            ['is active, its date of deletion is 1'],
+            self.have(vm_state='active', deleted_at=1),
+        )
+
+    def test_at_work(self):
+        self.assertEqual([], self.have(task_state='soft-deleting', deleted_at=1))
+
+
 class QuotaTest(base.VerifyTest):
     """What quota counts is what there is (I11)."""
 
