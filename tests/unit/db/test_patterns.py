@@ -1,4 +1,4 @@
-"""Patterns of users: what is refused, and how long a list of texts may be matched."""
+"""Patterns of users: what is refused, and how long texts may be matched."""
 
 import fixtures
 import sqlalchemy as sa
@@ -13,6 +13,18 @@ COSTLY = '([a-z]?){300}x'
 NAME = 'a' * 250
 # Ten characters for thousands: a search would take seconds.
 HUGE = ('(' + '(a?){500}' * 20 + 'x)', '(' + '(.?){500}' * 20 + 'x)')
+# An engine that backtracks takes minutes or years for one of them.
+HOSTILE = (
+    '(.|.|.|.|.|.|.|.)*x',
+    '(.|.|.)*' * 15 + 'x',
+    '((((a+)*)*)*)*x',
+    '((a*)*(b*)*)*' * 15 + 'x',
+    '(((.?){50}){2})*x',
+    COSTLY,
+)
+ADDRESS = '10.0.0.123'
+# No other request may be delayed for longer by a pattern.
+DELAY_S = 0.1
 
 
 class TestCompiled(testtools.TestCase):
@@ -35,6 +47,55 @@ class TestMatcher(testtools.TestCase):
         began = runtime.cpu_time()
         while runtime.cpu_time() - began < 60:
             self.assertFalse(matcher.matches(COSTLY, NAME))
+
+
+class TestCost(testtools.TestCase):
+    """Processor time: other threads may have to wait for one search, never for two.
+
+    The least of several attempts counts: the first fills RE2's caches, and the processor's
+    are shared with whatever else runs.
+    """
+
+    def cost_s(self, function):
+        """Seconds of processor time that function(number of the attempt) takes."""
+        spent = []
+        for attempt in range(5):
+            began = runtime.cpu_time()
+            function(attempt)
+            spent.append(runtime.cpu_time() - began)
+        return min(spent)
+
+    def test_one_search_takes_less_than_another_request_may_be_delayed(self):
+        for pattern in HOSTILE:
+            search = patterns.compiled(pattern).search
+            for text in (ADDRESS, NAME):
+                spent_s = self.cost_s(lambda _attempt, text=text, search=search: search(text))
+                self.assertLess(spent_s, DELAY_S, (pattern, text))
+
+    def test_so_does_the_compilation_of_a_pattern(self):
+        def compile_new(attempt):
+            patterns.compiled(f'{pattern}{attempt}')
+
+        def refuse_new(attempt):
+            self.assertRaises(patterns.BadPattern, patterns.compiled, f'{pattern}{attempt}')
+
+        for pattern in HOSTILE:
+            self.assertLess(self.cost_s(compile_new), DELAY_S, pattern)
+        for pattern in HUGE:
+            self.assertLess(self.cost_s(refuse_new), DELAY_S, pattern)
+
+    def test_addresses_of_many_servers(self):
+        """A pattern that backtracking makes hostile costs about what a plain one costs."""
+
+        def match(_attempt):
+            matcher = patterns.Matcher()
+            for _server in range(1000):
+                self.assertFalse(matcher.matches(pattern, ADDRESS))
+
+        pattern = 'x'
+        plain_s = self.cost_s(match)
+        for pattern in HOSTILE[:4]:
+            self.assertLess(self.cost_s(match), plain_s * 20, pattern)
 
 
 class TestSqlite(testtools.TestCase):
