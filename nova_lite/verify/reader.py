@@ -117,14 +117,19 @@ class Reader:
     # ---- neighbours ----
 
     def _pages(self, ctxt, path, key):
-        """A list of the volume service in full; it is given out in pages."""
-        found, params = [], {'all_tenants': 1}
+        """Return a list of the volume service in full. It answers in pages.
+
+        Cinder does not link to the next page of attachments. A marker may be deleted
+        between two requests; an offset is always valid, and may name an item twice.
+        """
+        found, offset = {}, 0
         while True:
-            body = self.volume.get(ctxt, path, params=params)
-            found.extend(body[key])
-            if not body[key] or f'{key}_links' not in body:
-                return found
-            params['marker'] = body[key][-1]['id']
+            params = {'all_tenants': 1, 'offset': offset}
+            page = self.volume.get(ctxt, path, params=params)[key]
+            if not page:
+                return list(found.values())
+            found.update((each['id'], each) for each in page)
+            offset += len(page)
 
     def _bindings(self, ctxt, ports):
         found = {}

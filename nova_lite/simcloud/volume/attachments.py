@@ -196,26 +196,22 @@ class AttachmentResource:
         self._compute = compute
 
     def _listed(self, req):
+        """The rows of a page. As in Cinder, the answer has no link to the next one."""
         microversion.require(req, 27)
         with self._db.read() as conn:
-            return lists.page_of(
+            found, _more = lists.page_of(
                 conn,
                 req,
                 ATTACHMENTS,
                 lists.filtered(lists.owned(req, ATTACHMENTS), req, ATTACHMENTS, FILTERS),
             )
+        return found
 
     def on_get(self, req, resp):
-        found, more = self._listed(req)
-        resp.media = lists.answer(
-            req, 'attachments', [views.attachment_brief(row) for row in found], more
-        )
+        resp.media = {'attachments': [views.attachment_brief(row) for row in self._listed(req)]}
 
     def on_get_detail(self, req, resp):
-        found, more = self._listed(req)
-        resp.media = lists.answer(
-            req, 'attachments', [views.attachment(row) for row in found], more
-        )
+        resp.media = {'attachments': [views.attachment(row) for row in self._listed(req)]}
 
     def on_post(self, req, resp):
         microversion.require(req, 27)
