@@ -1,7 +1,8 @@
 """Kills during builds, deletions, power actions, and while the API accepts a server.
 
 These are no sagas: leases, sweeps and audits finish them. Each case has a server of its
-own, which ends as its user asked, or was never accepted.
+own, which ends as its user asked, or was never accepted. What is booted gets a volume that
+exists: it is the server's in the end, or as free as before.
 """
 
 import requests
@@ -12,6 +13,7 @@ from tests.crash import faults
 from tests.crash import hooks
 from tests.crash import killing
 from tests.crash import stage as stage_module
+from tests.fixtures import attaching
 from tests.fixtures import boots
 
 READY_S = 180
@@ -25,12 +27,18 @@ class ActionKilling:
         self.cloud, self.table = cloud, table
         self.stage = stage_module.Stage(cloud, cases.CROSS_CELL)
         self.faults = faults.Faults(cloud, self.stage)
+        self._hands = attaching.Attaching(cloud)
+        # {case: volume that its server is to have}
+        self._volumes = {}
 
     def run(self, batch):
         """Run cases of one role; their outcomes."""
         self.cloud.wait_for(self.cloud.answers, 'the API to answer', READY_S)
         names = {case: f'{case.name}-{runtime.new_uuid()[:8]}' for case in batch}
         servers = self._boot({case: names[case] for case in batch if case.name != 'create'})
+        self._volumes = {
+            case: self._hands.volume() for case in batch if case.name in ('build', 'create')
+        }
         stops, missed = {}, {}
         for case in batch:
             stops[case] = self._stop(case, servers.get(case))
@@ -80,11 +88,19 @@ class ActionKilling:
             elif case.name == 'stop':
                 compute.stop_server(server.id)
             else:
-                networks = [{'uuid': self.cloud.network_id()}]
-                self.cloud.boot(name, wait=False, networks=networks)
+                self._boot_with_volume(name, self._volumes[case])
         except (requests.ConnectionError, *boots.NO_ANSWER):
             if case.name != 'create':
                 raise
+
+    def _boot_with_volume(self, name, volume):
+        image = {'source_type': 'image', 'uuid': self.cloud.image_id('cirros'), 'boot_index': 0}
+        devices = [
+            {**image, 'destination_type': 'local', 'delete_on_termination': True},
+            {'source_type': 'volume', 'destination_type': 'volume', 'uuid': volume},
+        ]
+        networks = [{'uuid': self.cloud.network_id()}]
+        self.cloud.boot(name, wait=False, networks=networks, block_device_mapping=devices)
 
     # ---- afterwards ----
 
@@ -106,16 +122,16 @@ class ActionKilling:
             for case, name in names.items():
                 if listed is None or case in ended:
                     continue
-                if self._is_over(case, listed.get(name, []), guests):
+                over = self._is_over(case, listed.get(name, []), guests)
+                if over and self._has_its_volume(case):
                     ended[case] = runtime.monotonic() - since
             runtime.sleep(0.1)
         return ended
 
-    @staticmethod
-    def _is_over(case, found, guests):
+    @classmethod
+    def _is_over(cls, case, found, guests):
         status = case.move.done
-        if status is GONE or (case.name == 'create' and case.when == hooks.BEFORE):
-            # Before the servers are stored nothing of them is on record.
+        if status is GONE or cls._is_never_accepted(case):
             return not found
         if len(found) != 1 or found[0]['OS-EXT-STS:task_state'] or found[0]['status'] != status:
             return False
@@ -130,6 +146,18 @@ class ActionKilling:
             }
             return f'had not ended after {killing.PATIENCE_S} s: {listed}'
         return f'verify: {found}' if found else None
+
+    def _has_its_volume(self, case):
+        """Whether the volume of a case, if it has one, is the server's, or free again."""
+        if case not in self._volumes:
+            return True
+        wanted = 'available' if self._is_never_accepted(case) else 'in-use'
+        return self._hands.volume_status(self._volumes[case]) == wanted
+
+    @staticmethod
+    def _is_never_accepted(case):
+        """Whether the API died before it stored the servers."""
+        return case.name == 'create' and case.when == hooks.BEFORE
 
     def _forget(self, names):
         compute = self.cloud.admin.compute
