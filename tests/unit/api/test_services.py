@@ -182,6 +182,59 @@ class UpdateTest(ServiceTest):
         self.put(scheduler, {'status': 'disabled'}, '2.53', status=400)
 
 
+class EvacuatedTest(ServiceTest):
+    """A host is not up before it has removed the servers that were evacuated from it."""
+
+    def setUp(self):
+        super().setUp()
+        self.service = self.row().uuid
+        self.bring_up(down=True)
+        self.evacuation = self.evacuate('h1')
+
+    def evacuate(self, host):
+        """Record an evacuation from a host, to begin with; returns its uuid."""
+        uuid = runtime.new_uuid()
+        values = {
+            'uuid': uuid,
+            'instance_uuid': runtime.new_uuid(),
+            'migration_type': 'evacuation',
+            'status': 'accepted',
+            'source_compute': host,
+        }
+        self.write(migrations.create, values)
+        return uuid
+
+    def write(self, function, *args):
+        self.api.cell('cell1').db.write(function, *args)
+
+    def bring_up(self, *, down=False, status=200):
+        """Change forced_down, by the request of each microversion."""
+        self.put(self.service, {'forced_down': down}, '2.53', status=status)
+        named = {'host': 'h1', 'binary': 'nova-compute', 'forced_down': down}
+        self.put('force-down', named, '2.11', status=status)
+
+    def test_while_the_evacuation_goes_on(self):
+        for status in ('accepted', 'pre-migrating', 'done'):
+            self.write(migrations.update, self.evacuation, {'status': status})
+            self.bring_up(status=400)
+            self.assertTrue(self.row().forced_down, status)
+
+    def test_after_its_end(self):
+        for status in ('completed', 'failed', 'error'):
+            self.write(migrations.update, self.evacuation, {'status': status})
+            self.bring_up()
+            self.assertFalse(self.row().forced_down, status)
+            self.bring_up(down=True)
+
+    def test_what_else_may_be_changed(self):
+        """Also of a host that servers are evacuated to."""
+        self.put(self.service, {'status': 'disabled'}, '2.53')
+        self.put(self.service, {'status': 'enabled', 'forced_down': True}, '2.53')
+        self.write(migrations.update, self.evacuation, {'source_compute': 'h3'})
+        self.write(migrations.update, self.evacuation, {'dest_compute': 'h1'})
+        self.bring_up()
+
+
 class DeleteTest(ServiceTest):
     def delete(self, path, status=204, version='2.53'):
         self.admin('DELETE', f'{URL}/{path}', version=version, status=status)
