@@ -185,6 +185,7 @@ CHECKS = (
     storage.attachments,
     storage.connections,
     storage.passing,
+    storage.statuses,
     storage.made_twice,
     storage.temporary_images,
     membership.hosts,

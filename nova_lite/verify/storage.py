@@ -18,6 +18,8 @@ Finding = findings.Finding
 _V = states.VmState
 # Statuses of a volume that somebody is about to change.
 PASSING = ('reserved', 'attaching', 'detaching')
+# Statuses in which a volume is not kept for the servers that have it.
+LOST = ('available', 'error')
 # Servers in these states keep the volumes that were reserved for them.
 RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)
 UPLOADING = ('queued', 'saving', 'importing', 'uploading')
@@ -94,6 +96,41 @@ def passing(picture):
                 f'volume {volume["id"]}',
                 f'is {volume["status"]} and nothing is done with it',
             )
+
+
+def statuses(picture):
+    """I5: volumes of servers are in use, and reserved for servers that are on no host.
+
+    Anyone could take a volume that is available. Other clients may connect a volume that
+    several servers can have, and statuses of work on a volume in use (an upload, an
+    extension) are theirs.
+    """
+    on_host, on_none = _volumes_at_rest(picture)
+    connected = {
+        attachment['volume_id']
+        for attachment in picture.attachments
+        if attachment.get('status') == 'attached'
+    }
+    for volume in picture.volumes:
+        uuid, status = volume['id'], volume['status']
+        known = uuid in connected if uuid in on_host else uuid in on_none
+        if known and status in LOST:
+            yield Finding('I5', f'volume {uuid}', f'is {status} and belongs to a server')
+        elif uuid in on_none and status == 'in-use' and uuid not in connected:
+            yield Finding('I5', f'volume {uuid}', 'is in-use and no host is connected to it')
+
+
+def _volumes_at_rest(picture):
+    """Ids of volumes of servers that nothing is done to: (of those on a host, on none)."""
+    busy, found = picture.busy(), (set(), set())
+    for cell in picture.cells:
+        devices = cell.devices()
+        for row in cell.instances:
+            passes = row.hidden or row.task_state or row.uuid in busy
+            if not passes and row.vm_state not in holdings.UNSETTLED:
+                volumes = {device.volume_id for device in devices[row.uuid]} - {None}
+                found[0 if row.host else 1].update(volumes)
+    return found
 
 
 def given_back(picture, bounds):

@@ -240,9 +240,10 @@ class FailuresTest(moves_base.MovesTest):
         volume = self.cloud.admin.compute.get_server(server.id).attached_volumes[0].id
         self.reset(volume, 'error')
         self.migrate(server)
+        self.crossing.idle(server)
+        self.reset(volume, 'in-use')
         self.given_back(server)
         self.assertNotIn(AT_SOURCE, dict(self.stage.events(server, 'migrate')))
-        self.reset(volume, 'in-use')
         self.again(server)
 
     def reset(self, volume, status):

@@ -100,6 +100,63 @@ class VolumesTest(base.VerifyTest):
         self.set(vm_state='error')
         self.assertEqual([], self.have(status='reserved'))
 
+    def test_status_in_which_anyone_may_take_it(self):
+        for status in ('available', 'error'):
+            lost = f'I5 volume a volume: is {status} and belongs to a server'
+            self.assertEqual([lost], self.have(status=status))
+
+    def test_status_of_work_on_a_volume_in_use(self):
+        for status in ('in-use', 'extending', 'uploading', 'retyping', 'backing-up'):
+            self.assertEqual([], self.have(status=status))
+
+    def test_status_of_a_volume_that_is_not_connected(self):
+        """One finding is enough."""
+        self.picture.attachments[0]['status'] = 'reserved'
+        self.assertEqual([RESERVED], self.have(status='available'))
+
+    def test_status_while_something_is_done_to_its_server(self):
+        self.set(task_state='rebuilding', updated_at=base.NOW)
+        self.assertEqual([], self.have(status='available'))
+        self.set(task_state=None, vm_state='error')
+        self.assertEqual([], self.have(status='available'))
+        self.set(vm_state='active')
+        self.picture.sagas = [base.saga()]
+        self.assertEqual([], self.have(status='error'))
+
+    def test_status_of_volumes_of_servers_of_another_cloud(self):
+        for owner in ('a server of another cloud', None):
+            self.picture.attachments.append(
+                {'id': 'x', 'volume_id': 'other', 'instance': owner, 'status': 'attached'}
+            )
+            found = self.have(id='other', status='available')
+            self.assertEqual([], [each for each in found if each.startswith('I5 volume')])
+
+    def offload(self):
+        """Shelve the server: no host has it, and its volume is reserved."""
+        self.set(vm_state='shelved_offloaded', host=None, node=None, power_state=4)
+        self.picture.attachments[0]['status'] = 'reserved'
+
+    def of_volumes(self, **values):
+        return [each for each in self.have(**values) if each.startswith('I5 volume')]
+
+    def test_status_for_a_server_that_is_offloaded(self):
+        self.offload()
+        self.assertEqual([], self.of_volumes(status='reserved'))
+        self.assertEqual(
+            ['I5 volume a volume: is available and belongs to a server'],
+            self.of_volumes(status='available'),
+        )
+        self.assertEqual(
+            ['I5 volume a volume: is in-use and no host is connected to it'],
+            self.of_volumes(status='in-use'),
+        )
+
+    def test_status_of_a_shared_volume_that_another_server_uses(self):
+        self.offload()
+        other = {**self.picture.attachments[0], 'id': 'x', 'instance': 'of another cloud'}
+        self.picture.attachments.append({**other, 'status': 'attached'})
+        self.assertEqual([], self.of_volumes(status='in-use'))
+
     def test_made_twice(self):
         self.picture.volumes = [
             {'id': 'stray', 'status': 'available', 'metadata': {volume.DEVICE: 'a device'}}
