@@ -8,10 +8,15 @@ import types
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import intents
+from nova_lite import runtime
 from nova_lite.conductor import cross_cell
 from nova_lite.conductor import resize
+from nova_lite.conductor import revert
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.saga import step
+from nova_lite.verify import files
 from tests.fixtures import crossing
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
@@ -298,6 +303,44 @@ class FailuresTest(moves_base.MovesTest):
             return row is None
 
         self.cloud.wait_for(over, f'the saga of server {server.id} to end')
+
+    def test_source_cannot_discard_the_guest_of_a_deleted_server(self):
+        """The server is deleted while the source takes it back. Its audit removes the guest."""
+        self.patch(intents, 'END_TIMEOUT_S', 0.5)
+        server = self.boot_here()
+        self.migrate(server)
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.crossing.idle(server)
+        source = self.cloud.cloud.daemons['compute-cell1'].manager
+        restore, refused = source._cold.restore, runtime.Event()
+
+        def restore_late(*args):
+            if not refused.is_set():
+                self.delete(server)
+            return restore(*args)
+
+        def refuse(*_args, **_options):
+            refused.set()
+            raise exception.DriverError(reason='a test says so')
+
+        self.patch(source._cold, 'restore', restore_late)
+        self.patch(source._cold, 'discard', refuse)
+        self.stage.act(server, 'revertResize')
+        self.hurry(server)
+        self.assertTrue(refused.is_set())
+        row = self.stage.world.api_db.read(sagas.every, instance_uuid=server.id)[0]
+        self.assertEqual('done', row.state)
+        self.assertIn(revert.FINISH, row.data[step.LEFT])
+        self.assertEqual([(SOURCE, server.id)], self.guests_of(server))
+        source.conf.set_override('stray_grace', 0, 'compute')
+        self.addCleanup(source.conf.clear_override, 'stray_grace', 'compute')
+        source.audit()
+        self.cloud.wait_for(lambda: not self.guests_of(server), 'the audit to remove the guest')
+
+    def guests_of(self, server):
+        """[(node, server)] of the guests that there are of a server, running or not."""
+        found = files.guests(self.cloud.state_dir)
+        return [(each.node, each.uuid) for each in found if each.uuid == server.id]
 
     def test_source_is_down(self):
         """Nothing begins that needs it."""
