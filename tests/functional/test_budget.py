@@ -41,3 +41,4 @@ class BootBudgetTest(testtools.TestCase):
             placement.pop('GET /allocation_candidates', 0), testtools.matchers.LessThan(2)
         )
         self.assertEqual({}, placement)
+        self.assertEqual([], self.cloud.findings())

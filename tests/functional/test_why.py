@@ -19,6 +19,10 @@ class WhyTest(testtools.TestCase):
         super().setUp()
         self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
 
+    def tearDown(self):
+        self.assertEqual([], self.cloud.findings())
+        super().tearDown()
+
     def why(self, *args, code=0):
         """The command's output (JSON when it succeeds), with this exit code."""
         command = [sys.executable, '-m', 'nova_lite.cmd.main', 'why', *args]

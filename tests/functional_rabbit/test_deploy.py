@@ -2,6 +2,9 @@
 
 Left out are the commands that change the machine: packages, and files below /etc.
 tests/unit/test_units.py and the installation of the package stand for them.
+
+`nova-lite verify` is not run at the end: it reads the state directory of `nova-lite up`,
+which a deployment by the guide does not have.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""What `nova-lite up` says of brokers and database servers that refuse it."""
+"""What `nova-lite up` says of brokers and database servers that refuse it.
+
+No cloud comes up here, so there is none that `nova-lite verify` could read.
+"""
 
 import subprocess
 import sys

@@ -29,7 +29,12 @@ class CloudFixture(fixture.GabbiFixture):
         os.environ['IMAGE'] = self.cloud.admin.image.find_image('cirros').id
 
     def stop_fixture(self):
-        self.cloud.cleanUp()
+        try:
+            found = self.cloud.findings()
+        finally:
+            self.cloud.cleanUp()
+        if found:
+            raise AssertionError(f'The cases leave behind: {found}')
 
 
 def load_tests(loader, tests, pattern):
