@@ -1,6 +1,7 @@
 """Members of server groups that are built and moved at the same time stay apart."""
 
 import contextlib
+import functools
 
 from nova_lite import cells
 from nova_lite import runtime
@@ -61,6 +62,23 @@ class GroupsMovingTest(moves_base.MovesTest):
         self.crossing.idle(server)
         self.assertEqual(server.compute_host, self.cloud.wait(server).compute_host)
 
+    def one_arrives(self, members, action, content):
+        """Ask for a move of both members at the same time to the one host that is free.
+
+        Returns (the one that is there, the one that is where it was), as they are then.
+        """
+        self.only(HOSTS[2])
+        self.stage.together(
+            *(functools.partial(self.stage.send, each, action, content) for each in members)
+        )
+        for each in members:
+            self.crossing.idle(each)
+        moved = [self.cloud.admin.compute.get_server(each.id) for each in members]
+        (there,) = [each for each in moved if each.compute_host == HOSTS[2]]
+        (other,) = [each for each in moved if each.compute_host != HOSTS[2]]
+        self.assertIn(other.compute_host, HOSTS[:2])
+        return there, other
+
     def test_rescheduled_after_a_later_member_was_placed(self):
         """The alternate was chosen before the other member was accepted."""
         rescheduler = self.cloud.cloud.daemons['conductor-cell1'].manager._rescheduler
@@ -100,6 +118,25 @@ class GroupsMovingTest(moves_base.MovesTest):
         self.moving.force_complete(first, migration)
         self.moving.ended(first)
         self.assertEqual(HOSTS[2], self.cloud.wait(first).compute_host)
+
+    def test_both_evacuate_to_one_host(self):
+        members = [self.member(host, host) for host in HOSTS[:2]]
+        for host in HOSTS[:2]:
+            self.moving.fail(host)
+        there, other = self.one_arrives(members, 'evacuate', {})
+        # As the newest microversions leave it.
+        self.assertEqual('SHUTOFF', there.status)
+        for host in HOSTS[:2]:
+            self.moving.come_back(host)
+        self.delete(other)
+
+    def test_both_resize_to_one_host(self):
+        members = [self.member(host, host) for host in HOSTS[:2]]
+        flavor = {'flavorRef': self.stage.flavor('group.large', vcpus=2).id}
+        there, other = self.one_arrives(members, 'resize', flavor)
+        self.assertEqual(('VERIFY_RESIZE', 'ACTIVE'), (there.status, other.status))
+        self.stage.act(there, 'confirmResize', status=204)
+        self.cloud.wait(there)
 
     def test_between_cells(self):
         """Where a member may be reverted to no other goes, nor where one is about to arrive."""
