@@ -17,7 +17,8 @@ from nova_lite.saga import step as step_module
 
 LOG = log.getLogger(__name__)
 
-DUTIES = '_duties'
+# Keys of a saga's data: duties, and the names of the steps whose duties were done.
+DUTIES, CLEANED = '_duties', '_cleaned'
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 600
 
@@ -73,6 +74,8 @@ class Cleaning:
         left = [duty for duty in duties if not self._try(duty)]
         journal, state = self._engine.journal, journal_module.CLEANING
         self._saga.data[DUTIES] = left
+        done = {duty['step'] for duty in duties if duty not in left}
+        self._saga.data[CLEANED] = sorted(done.union(self._saga.data.get(CLEANED, ())))
         if left:
             seconds = pause_s(self._record.attempts)
             journal.clean_later(

@@ -13,8 +13,8 @@ class Bounds:
     power: the same of a difference between the power of a guest and that on record
     limits: whether a use above a quota's limit is a finding: it is none where a limit
         was lowered below what was used
-    journal: whether a saga's note that it could not clean up is a finding: an audit may
-        have cleaned up since
+    journal: whether a saga's note that it could not clean up, and has not since, is a
+        finding: an audit may have cleaned up
     """
 
     work: float = 300.0

@@ -101,13 +101,15 @@ def events(picture, bounds):
 def cleaned_up(picture):
     """I6: a saga that has ended has cleaned up after itself, by its journal (``--journal``).
 
-    An audit may have cleaned up since; what a deleted server had was released with it.
+    Steps that it cleaned up later are done. An audit may have cleaned up after others
+    since; what a deleted server had was released with it.
     """
     there = {row.uuid for _cell, row in picture.instances()}
     for saga in picture.sagas:
         if saga.active_for or saga.instance_uuid not in there:
             continue
-        steps = [name for key in LEFTOVERS for name in saga.data.get(key) or ()]
+        steps = {name for key in LEFTOVERS for name in saga.data.get(key) or ()}
+        steps -= set(saga.data.get(cleaning.CLEANED) or ())
         if steps:
             yield Finding(
                 'I6',

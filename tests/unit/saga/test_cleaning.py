@@ -69,6 +69,15 @@ class CleaningTest(test_engine.EngineTestCase):
         self.assertEqual(1, self.cleaned())
         self.assertIsNone(self.engine().run(self.uuid))
 
+    def test_the_journal_names_what_was_cleaned_up(self):
+        self.end_dirty()
+        self.assertEqual([], self.record().data.get('_cleaned', []))
+        self.world.fail.clear()
+        self.clock.advance(31)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        data = self.record().data
+        self.assertEqual((['fourth'], ['fourth']), (list(data['_left']), data['_cleaned']))
+
     def test_what_was_not_undone(self):
         self.world.fail['third', 'do'] = ('before', exception.Conflict(reason='first error'))
         self.world.fail['second', 'undo'] = ('before', exception.Conflict(reason='second'))

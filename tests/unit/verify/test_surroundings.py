@@ -111,6 +111,10 @@ class WorkTest(base.VerifyTest):
         ended.data = {'_not_undone': {'plug': 'why'}, '_tries': {'plug': 3}}
         (found,) = self.found(journal=True)
         self.assertIn('did not clean up: plug', found)
+        ended.data['_cleaned'] = ['plug']
+        self.assertEqual([], self.found(journal=True))
+        ended.data['_left'] = {'drop binding': 'why'}
+        self.assertEqual(1, len(self.found(journal=True)))
         ended.instance_uuid = 'deleted'
         self.assertEqual([], self.found(journal=True))
 
