@@ -4,7 +4,8 @@ The server is free then: whatever is cleaned may belong to a later saga of it by
 duty is therefore one of two kinds. One names what is the saga's own by its id (an
 attachment, an image) and is simply repeated. Any other is done while no other saga has
 the server, which the journal's unique key decides, and looks at the server as it is now.
-Both run under the newest epoch of the saga that they belong to.
+Both run under the newest epoch of the saga that they belong to. While an effect of the
+second kind is under way (`Pending.keeps`), the saga keeps the server.
 """
 
 import logging
@@ -66,6 +67,8 @@ class Cleaning:
 
     def __init__(self, engine, saga, record):
         self._engine, self._saga, self._record = engine, saga, record
+        # Seconds after which to look again at an effect that is under way.
+        self._look_in = None
 
     def go(self):
         """Do what can be done; the saga's state then."""
@@ -77,13 +80,7 @@ class Cleaning:
         done = {duty['step'] for duty in duties if duty not in left}
         self._saga.data[CLEANED] = sorted(done.union(self._saga.data.get(CLEANED, ())))
         if left:
-            seconds = pause_s(self._record.attempts)
-            journal.clean_later(
-                self._record,
-                wake_in_s=seconds,
-                attempts=self._record.attempts + 1,
-                data=self._saga.data,
-            )
+            seconds = self._pause()
             self._engine.let_go(self._record)
             self._engine.alarm(self._saga, seconds)
         else:
@@ -92,6 +89,17 @@ class Cleaning:
             ended = {'position': self._record.position, 'data': self._saga.data}
             journal.finish(self._record, state=state, note=note, **ended)
         return state
+
+    def _pause(self):
+        """Give the lease back; return the seconds until the next attempt."""
+        journal, data = self._engine.journal, self._saga.data
+        if self._look_in is not None:
+            journal.clean_soon(self._record, wake_in_s=self._look_in, data=data)
+            return self._look_in
+        attempts = self._record.attempts
+        seconds = pause_s(attempts)
+        journal.clean_later(self._record, wake_in_s=seconds, attempts=attempts + 1, data=data)
+        return seconds
 
     def _try(self, duty):
         """Do a duty; whether that is done with."""
@@ -114,10 +122,12 @@ class Cleaning:
                 exc_info=exc_info(error, self._record.attempts),
             )
             duty['error'] = f'{type(error).__name__}: {error}'
+            duty['failures'] = duty.get('failures', 0) + 1
             return False
 
     def _do(self, duty):
-        known, self._saga.data = self._saga.data, {**self._saga.data, **duty['data']}
+        known = self._saga.data
+        self._saga.data = {**known, **duty['data'], step_module.TRIES: _tries(known, duty)}
         try:
             steps = {step.name: step for step in self._saga.steps()}
             step = steps.get(duty['step'])
@@ -129,7 +139,15 @@ class Cleaning:
             result = step.clean.do()
             if isinstance(result, step_module.Pending):
                 duty['error'] = result.detail or duty['error']
+                if result.keeps:
+                    self._look_in = result.wake_in
                 return False
             return True
         finally:
             self._saga.data = known
+
+
+def _tries(data, duty):
+    """Return the counts of failures, with those of the duty: far sides keep failures by key."""
+    tries, name = data.get(step_module.TRIES, {}), duty['step']
+    return {**tries, name: tries.get(name, 0) + duty.get('failures', 0)}

@@ -72,8 +72,11 @@ class Journal(typing.Protocol):
     def clean_later(self, record, *, wake_in_s, attempts, data, note=None, position=None):
         """Free the server, give the lease back, and go on as CLEANING after `wake_in_s`."""
 
+    def clean_soon(self, record, *, wake_in_s, data):
+        """Give the lease back and go on as CLEANING; a server that is held stays so."""
+
     def hold_server(self, record):
-        """Let no other saga have the server until this one is parked; False if one has."""
+        """Let no other saga have the server until `clean_later` or `finish`; False if one has."""
 
     def find(self, uuid):
         """A saga's record, or None; nothing is written or locked."""
@@ -89,4 +92,4 @@ class Abandoned:
         raise LostLease('abandoned')
 
     acquire = renew = require = advance = park = finish = find = due = _refuse
-    clean_later = hold_server = _refuse
+    clean_later = clean_soon = hold_server = _refuse

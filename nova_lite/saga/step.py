@@ -12,10 +12,14 @@ TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
 
 @dataclasses.dataclass(frozen=True)
 class Pending:
-    """What a step returns whose effect is under way: look again in `wake_in` seconds."""
+    """What a step returns whose effect is under way: look again in `wake_in` seconds.
+
+    keeps: of a duty that is alone: no other saga gets the server before the effect ends
+    """
 
     wake_in: float = 1.0
     detail: str | None = None
+    keeps: bool = False
 
 
 class Skipped:

@@ -235,6 +235,10 @@ class Journal:
             notes.append(journal.Note(journal.CLEANING))
         self.database.write(_change, record, values, *notes, wake_in_s=wake_in_s)
 
+    def clean_soon(self, record, *, wake_in_s, data):
+        values = {'owner': None, 'lease_until': None, 'data': data}
+        self.database.write(_change, record, values, wake_in_s=wake_in_s)
+
     def hold_server(self, record):
         try:
             self.database.write(_change, record, {'active_for': record.instance_uuid})

@@ -35,6 +35,17 @@ class Alone(Messy):
     alone = True
 
 
+class Slow(Alone):
+    """Its duty takes as long as the world says."""
+
+    def clean(self):
+        self.world.keys.append(self.key('fourth/clean'))
+        if self.world.wait:
+            self.world.wait -= 1
+            return saga.Pending(wake_in=2, keeps=True)
+        return super().clean()
+
+
 class CleaningTest(test_engine.EngineTestCase):
     kind = Messy
 
@@ -138,6 +149,47 @@ class CleaningTest(test_engine.EngineTestCase):
         self.assertEqual('done', self.engine('two').run(self.uuid))
         self.assertRaises(journal.LostLease, self.journal.hold_server, dead)
         self.create(runtime.new_uuid())
+
+    def end_slowly(self):
+        """As `end_dirty`; then the duty is under way."""
+        self.kind, self.world.keys = Slow, []
+        self.end_dirty()
+        self.world.fail.clear()
+        self.world.wait = 2
+        self.clock.advance(31)
+        self.assertEqual('cleaning', self.engine().run(self.uuid))
+
+    def test_no_saga_begins_while_a_duty_is_under_way(self):
+        self.end_slowly()
+        for state in ('cleaning', 'done'):
+            self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+            self.assertIsNone(self.engine().run(self.uuid), 'before its time')
+            self.clock.advance(2.1)
+            self.assertEqual(state, self.engine('two').run(self.uuid))
+        self.create(runtime.new_uuid())
+        self.assertEqual(1, len(set(self.world.keys)))
+
+    def test_no_saga_begins_when_who_does_the_duty_dies(self):
+        self.end_slowly()
+        self.clock.advance(2.1)
+        self.assertIsNotNone(self.journal.acquire(self.uuid, 'dead', 15))
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+        self.clock.advance(16)
+        self.assertEqual('cleaning', self.engine('two').run(self.uuid))
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+
+    def test_a_duty_that_fails_gives_the_server_back(self):
+        """Far sides keep failures by key, so the next attempt has another key."""
+        self.end_slowly()
+        self.world.wait = 0
+        self.world.fail['mess', 'clean'] = ('before', DOWN)
+        self.clock.advance(2.1)
+        self.assertEqual('cleaning', self.engine().run(self.uuid))
+        self.assertIsNone(self.record().active_for)
+        self.world.fail.clear()
+        self.clock.advance(61)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertEqual(2, len(set(self.world.keys)))
 
     def test_the_first_step_is_undone_however_long_its_database_is_silent(self):
         self.world.fail['second', 'do'] = ('before', exception.Conflict(reason='no'))
