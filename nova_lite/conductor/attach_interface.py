@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
 from nova_lite.conductor import duties
+from nova_lite.conductor import neighbours
 from nova_lite.db.cell import instances
 
 BEGIN = 'record the request'
@@ -24,7 +25,12 @@ class AttachInterface(devices.DeviceSaga):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
             saga.Step(BIND, self.bind, undo=self.release, clean=duties.foreign_ports(self)),
-            saga.Step(PLUG, self.plug, undo=self.unplug),
+            saga.Step(
+                PLUG,
+                self.plug,
+                undo=self.unplug,
+                clean=saga.Clean(self.settle, alone=True),
+            ),
             saga.Step('record the interface', self.record, pivot=True),
         )
 
@@ -34,27 +40,36 @@ class AttachInterface(devices.DeviceSaga):
     def undone(self, connection, row):
         """Nothing but the event was recorded."""
 
+    @property
+    def known(self):
+        """Ports that the server had before, or whose guest may have them."""
+        held = neighbours.held(self.world, self.instance_uuid, neighbours.PORTS)
+        return [*self.began['ports'], *sorted(held)]
+
     def bind(self):
         """Returns the port's entry of network information."""
         row = self.current()
         self.require_up(row.host)
-        if self.arguments['request'].get('port_id') in self.began['ports']:
+        known = self.known
+        if self.arguments['request'].get('port_id') in known:
             raise exception.PortInUse(port_id=self.arguments['request']['port_id'])
         return self.world.network.attach(
             self.ctxt,
             row,
             self.arguments['request'],
             host=row.host,
-            known=self.began['ports'],
+            known=known,
         )
 
     def release(self):
-        """Undo of `bind`, also of one whose answer was lost."""
+        """Undo of `bind`, also of one whose answer was lost, unless the guest may have the port."""
+        if BIND in self.data and self.keeps(PLUG, neighbours.PORTS, self.data[BIND]['id']):
+            return
         self.world.network.undo_attach(
             self.ctxt,
             self.instance_uuid,
             self.arguments['request'],
-            known=self.began['ports'],
+            known=self.known,
         )
 
     def plug(self):
@@ -65,6 +80,10 @@ class AttachInterface(devices.DeviceSaga):
         if BIND not in self.data:
             return None
         return self.undo_at_host(self.compute.detach_interface, PLUG, port_id=self.data[BIND]['id'])
+
+    def settle(self):
+        """The duty when `unplug` failed: only then the port is free again."""
+        return self.settle_port(PLUG, self.data[BIND])
 
     def record(self):
         """From here on the port is the server's."""

@@ -7,6 +7,7 @@ is on no host gets the volume when it is unshelved.
 from nova_lite import saga
 from nova_lite.conductor import devices
 from nova_lite.conductor import duties
+from nova_lite.conductor import neighbours
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
@@ -28,11 +29,20 @@ class AttachVolume(devices.DeviceSaga):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
             duties.reserve(self, RESERVE),
-            saga.Step(PLUG, self.plug, undo=self.unplug),
+            saga.Step(
+                PLUG,
+                self.plug,
+                undo=self.unplug,
+                clean=saga.Clean(self.settle, alone=True),
+            ),
             saga.Step('record the attachment', self.record, pivot=True),
         )
 
     # ---- records ----
+
+    def begin(self):
+        self.require_not_held(self.arguments['volume_id'])
+        return super().begin()
 
     def found(self, connection, row):
         if row.host:
@@ -61,7 +71,9 @@ class AttachVolume(devices.DeviceSaga):
         return found
 
     def unreserve(self):
-        unreserve(self, self.arguments['volume_id'])
+        """Undo of `reserve`, unless the guest may still have the volume."""
+        if not hold(self, PLUG, RESERVE):
+            unreserve(self, self.arguments['volume_id'])
 
     # ---- the host ----
 
@@ -73,6 +85,10 @@ class AttachVolume(devices.DeviceSaga):
         return self.undo_at_host(
             self.compute.detach_volume, PLUG, volume_id=self.arguments['volume_id']
         )
+
+    def settle(self):
+        """The duty when `unplug` failed: only then the volume is free again."""
+        return self.settle_volumes(PLUG, self.arguments['volume_id'])
 
     def record(self):
         """From here on the volume is the server's."""
@@ -91,6 +107,16 @@ def reserve(saga_, volume_id):
             if attachment['volume_id'] == volume_id:
                 return attachment['id']
     return world.volume.create_attachment(ctxt, volume_id, saga_.instance_uuid)['id']
+
+
+def hold(saga_, step, reserved):
+    """Hold the reservation of a volume if `step` was not undone; return whether it was not.
+
+    reserved: the step that made the attachment
+    """
+    if not saga_.keeps(step, neighbours.VOLUMES, saga_.arguments['volume_id']):
+        return False
+    return saga_.keeps(step, neighbours.ATTACHMENTS, saga_.data[reserved])
 
 
 def unreserve(saga_, volume_id):

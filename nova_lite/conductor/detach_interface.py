@@ -26,7 +26,12 @@ class DetachInterface(devices.DeviceSaga):
     def steps(self):
         return (
             saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(UNPLUG, self.unplug, undo=self.plug),
+            saga.Step(
+                UNPLUG,
+                self.unplug,
+                undo=self.plug,
+                clean=saga.Clean(self.settle, alone=True),
+            ),
             saga.Step('give the port up', self.release, pivot=True),
             saga.Step('forget the interface', self.forget),
         )
@@ -48,9 +53,13 @@ class DetachInterface(devices.DeviceSaga):
 
     def plug(self):
         """Undo of `unplug`."""
-        if BEGIN not in self.data:
+        if BEGIN not in self.data or self.is_gone():
             return None
         return self.undo_at_host(self.compute.attach_interface, UNPLUG, vif=self.began['vif'])
+
+    def settle(self):
+        """The duty when `plug` failed."""
+        return self.settle_port(UNPLUG, self.began['vif'])
 
     def release(self):
         """From here on the port is not the server's: deleted if it was made for it."""

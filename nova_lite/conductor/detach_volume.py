@@ -39,7 +39,12 @@ class DetachVolume(devices.DeviceSaga):
                 undo=self.unmark,
                 clean=saga.Clean(self.unmark, alone=True),
             ),
-            saga.Step(UNPLUG, self.unplug, undo=self.plug),
+            saga.Step(
+                UNPLUG,
+                self.unplug,
+                undo=self.plug,
+                clean=saga.Clean(self.settle, alone=True),
+            ),
             saga.Step('forget the block device', self.forget, pivot=True),
             saga.Step(
                 END,
@@ -82,12 +87,16 @@ class DetachVolume(devices.DeviceSaga):
 
     def plug(self):
         """Undo of `unplug`."""
-        if BEGIN not in self.data:
+        if BEGIN not in self.data or self.is_gone():
             return None
         for device in self.devices():
             if device.uuid == self.began['device']:
                 return self.undo_at_host(self.compute.attach_volume, UNPLUG, block_device=device)
         return None
+
+    def settle(self):
+        """The duty when `plug` failed."""
+        return self.settle_volumes(UNPLUG, self.arguments['volume_id'])
 
     def forget(self):
         """From here on the volume is not the server's."""

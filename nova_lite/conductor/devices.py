@@ -2,18 +2,30 @@
 
 A server is in one saga at a time, so none moves while a device of it changes. Its task
 state stays as it is, as in nova, and so does its vm state, whatever goes wrong.
+
+A host that is not heard may have done what it was asked for. What cannot be undone there
+becomes a duty, which makes the guest's devices those on record once the host is heard
+again. Until then a volume or port that the guest may have stays reserved for the server.
 Source: reference/cells-and-rpc 4.1, reference/api-surface 2.3.
 """
 
+import dataclasses
+
 from nova_lite import exception
+from nova_lite import saga
+from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
+from nova_lite.conductor import duties
 from nova_lite.conductor import move
+from nova_lite.conductor import neighbours
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 
 # Key of Saga.data: what the answer of the API waits for has come about.
 ACCEPTED = 'accepted'
+# Key of Saga.data: the host was asked to change the guest.
+ASKED = 'asked'
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
 
@@ -53,13 +65,11 @@ class DeviceSaga(move.Move):
         """What `begun` returned."""
         return self.data[self.steps()[0].name]
 
-    @property
-    def not_undone(self):
-        """What could not be undone does not break the server."""
-        return {}
-
     def _free(self, connection, row):
-        """There is no task to clear, and the event tells what failed."""
+        """There is no task to clear, and the event tells what failed.
+
+        What could not be undone does not break the server.
+        """
 
     # ---- the host ----
 
@@ -79,23 +89,105 @@ class DeviceSaga(move.Move):
         """Ask the server's host for a step; None for a server that is on no host."""
         if self.began['host'] is None:
             return None
-        row = self.current()
+        return self._ask_host(self.current(), method, step, arguments)
+
+    def _ask_host(self, row, method, step, arguments):
         self.require_up(row.host)
-        return self.ask(
-            method,
-            {
-                'host': row.host,
-                'instance': self.instance(row),
-                'key': self.key(step),
-                **arguments,
-            },
-        )
+        self.data[ASKED] = True
+        return self._ask(row, method, step, arguments)
+
+    def _ask(self, row, method, step, arguments):
+        common = {'host': row.host, 'instance': self.instance(row), 'key': self.key(step)}
+        return self.ask(method, {**common, **arguments})
 
     def undo_at_host(self, method, step, **arguments):
-        """As `ask_host`, for an undo: of a server that is gone there is nothing to undo."""
-        if cell_builds.is_gone(self.read(instances.find, self.instance_uuid)):
+        """As `ask_host`, for an undo; nothing is to be undone where the host was not asked.
+
+        The guest of a server that is being deleted may run for a long time yet.
+        """
+        row = self.read(instances.find, self.instance_uuid)
+        gone = row is None or row.deleted or row.host is None
+        if gone or not (self.repeated or self.data.get(ASKED)):
             return None
-        return self.ask_host(method, f'undo {step}', **arguments)
+        return self._ask_host(row, method, f'undo {step}', arguments)
+
+    # ---- what could not be undone at the host ----
+
+    def keeps(self, step, kind, *ids):
+        """Return whether the undo of a step at the host failed.
+
+        If so, the ids (of a kind of `neighbours.HELD`) are held for the server.
+        """
+        if step not in self.not_undone:
+            return False
+        self.data[neighbours.HELD] = {**self.data.get(neighbours.HELD, {}), kind: list(ids)}
+        return True
+
+    def require_not_held(self, volume_id):
+        """Raise VolumeNotUsable while the guest may have a volume that is not on record."""
+        if volume_id in neighbours.held(self.world, self.instance_uuid, neighbours.VOLUMES):
+            raise exception.VolumeNotUsable(
+                volume_id=volume_id,
+                reason=f'an earlier attachment to server {self.instance_uuid} is not undone yet',
+            )
+
+    def settle_volumes(self, step, *volume_ids):
+        """Plug in those of the volumes that are on record, unplug the others and free them.
+
+        A duty in place of the undo of `step`; returns a Pending while that is under way.
+        """
+        side, row = duties.now(self)
+        found, calls = [], []
+        if row is not None:
+            found = side.devices(row.uuid)
+            on_record = {each.volume_id: each for each in found if each.get('volume_id')}
+            for volume_id in volume_ids:
+                device = on_record.get(volume_id)
+                if device is None:
+                    calls.append((side.compute.detach_volume, {'volume_id': volume_id}))
+                else:
+                    calls.append((side.compute.attach_volume, {'block_device': device}))
+        waits = self._settle(row, step, calls)
+        if waits is None:
+            named = {each.get('attachment_id') for each in found}
+            for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
+                self.world.volume.delete_attachment(self.ctxt, attachment_id)
+        return waits
+
+    def settle_port(self, step, port):
+        """As `settle_volumes`, of one port. port: its entry of network information"""
+        side, row = duties.now(self)
+        found, calls = {}, []
+        if row is not None:
+            found = {each['id']: each for each in row.network_info or ()}
+            if port['id'] in found:
+                calls = [(side.compute.attach_interface, {'vif': found[port['id']]})]
+            else:
+                calls = [(side.compute.detach_interface, {'port_id': port['id']})]
+        waits = self._settle(row, step, calls)
+        if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
+            self.world.network.release_from(self.ctxt, self.instance_uuid, [port])
+        return waits
+
+    def _held(self, kind):
+        return set(self.data.get(neighbours.HELD, {}).get(kind, ()))
+
+    def _settle(self, row, step, calls):
+        """Make calls to the host of a server, one after the other; a Pending or None.
+
+        A server that is gone, or on no host, has no guest. One that was evacuated has its
+        guest where it is now; its former host may not be heard before it has removed its own.
+        """
+        if row is None or row.host is None:
+            return None
+        if row.task_state is not None:
+            return saga.Pending(detail=f'the server is in task {row.task_state}')
+        asking.require_heard(self, row.host)
+        for method, arguments in calls:
+            waits = self._ask(row, method, f'{step}/settle', arguments)
+            if isinstance(waits, saga.Pending):
+                return dataclasses.replace(waits, keeps=True)
+        return None
 
     def finish(self, change):
         """One transaction: `change(connection, row)`, and the end of the event."""

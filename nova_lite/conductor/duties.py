@@ -3,7 +3,7 @@
 The server may have moved since, or be deleted. What is not named by an id of the saga's
 own is compared with the server as it is now, in the cell that it is in now, while no
 other saga has it: what the server uses stays. Guests are their hosts' audits' and
-allocations are the super-conductor's.
+allocations are the super-conductor's. No audit compares the devices of guests: see `devices`.
 """
 
 from nova_lite import exception
@@ -50,11 +50,12 @@ def foreign_attachments(move):
 
     def end():
         found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-        side, row = _now(move)
+        side, row = now(move)
         if row is not None and row.task_state is not None:
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         devices = [] if row is None else side.devices(row.uuid)
-        neighbours.drop_others(move.world, move.ctxt, found, devices)
+        uuid = move.instance_uuid
+        neighbours.drop_foreign(move.world, move.ctxt, uuid, devices, listed=found)
         return None
 
     return saga.Clean(end, alone=True)
@@ -67,7 +68,7 @@ def bindings(move, host):
 
 def drop_bindings(move, host):
     """Drop the bindings to a host that neither the server nor an open move of it uses."""
-    side, row = _now(move)
+    side, row = now(move)
     if row is None or not row.network_info or _is_used(side, row, host):
         return
     neighbours.unbind(move.world, move.ctxt, row.network_info, host)
@@ -77,7 +78,7 @@ def activation(move, leaves=None):
     """Plug the server's ports where it is. leaves: () -> a host whose bindings go then"""
 
     def plug():
-        side, row = _now(move)
+        side, row = now(move)
         if row is not None and row.host and row.network_info:
             info = neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, row.host)
             values = {'network_info': info}
@@ -92,7 +93,7 @@ def no_bindings(move):
     """Bind the ports of a server that is on no host to none."""
 
     def unbind():
-        _side, row = _now(move)
+        _side, row = now(move)
         if row is not None and row.host is None:
             move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
 
@@ -103,8 +104,10 @@ def foreign_ports(move):
     """Give up the port of a request that the server does not have."""
 
     def release():
-        _side, row = _now(move)
-        known = neighbours.port_ids(row.network_info) if row is not None else ()
+        _side, row = now(move)
+        known = neighbours.held(move.world, move.instance_uuid, neighbours.PORTS)
+        if row is not None:
+            known.update(neighbours.port_ids(row.network_info))
         move.world.network.undo_attach(
             move.ctxt, move.instance_uuid, move.arguments['request'], known=known
         )
@@ -112,7 +115,7 @@ def foreign_ports(move):
     return saga.Clean(release, alone=True)
 
 
-def _now(move):
+def now(move):
     """(Side, row) of the server as it is now; (None, None) when it is gone."""
     try:
         cell = move.world.cells.of_instance(move.instance_uuid)

@@ -6,6 +6,14 @@ there by themselves, whatever became of the step before.
 Source: reference/moves 3.1, reference/neighbour-calls.
 """
 
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
+
+# Key of Saga.data: {kind: ids} of what stays reserved for a server that has it no longer,
+# because its guest may still have the device. A duty of the saga ends that.
+HELD = 'held'
+ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
+
 
 def has_volumes(devices):
     """Whether any of the block devices is attached."""
@@ -34,17 +42,26 @@ def reserve(world, ctxt, instance_uuid, devices, *, repeated):
     return reserved
 
 
-def drop_foreign(world, ctxt, instance_uuid, devices):
-    """End all attachments of a server but those that its block devices name."""
-    drop_others(world, ctxt, world.volume.list_attachments(ctxt, instance_uuid), devices)
+def held(world, instance_uuid, kind):
+    """Return the ids of a kind that sagas hold until the server's guest has let go of them."""
+    rows = world.api_db.read(sagas.every, active=True, cleaning=True, instance_uuid=instance_uuid)
+    cleaning = [row.data for row in rows if row.state == journal.CLEANING]
+    return {each for data in cleaning for each in data.get(HELD, {}).get(kind, ())}
 
 
-def drop_others(world, ctxt, attachments, devices):
-    """End those of the attachments that no block device names."""
+def drop_foreign(world, ctxt, instance_uuid, devices, *, listed=None):
+    """End the attachments of a server that no block device names and no saga holds.
+
+    listed: its attachments, where they were listed before
+    """
+    if listed is None:
+        listed = world.volume.list_attachments(ctxt, instance_uuid)
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
-    for attachment in attachments:
-        if attachment['id'] not in own:
-            world.volume.delete_attachment(ctxt, attachment['id'])
+    foreign = {attachment['id'] for attachment in listed} - own
+    if foreign:
+        foreign -= held(world, instance_uuid, ATTACHMENTS)
+    for attachment_id in sorted(foreign):
+        world.volume.delete_attachment(ctxt, attachment_id)
 
 
 def with_attachments(devices, reserved):

@@ -37,7 +37,12 @@ class SwapVolume(devices.DeviceSaga):
                 clean=saga.Clean(self.unmark, alone=True),
             ),
             duties.reserve(self, RESERVE),
-            saga.Step(SWAP, self.swap, undo=self.swap_back),
+            saga.Step(
+                SWAP,
+                self.swap,
+                undo=self.swap_back,
+                clean=saga.Clean(self.settle, alone=True),
+            ),
             saga.Step('record the other volume', self.record, pivot=True),
             saga.Step(
                 TELL,
@@ -63,6 +68,10 @@ class SwapVolume(devices.DeviceSaga):
     @property
     def _new(self):
         return self.arguments['volume_id']
+
+    def begin(self):
+        self.require_not_held(self._new)
+        return super().begin()
 
     def found(self, connection, row):
         device = device_rows.find(connection, row.uuid, self._old)
@@ -98,7 +107,9 @@ class SwapVolume(devices.DeviceSaga):
         return found
 
     def unreserve(self):
-        attach_volume.unreserve(self, self._new)
+        """Undo of `reserve`, unless the guest may still have the other volume."""
+        if not attach_volume.hold(self, SWAP, RESERVE):
+            attach_volume.unreserve(self, self._new)
 
     # ---- the host ----
 
@@ -112,9 +123,15 @@ class SwapVolume(devices.DeviceSaga):
         )
 
     def swap_back(self):
+        if self.is_gone():
+            return self.undo_at_host(self.compute.detach_volume, SWAP, volume_id=self._new)
         return self.undo_at_host(
             self.compute.swap_volume, SWAP, old_volume_id=self._new, block_device=self.device()
         )
+
+    def settle(self):
+        """The duty when `swap_back` failed: only then the other volume is free again."""
+        return self.settle_volumes(SWAP, self._new, self._old)
 
     # ---- only forward ----
 

@@ -37,7 +37,7 @@ METHODS = {
     'unshelve': (*_LEAVE, 'finish_revert_resize', _ARRIVE),
     'attach-volume': _VOLUME,
     'detach-volume': _VOLUME,
-    'swap-volume': ('swap_volume',),
+    'swap-volume': ('swap_volume', *_VOLUME),
     'attach-interface': _INTERFACE,
     'detach-interface': _INTERFACE,
 }

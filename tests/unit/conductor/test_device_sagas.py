@@ -37,14 +37,16 @@ NETWORK = {'network_id': 'net', 'port_id': None, 'fixed_ip': None, 'tag': 'blue'
 class DeviceSagasCase(testtools.TestCase):
     """The server has a volume and a port, and there are others."""
 
+    hosts = (HOST,)
+
     def setUp(self):
         super().setUp()
-        self.cell = self.useFixture(cell_fixture.Cell(hosts=(HOST,)))
+        self.cell = self.useFixture(cell_fixture.Cell(hosts=self.hosts))
         self.cell.uuid = cell_fixture.CELL_UUID
         self.cell.placement = neighbours.Placement()
         api_db = self.useFixture(database.ApiDatabase()).database
         self.world = test_moves.World(self.cell, api_db, self.cell.placement)
-        self.cell.db.write(services.beat, [HOST], services.COMPUTE, 'compute')
+        self.cell.db.write(services.beat, self.hosts, services.COMPUTE, 'compute')
         self.new, self.port = runtime.new_uuid(), runtime.new_uuid()
         self.cell.volume.add_volume(self.new)
         self.cell.network.add_port(self.port)
@@ -300,7 +302,8 @@ class ForeignAttachmentsTest(DeviceSagasCase):
         super().setUp()
         self.world.cells.of_instance = lambda uuid: self.cell
         made = self.attach_volume()
-        (self.duty,) = [step.clean.do for step in made.steps() if step.clean is not None]
+        steps = {step.name: step for step in made.steps()}
+        self.duty = steps[attach_volume.RESERVE].clean.do
         self.ctxt = context.admin()
         self.cell.db.write(children.destroy_block_device, made.arguments['device'])
 
