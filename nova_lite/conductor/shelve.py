@@ -10,6 +10,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import image
+from nova_lite.conductor import duties
 from nova_lite.conductor import shelving
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -28,11 +29,17 @@ class Shelve(shelving.Offloading):
 
     kind = 'shelve'
     first_event = shelving.SHELVE_EVENT
+    harmless = (QUEUE,)
 
     def steps(self):
         return (
             saga.Step(shelving.BEGIN, self.begin, undo=self.give_up),
-            saga.Step(QUEUE, self.queue_image, undo=self.drop_image),
+            saga.Step(
+                QUEUE,
+                self.queue_image,
+                undo=self.drop_image,
+                clean=duties.own(self.drop_image),
+            ),
             saga.Step(SNAPSHOT, self.snapshot, undo=self.take_back),
             saga.Step(RECORD, self.record, pivot=True),
             *(self.offload_steps() if self.arguments['offload'] else ()),

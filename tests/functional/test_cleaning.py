@@ -5,6 +5,7 @@ from nova_lite import runtime
 from nova_lite.conductor import detach_volume
 from nova_lite.conductor import kinds
 from nova_lite.conductor import neighbours
+from nova_lite.conductor import shelve
 from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
@@ -43,9 +44,9 @@ class CleaningTest(base.CloudTest):
         self.cloud.wait_for(ended, f'{kind} to end')
         return found[0].uuid
 
-    def wait_clean(self, uuid):
+    def wait_clean(self, uuid, state=journal.DONE):
         def is_clean():
-            return self.stage.world.api_db.read(sagas.get, uuid).state == journal.DONE
+            return self.stage.world.api_db.read(sagas.get, uuid).state == state
 
         self.cloud.wait_for(is_clean, 'the saga to be clean')
 
@@ -73,6 +74,29 @@ class CleaningTest(base.CloudTest):
         self.assertEqual('available', self.hands.volume_status(volume))
         self.assertEqual([other], self.hands.volumes_of_guest(self.server))
         self.hands.attached(self.server, volume)
+
+    def test_image_of_an_undone_shelve(self):
+        self.patch(cleaning, 'FIRST_PAUSE_S', 0.2)
+        test = self
+
+        class Silent(shelve.Shelve):
+            def snapshot(self):
+                raise exception.Conflict(reason='a test says so')
+
+            def drop_image(self):
+                test.require_answer('glance')
+                super().drop_image()
+
+        self.patch(kinds, 'KINDS', {**kinds.KINDS, Silent.kind: Silent})
+        before = {image.id for image in self.cloud.admin.image.images()}
+        self.stage.act(self.server, 'shelve')
+        uuid = self.dirty(Silent.kind)
+        self.assertEqual('ACTIVE', self.status(self.server))
+        after = {image.id for image in self.cloud.admin.image.images()}
+        self.assertEqual({uuid}, after - before)
+        self.answers.set()
+        self.wait_clean(uuid, journal.UNDONE)
+        self.assertEqual(before, {image.id for image in self.cloud.admin.image.images()})
 
     def test_bindings_that_a_later_move_needs_are_not_cleaned_up(self):
         """Confirmed with the network silent; then the server moves back to that host."""
