@@ -93,6 +93,9 @@ class Cleaning:
     def _pause(self):
         """Give the lease back; return the seconds until the next attempt."""
         journal, data = self._engine.journal, self._saga.data
+        if self._engine.stopping:
+            # A server that a duty under way keeps is not set free by that.
+            self._look_in = 0
         if self._look_in is not None:
             journal.clean_soon(self._record, wake_in_s=self._look_in, data=data)
             return self._look_in

@@ -178,6 +178,17 @@ class CleaningTest(test_engine.EngineTestCase):
         self.assertEqual('cleaning', self.engine('two').run(self.uuid))
         self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
 
+    def test_a_stop_does_not_give_the_server_back(self):
+        self.end_slowly()
+        self.clock.advance(2.1)
+        stopping, attempts = self.engine(), self.record().attempts
+        stopping.stopping = True
+        self.assertEqual('cleaning', stopping.run(self.uuid))
+        self.assertRaises(exception.Conflict, self.create, runtime.new_uuid())
+        self.assertEqual(attempts, self.record().attempts)
+        self.assertEqual('cleaning', self.engine('two').run(self.uuid), 'at once')
+        self.assertEqual(self.record().instance_uuid, self.record().active_for)
+
     def test_a_duty_that_fails_gives_the_server_back(self):
         """Far sides keep failures by key, so the next attempt has another key."""
         self.end_slowly()
