@@ -21,11 +21,14 @@ from nova_lite.conductor import neighbours
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.saga import cleaning
 
 # Key of Saga.data: what the answer of the API waits for has come about.
 ACCEPTED = 'accepted'
 # Key of Saga.data: the host was asked to change the guest.
 ASKED = 'asked'
+# Seconds after which a host is asked again whose answer was lost.
+UNKNOWN_S = 5.0
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
 
@@ -114,13 +117,15 @@ class DeviceSaga(move.Move):
     # ---- what could not be undone at the host ----
 
     def keeps(self, step, kind, *ids):
-        """Return whether the undo of a step at the host failed.
+        """Return whether the undo of a step at the host failed, and is a duty now.
 
-        If so, the ids (of a kind of `neighbours.HELD`) are held for the server.
+        If so, the ids (of a kind of `neighbours.HELD`) are held for the server. Without a
+        duty, of a saga that an older release began to undo, nobody would free them.
         """
-        if step not in self.not_undone:
+        if step not in {duty['step'] for duty in self.data.get(cleaning.DUTIES, ())}:
             return False
-        self.data[neighbours.HELD] = {**self.data.get(neighbours.HELD, {}), kind: list(ids)}
+        held = self.data.get(neighbours.HELD, {})
+        self.data[neighbours.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
     def require_not_held(self, volume_id):
@@ -132,27 +137,28 @@ class DeviceSaga(move.Move):
             )
 
     def settle_volumes(self, step, *volume_ids):
-        """Plug in those of the volumes that are on record, unplug the others and free them.
+        """Unplug those of the volumes that are not on record and free them; plug in the others.
 
         A duty in place of the undo of `step`; returns a Pending while that is under way.
         """
         side, row = duties.now(self)
-        found, calls = [], []
+        found, goes, comes = [], [], []
         if row is not None:
             found = side.devices(row.uuid)
             on_record = {each.volume_id: each for each in found if each.get('volume_id')}
             for volume_id in volume_ids:
                 device = on_record.get(volume_id)
                 if device is None:
-                    calls.append((side.compute.detach_volume, {'volume_id': volume_id}))
+                    goes.append((side.compute.detach_volume, {'volume_id': volume_id}))
                 else:
-                    calls.append((side.compute.attach_volume, {'block_device': device}))
-        waits = self._settle(row, step, calls)
-        if waits is None:
-            named = {each.get('attachment_id') for each in found}
-            for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
-                self.world.volume.delete_attachment(self.ctxt, attachment_id)
-        return waits
+                    comes.append((side.compute.attach_volume, {'block_device': device}))
+        waits = self._settle(row, step, goes)
+        if waits is not None:
+            return waits
+        named = {each.get('attachment_id') for each in found}
+        for attachment_id in self._held(step, neighbours.ATTACHMENTS) - named:
+            self.world.volume.delete_attachment(self.ctxt, attachment_id)
+        return self._settle(row, step, comes)
 
     def settle_port(self, step, port):
         """As `settle_volumes`, of one port. port: its entry of network information"""
@@ -165,12 +171,12 @@ class DeviceSaga(move.Move):
             else:
                 calls = [(side.compute.detach_interface, {'port_id': port['id']})]
         waits = self._settle(row, step, calls)
-        if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
+        if waits is None and port['id'] in self._held(step, neighbours.PORTS) - set(found):
             self.world.network.release_from(self.ctxt, self.instance_uuid, [port])
         return waits
 
-    def _held(self, kind):
-        return set(self.data.get(neighbours.HELD, {}).get(kind, ()))
+    def _held(self, step, kind):
+        return set(self.data.get(neighbours.HELD, {}).get(step, {}).get(kind, ()))
 
     def _settle(self, row, step, calls):
         """Make calls to the host of a server, one after the other; a Pending or None.
@@ -184,7 +190,11 @@ class DeviceSaga(move.Move):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         asking.require_heard(self, row.host)
         for method, arguments in calls:
-            waits = self._ask(row, method, f'{step}/settle', arguments)
+            try:
+                waits = self._ask(row, method, f'{step}/settle', arguments)
+            except exception.Unavailable as error:
+                # It may come about yet: no other saga may change the guest before.
+                return saga.Pending(wake_in=UNKNOWN_S, detail=str(error), keeps=True)
             if isinstance(waits, saga.Pending):
                 return dataclasses.replace(waits, keeps=True)
         return None

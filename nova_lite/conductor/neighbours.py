@@ -7,10 +7,11 @@ Source: reference/moves 3.1, reference/neighbour-calls.
 """
 
 from nova_lite.db.api import sagas
+from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 
-# Key of Saga.data: {kind: ids} of what stays reserved for a server that has it no longer,
-# because its guest may still have the device. A duty of the saga ends that.
+# Key of Saga.data: {step: {kind: ids}} of what stays reserved for a server that has it no
+# longer, because its guest may still have the device. The duty of that step ends this.
 HELD = 'held'
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
@@ -45,8 +46,18 @@ def reserve(world, ctxt, instance_uuid, devices, *, repeated):
 def held(world, instance_uuid, kind):
     """Return the ids of a kind that sagas hold until the server's guest has let go of them."""
     rows = world.api_db.read(sagas.every, active=True, cleaning=True, instance_uuid=instance_uuid)
-    cleaning = [row.data for row in rows if row.state == journal.CLEANING]
-    return {each for data in cleaning for each in data.get(HELD, {}).get(kind, ())}
+    found = set()
+    for row in rows:
+        if row.state == journal.CLEANING:
+            found |= held_by(row.data, kind)
+    return found
+
+
+def held_by(data, kind):
+    """Return the ids of a kind that a saga with such data holds: it has yet to do that duty."""
+    owed = {duty['step'] for duty in data.get(cleaning.DUTIES, ())}
+    holds = [kinds for step, kinds in data.get(HELD, {}).items() if step in owed]
+    return {each for kinds in holds for each in kinds.get(kind, ())}
 
 
 def drop_foreign(world, ctxt, instance_uuid, devices, *, listed=None):

@@ -7,15 +7,18 @@ import testscenarios
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.conductor import attach_volume
 from nova_lite.conductor import kinds
 from nova_lite.conductor import neighbours
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.saga import cleaning
 from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.saga import run
+from nova_lite.saga import step
 from tests.unit.conductor import test_device_sagas
 
 HOST, OTHER = 'host-1', 'host-2'
@@ -241,6 +244,75 @@ class HeldTest(LostHostCase):
         self.assertNotIn(self.new, self.plugged())
         self.assertEqual(journal.UNDONE, self.run_until(made, *journal.ENDED))
         self.assertFalse(self.is_reserved())
+
+
+class AnswersTest(LostHostCase):
+    """What becomes of a duty when the host is heard again, and its answers are not."""
+
+    def answer(self, method, error, *, after):
+        """The host's next answer to a method is an error."""
+        compute = self.cell.compute
+
+        class Answering:
+            def __getattr__(self, name):
+                target = getattr(compute, name)
+
+                def call(*args, **kwargs):
+                    if name != method or error in given:
+                        return target(*args, **kwargs)
+                    given.append(error)
+                    if after:
+                        target(*args, **kwargs)
+                    raise error
+
+                return call
+
+        given = []
+        self.world.compute = lambda cell: Answering()
+        self.force_down(False)
+
+    def test_lost(self):
+        """The guest may change yet: no other saga gets the server."""
+        made = self.lost('attach_volume', 'attach_volume')
+        lost = exception.Unavailable(service='compute', reason='no reply')
+        self.answer('detach_volume', lost, after=True)
+        self.assertEqual(journal.CLEANING, self.attempt(made))
+        row = self.journal_row(made)
+        self.assertEqual(self.server, row.active_for)
+        self.assertNotIn('failures', row.data[cleaning.DUTIES][0])
+        self.assertTrue(self.is_reserved())
+        self.assertEqual(journal.UNDONE, self.attempt(made))
+        self.assertFalse(self.is_reserved())
+
+    def test_refused(self):
+        """What the guest has let go of is free, whatever becomes of what it should have."""
+        made = self.lost('swap_volume', 'swap_volume')
+        refused = exception.Conflict(reason='no path')
+        self.answer('attach_volume', refused, after=False)
+        self.assertEqual(journal.CLEANING, self.attempt(made))
+        self.assertNotIn(self.new, self.plugged())
+        self.assertFalse(self.is_reserved())
+        self.assertIsNone(self.journal_row(made).active_for)
+        self.assertEqual(journal.UNDONE, self.attempt(made))
+        self.assertEqual({self.device.volume_id, self.vif['id']}, self.plugged())
+
+
+class FormerReleaseTest(LostHostCase):
+    def test_without_a_duty_nothing_is_held(self):
+        """Its sagas gave up what they could not undo at the host."""
+        made = self.attach_volume()
+        self.do(made, made.steps()[:3])
+        made.data[step.NOT_UNDONE] = {attach_volume.PLUG: {'message': 'no reply'}}
+        made.unreserve()
+        self.assertFalse(self.is_reserved())
+        self.assertNotIn(neighbours.HELD, made.data)
+
+    def test_only_what_a_duty_is_to_free_is_held(self):
+        held = {neighbours.HELD: {attach_volume.PLUG: {neighbours.VOLUMES: ['v']}}}
+        duties = {cleaning.DUTIES: [{'step': attach_volume.PLUG}]}
+        self.assertEqual({'v'}, neighbours.held_by({**held, **duties}, neighbours.VOLUMES))
+        self.assertEqual(set(), neighbours.held_by({**held, **duties}, neighbours.PORTS))
+        self.assertEqual(set(), neighbours.held_by(held, neighbours.VOLUMES))
 
 
 class NotAskedTest(LostHostCase):
