@@ -44,7 +44,7 @@ def delete(site, ctxt, host, instance):
         )
     except exception.InstanceNotFound:
         LOG.info('Server %s is deleted already', uuid)
-        yield from _destroy(site, ctxt, node, uuid)
+        yield from _destroy_rest(site, ctxt, node, uuid)
         return
     except exception.StateChanged as error:
         LOG.warning('Server %s is not deleted by %s: %s', uuid, host, error)
@@ -59,7 +59,7 @@ def delete(site, ctxt, host, instance):
         yield from jobs.persist(release.drop_images, site.image, ctxt, uuid, images)
         yield from jobs.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
     except exception.Unavailable as error:
-        LOG.warning('The deletion of server %s waits: %s', uuid, error)
+        LOG.warning('Server %s is not deleted yet; retrying at an audit: %s', uuid, error)
         return
     except exception.NovaLiteError as error:
         LOG.warning('Server %s cannot be deleted: %s', uuid, error)
@@ -74,6 +74,14 @@ def delete(site, ctxt, host, instance):
         event=DELETE.event,
     )
     LOG.info('Server %s is deleted', uuid)
+
+
+def _destroy_rest(site, ctxt, node, uuid):
+    """Destroy the guest of a server that has no record any more."""
+    try:
+        yield from _destroy(site, ctxt, node, uuid)
+    except exception.NovaLiteError as error:
+        LOG.warning('Guest %s is left to the audit of %s: %s', uuid, node, error)
 
 
 def _destroy(site, ctxt, node, uuid):
