@@ -10,9 +10,8 @@ from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 
-# Key of Saga.data: {step: {kind: ids}} of what stays reserved for a server that has it no
-# longer, because its guest may still have the device. The duty of that step ends this.
-HELD = 'held'
+# {step: {kind: ids}} of what the guest may still have.
+HELD = cleaning.HELD
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 

@@ -20,6 +20,9 @@ LOG = log.getLogger(__name__)
 
 # Keys of a saga's data: duties, and the names of the steps whose duties were done.
 DUTIES, CLEANED = '_duties', '_cleaned'
+# Key of a saga's data: what stays reserved for a server that has it no longer, until the
+# duty of a step is done.
+HELD = 'held'
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 600
 

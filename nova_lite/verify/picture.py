@@ -3,6 +3,9 @@
 import collections
 import dataclasses
 
+from nova_lite.saga import cleaning
+from nova_lite.saga import journal
+
 
 @dataclasses.dataclass
 class CellPicture:
@@ -99,8 +102,15 @@ class Picture:
         return found
 
     def busy(self):
-        """uuids of the servers that a saga works at."""
-        return {saga.instance_uuid for saga in self.sagas if saga.active_for}
+        """uuids of the servers that a saga works at, or holds a device for.
+
+        How long it may hold one is checked by `work.owed`.
+        """
+        return {
+            saga.instance_uuid
+            for saga in self.sagas
+            if saga.active_for or (saga.state == journal.CLEANING and cleaning.HELD in saga.data)
+        }
 
     def resting(self):
         """(cell picture, row) of servers on a host that nothing is being done to."""

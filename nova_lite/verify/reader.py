@@ -120,7 +120,8 @@ class Reader:
         """Return a list of the volume service in full. It answers in pages.
 
         Cinder does not link to the next page of attachments. A marker may be deleted
-        between two requests; an offset is always valid, and may name an item twice.
+        between two requests. An offset is always valid; when others come and go it may name
+        an item twice, or miss one: the next picture has it.
         """
         found, offset = {}, 0
         while True:

@@ -38,7 +38,7 @@ def attachments(picture):
         if device.attachment_id
     }
     rows = {row.uuid: row for _cell, row in picture.instances()}
-    busy = holdings.under_way(picture)
+    busy = picture.busy()
     for attachment in picture.attachments:
         uuid = _owner(attachment)
         if uuid in busy or uuid not in rows or rows[uuid].task_state:

@@ -4,6 +4,7 @@ import types
 
 import testtools
 
+from nova_lite.saga import cleaning
 from nova_lite.verify import invariants
 from tests.unit.verify import base
 
@@ -53,6 +54,24 @@ class SoftDeletionsTest(base.VerifyTest):
 
     def test_at_work(self):
         self.assertEqual([], self.have(task_state='soft-deleting', deleted_at=1))
+
+
+class HeldTest(base.VerifyTest):
+    def have(self, **columns):
+        """What is found where an attachment that the server does not use is held."""
+        self.picture.attachments.append(
+            {'id': 'held', 'volume_id': 'v', 'instance': base.SERVER, 'status': 'attached'}
+        )
+        self.picture.sagas = [base.saga(active_for=None, finished_at=base.NOW, **columns)]
+        return self.found()
+
+    def test_held_until_the_bound(self):
+        held = {cleaning.HELD: {'a step': {'attachments': ['held']}}}
+        self.assertEqual([], self.have(state='cleaning', data=held))
+
+    def test_held_by_nobody(self):
+        wanted = [f'I5 attachment held: is not used by its server {base.SERVER}']
+        self.assertEqual(wanted, self.have(state='undone', data={}))
 
 
 class QuotaTest(base.VerifyTest):
