@@ -1,7 +1,7 @@
 """Delete: the guest, its ports, volumes and allocations, and at last the record.
 
 Each step finds what is there and may be repeated. It interrupts whatever else is
-being done to the guest. While the hypervisor or a neighbour is away the server stays
+being done to the guest. While the hypervisor or a neighbour does not answer, the server stays
 `deleting`: `resume` takes the deletion up until it ends or is refused.
 Source: reference/create-server 7.
 """

@@ -2,8 +2,8 @@
 
 The cell knows it by the servers' tasks. Each is asked for once more under its own
 request id, so effects that took place are met and not repeated. What fails to
-come to an end several times is given up with a fault, but for deletions: these
-are owed. On a node without power everything waits.
+come to an end several times is given up with a fault. A deletion is not: it is tried
+again, less and less often. Work on a node without power waits.
 """
 
 import collections
@@ -24,6 +24,9 @@ from nova_lite.objects import selection as selection_objects
 LOG = log.getLogger(__name__)
 
 ATTEMPTS = 3
+# A deletion is tried at the first looks, and at each so many after them: calls of a
+# neighbour that hangs hold threads that others need.
+FIRST, EACH = 2, 4
 Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
 # The API's note of the image to boot from, in a server's system metadata.
@@ -60,12 +63,15 @@ class Resume:
 
     def _take_up(self, ctxt, work):
         instance = work['instance']
-        LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)
-        if instance.task_state in delete.DELETE.tasks:
-            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
-            return
         self._attempts[self._name(work)] += 1
-        if self._attempts[self._name(work)] > ATTEMPTS:
+        attempt = self._attempts[self._name(work)]
+        deletes = instance.task_state in delete.DELETE.tasks
+        if deletes and attempt > FIRST and attempt % EACH:
+            return
+        LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)
+        if deletes:
+            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
+        elif attempt > ATTEMPTS:
             error = exception.NovaLiteError(
                 f'{instance.task_state} could not be finished in {ATTEMPTS} attempts'
             )

@@ -147,7 +147,7 @@ def transitions(picture):
 def soft_deletions(picture):
     """I9: a server at rest has a date of deletion exactly while it is soft-deleted.
 
-    Otherwise no quota counts it, or nobody reclaims it.
+    Otherwise no quota counts it, or it is not reclaimed.
     """
     for _cell, row in picture.resting():
         if (row.vm_state == states.VmState.SOFT_DELETED) != (row.deleted_at is not None):
