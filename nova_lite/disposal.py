@@ -14,6 +14,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import user_ports
 
 LOG = log.getLogger(__name__)
 EVENT = 'api_local_delete'
@@ -27,7 +28,8 @@ def finish(world, ctxt, cell, row):
     found = cell.db.read(children.block_devices, [row.uuid])
     devices = [device._mapping for device in found.get(row.uuid, [])]
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
-    release.release(world, ctxt, row.uuid, devices, ports=row.network_info, images=images)
+    ports = user_ports.described(row)
+    release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
     cell.db.write(_end, ctxt, row.uuid)
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 

@@ -42,7 +42,8 @@ def release(clients, ctxt, uuid, devices, *, ports, images=NO_IMAGES):
     """Give up a server's allocations, ports, volumes and images.
 
     clients: has placement, network, volume and image
-    devices: rows of block devices as dicts; ports: its network_info; images: Images
+    devices: rows of block devices as dicts; images: Images
+    ports: [{'id', 'preserve_on_delete'}] of those on its record
     """
     clients.placement.delete_allocations(ctxt, uuid, force=True)
     if ports:

@@ -5,10 +5,12 @@ What fails is undone: a port that was made is deleted, one that was given is fre
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.conductor import cell_builds
 from nova_lite.conductor import devices
 from nova_lite.conductor import duties
 from nova_lite.conductor import neighbours
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import user_ports
 
 BEGIN = 'record the request'
 BIND = 'give the server its port'
@@ -46,13 +48,23 @@ class AttachInterface(devices.DeviceSaga):
         held = neighbours.held(self.world, self.instance_uuid, neighbours.PORTS)
         return [*self.began['ports'], *sorted(held)]
 
+    @property
+    def given(self):
+        """The id of the user's port, or None."""
+        return self.arguments['request'].get('port_id')
+
     def bind(self):
-        """Returns the port's entry of network information."""
+        """Returns the port's entry of network information.
+
+        A deletion that finds the port with the server knows that it is the user's.
+        """
         row = self.current()
         self.require_up(row.host)
         known = self.known
-        if self.arguments['request'].get('port_id') in known:
-            raise exception.PortInUse(port_id=self.arguments['request']['port_id'])
+        if self.given in known:
+            raise exception.PortInUse(port_id=self.given)
+        if self.given:
+            self.write(self._note)
         return self.world.network.attach(
             self.ctxt,
             row,
@@ -61,16 +73,25 @@ class AttachInterface(devices.DeviceSaga):
             known=known,
         )
 
+    def _note(self, connection):
+        row = instances.lock(connection, self.instance_uuid)
+        if cell_builds.is_gone(row):
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        user_ports.note(connection, row, self.given)
+
     def release(self):
         """Undo of `bind`, also of one whose answer was lost, unless the guest may have the port."""
         if BIND in self.data and self.keeps(PLUG, neighbours.PORTS, self.data[BIND]['id']):
             return
+        known = self.known
         self.world.network.undo_attach(
             self.ctxt,
             self.instance_uuid,
             self.arguments['request'],
-            known=self.known,
+            known=known,
         )
+        if self.given and self.given not in known:
+            self.write(user_ports.forget, self.instance_uuid, self.given)
 
     def plug(self):
         """attach_interface."""
@@ -83,7 +104,10 @@ class AttachInterface(devices.DeviceSaga):
 
     def settle(self):
         """The duty when `unplug` failed: only then the port is free again."""
-        return self.settle_port(PLUG, self.data[BIND])
+        waits = self.settle_port(PLUG, self.data[BIND])
+        if waits is None:
+            duties.forget_port(self, self.given)
+        return waits
 
     def record(self):
         """From here on the port is the server's."""
@@ -94,3 +118,4 @@ class AttachInterface(devices.DeviceSaga):
         vif = self.data[BIND]
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
         instances.update(connection, row.uuid, {'network_info': [*others, vif]})
+        user_ports.forget(connection, row.uuid, vif['id'])

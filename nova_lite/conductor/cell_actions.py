@@ -16,6 +16,7 @@ from nova_lite.clients import release
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
 
 LOG = log.getLogger(__name__)
@@ -124,18 +125,9 @@ def start_delete(connection, ctxt, host, uuid, *, event):
     devices = children.block_devices(connection, [uuid]).get(uuid, ())
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
-        'kept_ports': _kept_ports(row),
+        'kept_ports': sorted(user_ports.of(row)),
         'images': release.images_of(row, actions.is_copying(connection, uuid))._asdict(),
     }
-
-
-def _kept_ports(row):
-    """Ports of a server that were not made for it; during a build, those asked for."""
-    kept = {vif['id'] for vif in row.network_info or () if vif.get('preserve_on_delete')}
-    requested = (row.build or {}).get('requested_networks')
-    if isinstance(requested, list):
-        kept.update(request['port_id'] for request in requested if request.get('port_id'))
-    return sorted(kept)
 
 
 def end(connection, ctxt, host, uuid, *, event):

@@ -21,6 +21,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import user_ports
 
 LOG = log.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class Audit:
             ctxt,
             row.uuid,
             devices,
-            ports=row.network_info,
+            ports=user_ports.described(row),
             images=release.images_of(row, self._read(actions.is_copying, row.uuid)),
         )
         self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)

@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import user_ports
 
 LOG = log.getLogger(__name__)
 
@@ -39,7 +40,8 @@ class DetachInterface(devices.DeviceSaga):
     def found(self, connection, row):
         for vif in row.network_info or ():
             if vif['id'] == self.arguments['port_id']:
-                return {'vif': vif}
+                kept = vif['id'] in user_ports.of(row)
+                return {'vif': {**vif, 'preserve_on_delete': kept}}
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments['port_id'])
 
     def undone(self, connection, row):

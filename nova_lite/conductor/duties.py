@@ -12,6 +12,7 @@ from nova_lite.conductor import crossing
 from nova_lite.conductor import neighbours
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import user_ports
 
 
 def bind(move, name):
@@ -105,14 +106,25 @@ def foreign_ports(move):
 
     def release():
         _side, row = now(move)
-        known = neighbours.held(move.world, move.instance_uuid, neighbours.PORTS)
+        held = neighbours.held(move.world, move.instance_uuid, neighbours.PORTS)
+        known = set(held)
         if row is not None:
             known.update(neighbours.port_ids(row.network_info))
         move.world.network.undo_attach(
             move.ctxt, move.instance_uuid, move.arguments['request'], known=known
         )
+        given = move.arguments['request'].get('port_id')
+        if given not in held:
+            forget_port(move, given)
 
     return saga.Clean(release, alone=True)
+
+
+def forget_port(move, port_id):
+    """Remove the note that a port is the user's: its attachment ended. port_id: may be None"""
+    side, _row = now(move)
+    if side is not None and port_id:
+        side.write(user_ports.forget, move.instance_uuid, port_id)
 
 
 def now(move):

@@ -29,14 +29,16 @@ SWITCH_S, LOOK_S = 2.0, 0.02
 def begin(req, server, action, guard, **changes):
     """Start an action whose transition is `guard`; returns the changed Instance.
 
-    action: name in the record of actions; changes: further columns
+    action: name in the record of actions; changes: further columns, of system_metadata
+        only the keys that are set
     Raises InstanceNotReady without a host, InstanceInvalidState on a lost race.
     """
     require_host(server)
     if guard.during is not None:
         changes = {'task_state': str(guard.during), **changes}
     swap(req, server, guard, changes, action=action)
-    return instance_objects.Instance.from_row(server.row, **_of_object(changes))
+    changes = _of_object(_with_other_keys(server.row, changes))
+    return instance_objects.Instance.from_row(server.row, **changes)
 
 
 def require_host(server):
@@ -103,9 +105,16 @@ def _end(connection, ctxt, row, **options):
     _store(connection, ctxt, row, **options)
 
 
-def _change(connection, ctxt, row, **options):
-    instances.lock(connection, row.uuid)
-    _store(connection, ctxt, row, **options)
+def _change(connection, ctxt, row, *, changes, **options):
+    now = instances.lock(connection, row.uuid)
+    _store(connection, ctxt, row, changes=_with_other_keys(now, changes), **options)
+
+
+def _with_other_keys(row, changes):
+    """Add the other keys of the row's system metadata to changes of some."""
+    if 'system_metadata' not in changes:
+        return changes
+    return {**changes, 'system_metadata': {**row.system_metadata, **changes['system_metadata']}}
 
 
 def _store(connection, ctxt, row, *, guard, changes, action):

@@ -55,8 +55,8 @@ def rescue(req, server):
     if acting.boots_from_volume(acting.devices(server)):
         _require_volume_rescue(req, server)
     left_guest.remove(req, server)
-    kept = {**server.row.system_metadata, IMAGE: image_id}
-    instance = acting.begin(req, server, 'rescue', states.RESCUE, system_metadata=kept)
+    metadata = {IMAGE: image_id}
+    instance = acting.begin(req, server, 'rescue', states.RESCUE, system_metadata=metadata)
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)
     if not req.conf.api.enable_instance_password:
         return None

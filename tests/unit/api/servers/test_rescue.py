@@ -2,6 +2,7 @@
 
 from nova_lite import runtime
 from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
 
 IMAGE = '9f6a1a0e-96f2-4c4b-a1de-0c9f1a2c2f3b'
@@ -30,6 +31,21 @@ class TestRescue(base.Case):
         self.assertEqual({'kept': 'yes', 'rescue_image_ref': IMAGE}, row.system_metadata)
         ((method, arguments),) = self.sent()
         self.assertEqual(('rescue_instance', IMAGE), (method, arguments['rescue_image_ref']))
+
+    def test_other_keys_that_come_while_the_image_is_looked_at(self):
+        images, uuid = self.api.neighbours.image, self.api.add_server()
+        images.add(IMAGE)
+        get = images.get
+
+        def change_and_get(*args):
+            values = {'system_metadata': {'come': 'now'}}
+            self.api.cell('cell1').db.write(instances.update, uuid, values)
+            return get(*args)
+
+        images.get = change_and_get
+        self.act(uuid, 'rescue', {'rescue_image_ref': IMAGE}, code=200)
+        wanted = {'come': 'now', 'rescue_image_ref': IMAGE}
+        self.assertEqual(wanted, self.api.row(uuid).system_metadata)
 
     def test_images_that_cannot_be_used(self):
         uuid = self.api.add_server()

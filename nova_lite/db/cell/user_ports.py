@@ -1,0 +1,59 @@
+"""Ports of a server that its user made, which are not deleted with it.
+
+`preserve_on_delete` in network_info marks them. A port that is being attached belongs to
+the server before it is in network_info, and for as long as a failed attachment cannot be
+undone. A key of the server's system metadata names it until the attachment is recorded
+or undone.
+"""
+
+from nova_lite.db.cell import instances
+
+PREFIX = 'user_port:'
+
+
+def of(row):
+    """Return the ids of the ports that were not made for a server.
+
+    row: the server's; during a build the requested ports are included
+    """
+    found = {vif['id'] for vif in row.network_info or () if vif.get('preserve_on_delete')}
+    requested = (row.build or {}).get('requested_networks')
+    if isinstance(requested, list):
+        found.update(request['port_id'] for request in requested if request.get('port_id'))
+    return found | _noted(row)
+
+
+def described(row):
+    """Return [{'id', 'preserve_on_delete'}] of the ports that are on record as the server's."""
+    kept = of(row)
+    ids = [vif['id'] for vif in row.network_info or ()]
+    ids += sorted(_noted(row) - set(ids))
+    return [{'id': port_id, 'preserve_on_delete': port_id in kept} for port_id in ids]
+
+
+def note(connection, row, port_id):
+    """Record that a port is the user's, in the transaction that has locked the row."""
+    key = PREFIX + port_id
+    if key not in row.system_metadata:
+        metadata = {**row.system_metadata, key: 'yes'}
+        instances.update(connection, row.uuid, {'system_metadata': metadata})
+
+
+def forget(connection, uuid, port_id):
+    """Remove the note. A port that is in network_info is marked as preserved there."""
+    key = PREFIX + port_id
+    row = instances.held(connection, uuid)
+    if row is None or key not in row.system_metadata:
+        return
+    metadata = {name: value for name, value in row.system_metadata.items() if name != key}
+    info = [
+        {**vif, 'preserve_on_delete': True} if vif['id'] == port_id else vif
+        for vif in row.network_info or ()
+    ]
+    instances.update(connection, uuid, {'system_metadata': metadata, 'network_info': info})
+
+
+def _noted(row):
+    return {
+        name.removeprefix(PREFIX) for name in row.system_metadata or () if name.startswith(PREFIX)
+    }
