@@ -127,7 +127,8 @@ class LostHostTest(testtools.TestCase):
         self.assertNotEqual('available', self.hands.volume_status(new))
         self.restore()
         self.wait_settled(row)
-        self.assertEqual([('volume', old)], seen[-1])
+        self.assertNotIn(('volume', new), seen[-1])
+        self.assertEqual([old], self.hands.volumes_of_guest(self.server))
         self.assertEqual('available', self.hands.volume_status(new))
         self.assertEqual('in-use', self.hands.volume_status(old))
 
