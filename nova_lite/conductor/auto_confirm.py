@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import cell_search
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -59,6 +60,8 @@ class AutoConfirm:
             self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
 
     def _confirm(self, cell, migration):
+        if self._is_copy(cell, migration):
+            return
         source = self._source_cell(cell, migration)
         service = source.db.read(services.find, migration.source_compute)
         if service is None or not services.is_up(service, self._world.conf.service_down_time):
@@ -73,6 +76,14 @@ class AutoConfirm:
         LOG.info('Resize %s was not confirmed in time: confirming it', migration.uuid)
         self._run_saga(intent.uuid)
 
+    def _is_copy(self, cell, migration):
+        """Return whether another cell has the server: its record there is to stay.
+
+        A server that was purged is in no cell.
+        """
+        mapping = self._world.api_db.read(instance_mappings.find, migration.instance_uuid)
+        return mapping is not None and mapping.cell_id != cell.id
+
     def _source_cell(self, cell, migration):
         """Where the source of a migration is, of which `cell` has the visible record."""
         if migration.cross_cell_move:
@@ -81,6 +92,8 @@ class AutoConfirm:
 
     def _abandon(self, cell, migration, reason):
         """Give up a migration, and remove what the source kept."""
+        if self._is_copy(cell, migration):
+            return
         LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
         try:
             self._world.compute(self._source_cell(cell, migration)).confirm_resize(

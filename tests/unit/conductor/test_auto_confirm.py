@@ -1,11 +1,16 @@
 """The search for moves that wait for their confirmation."""
 
+import datetime
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.conductor import auto_confirm
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 from tests.unit.conductor import base
 from tests.unit.conductor import build_base
 
@@ -101,3 +106,34 @@ class CellAwayTest(build_base.BuildTestCase):
         self.away('cell1')
         auto_confirm.AutoConfirm(self.world, run_saga=None).run()
         self.assertEqual(('finished', 'error'), (self.status(across), self.status(within)))
+
+    def test_a_copy_that_an_undone_move_left_is_not_confirmed(self):
+        """That would remove the server from the cell that has it."""
+        self.world.conf.set_override('resize_confirm_window', 1)
+        cell1, cell2 = self.cell('cell1'), self.cell('cell2')
+        self.api_db.write(instance_mappings.place, self.uuid, cell1.id)
+        row = {
+            'uuid': self.uuid,
+            'project_id': 'p',
+            'user_id': 'u',
+            'display_name': 'x',
+            'vm_state': 'resized',
+            'vcpus': 1,
+            'memory_mb': 512,
+            'root_gb': 1,
+            'ephemeral_gb': 0,
+            'flavor': build_base.FLAVOR,
+        }
+        for cell in (cell1, cell2):
+            cell.db.write(instances.create, [row])
+            cell.db.write(services.beat, ['host-1'], services.COMPUTE, 'compute')
+        long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
+        more = {'source_compute': 'host-1', 'cross_cell_move': True, 'updated_at': long_ago}
+        copied = self.moved(instance_uuid=self.uuid, **more)
+        auto_confirm.AutoConfirm(self.world, run_saga=None).run()
+        self.assertEqual('finished', self.status(copied))
+        self.assertEqual([], self.api_db.read(sagas.every))
+        # The server was deleted since: its record stays where it is.
+        cell2.db.write(instances.mark_deleted, self.uuid)
+        auto_confirm.AutoConfirm(self.world, run_saga=None).run()
+        self.assertIsNotNone(cell1.db.read(instances.find, self.uuid))
