@@ -3,6 +3,7 @@
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
 from nova_lite.objects import flavor as flavor_objects
 
 
@@ -13,6 +14,12 @@ def flavor_columns(flavor):
         'flavor_id': flavor['id'],
         **{name: flavor[name] for name in ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb')},
     }
+
+
+def forget_destination(connection, uuid, zone):
+    """Give a server that does not move the columns back that name where it was to go."""
+    values = {'new_flavor': None, 'availability_zone': zone}
+    instances.update(connection, uuid, values)
 
 
 def change_devices(connection, reserved, connected):

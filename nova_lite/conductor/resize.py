@@ -48,6 +48,7 @@ class Resize(move.Move):
     migration_type = states.MigrationType.RESIZE
     tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
     refusable = (RECORD, BIND, RESERVE, CLAIM)
+    harmless = (RECORD,)
 
     def steps(self):
         return (
@@ -148,6 +149,8 @@ class Resize(move.Move):
         if migrations.find(connection, self.uuid) is not None:
             values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
             migrations.update(connection, self.uuid, values)
+        if row is not None and RECORD in self.not_undone:
+            move_records.forget_destination(connection, row.uuid, self.began['zone'])
 
     # ---- record destination ----
 
@@ -180,11 +183,7 @@ class Resize(move.Move):
     def _forget(self, connection):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
-            instances.update(
-                connection,
-                row.uuid,
-                {'new_flavor': None, 'availability_zone': self.began['zone']},
-            )
+            move_records.forget_destination(connection, row.uuid, self.began['zone'])
         if self.data.get('refused'):
             actions.finish_event(
                 connection,

@@ -16,6 +16,8 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import confirm
+from nova_lite.conductor import live_checks
+from nova_lite.conductor import live_migrate
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
 from nova_lite.db import rows
@@ -214,6 +216,45 @@ class MovesTest(testtools.TestCase):
             self.assertEqual('error', self.status(made.uuid))
             self.assertEqual('because', self.cell.fault(self.server))
             self.assertIsNone(self.cell.row(self.server).new_flavor)
+
+    def test_a_destination_that_was_not_taken_back_is_forgotten_in_the_end(self):
+        made = self.resize()
+        steps = self.before_pivot(made.steps())[:4]
+        self.do(made, steps)
+        self.cell.db.write(instances.update, self.server, {'availability_zone': 'there'})
+        made.data['_not_undone'] = {resize.RECORD: {'message': 'the database did not answer'}}
+        self.undo(made, steps[:3])
+        row = self.cell.row(self.server)
+        self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
+        self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
+        self.events_have_ended()
+
+    def test_checks_that_were_not_taken_back_end_in_the_end(self):
+        made = self.make(
+            live_migrate.LiveMigration,
+            states.LIVE_MIGRATE,
+            'live-migration',
+            synchronous=False,
+            forced=False,
+            block_migration=None,
+        )
+        values = {'migration_type': 'live-migration', 'status': 'accepted', 'data': {}}
+        values |= {'uuid': made.uuid, 'instance_uuid': self.server}
+        self.cell.db.write(migrations.create, values)
+        begin = made.steps()[:1]
+        self.do(made, begin)
+        checks = {(live_checks.DEST_EVENT, DEST), (live_checks.SOURCE_EVENT, SOURCE)}
+        for event in checks:
+            made.progress(started=event)
+        self.assertEqual(checks, checks & {each[:2] for each in self.open_events()})
+        self.undo(made, begin)
+        self.events_have_ended()
+
+    def open_events(self):
+        return [each for each in self.cell.events(self.server) if each[-1] is None]
+
+    def events_have_ended(self):
+        self.assertEqual([], self.open_events())
 
     def test_an_undo_does_not_wait_for_a_dead_host(self):
         """Asked in vain it is given up once it is down; one that was fenced is not asked."""
