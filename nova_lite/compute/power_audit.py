@@ -2,7 +2,8 @@
 
 A difference counts only if the guest differs still after its record was read, and the
 cell notes it only if the record is as it was then: what users and sagas do meanwhile
-changes the record. A guest that runs though its server is stopped is powered off.
+changes the record. A guest that runs though its server is stopped or shelved is powered
+off.
 """
 
 from oslo_log import log
@@ -17,6 +18,8 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 Power = states.PowerState
+# States of servers whose guests do not run.
+OFF = (states.VmState.STOPPED, states.VmState.SHELVED)
 # What a host says that it has seen of a record.
 SEEN = ('vm_state', 'updated_at')
 
@@ -57,7 +60,7 @@ class PowerAudit:
         return guest if guest.role is model.Role.RESIDENT else None
 
     def _stop(self, host, node, uuid):
-        """Power off a guest if its server is stopped still; work for `jobs`.
+        """Power off a guest if its server is still to be off; work for `jobs`.
 
         Other work may have come before; what comes from now on waits for this.
         """
@@ -68,13 +71,13 @@ class PowerAudit:
             power_state = _power_of(self._find(node, uuid))
             if not any(_runs_wrongly(record, power_state) for record in found):
                 return
-            LOG.warning('Server %s is stopped and its guest runs on %s: stopping it', uuid, node)
+            LOG.warning('Server %s is off and its guest runs on %s: stopping it', uuid, node)
             job = self._site.driver.change_power(
                 node, uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
             )
             yield from jobs.ended(job)
         except exception.NovaLiteError as error:
-            LOG.warning('Guest %s runs on %s though its server is stopped: %s', uuid, node, error)
+            LOG.warning('Guest %s runs on %s though its server is off: %s', uuid, node, error)
 
 
 def _power_of(guest):
@@ -92,6 +95,6 @@ def _runs_wrongly(record, power_state):
     return (
         record['task_state'] is None
         and not record['hidden']
-        and record['vm_state'] == states.VmState.STOPPED
+        and record['vm_state'] in OFF
         and power_state is Power.RUNNING
     )

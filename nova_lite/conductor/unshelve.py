@@ -43,8 +43,9 @@ class Unshelve(shelving.Shelving):
     tasks = (Task.UNSHELVING,)
     first_event = CONDUCTOR_EVENT
     may_retry = False
-    # It is nowhere, as before; a guest that may be left somewhere is noted.
-    harmless = (SPAWN,)
+    # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
+    # where the server is shelved is powered off by its host (compute.power_audit).
+    harmless = (SPAWN, START)
 
     def steps(self):
         begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)

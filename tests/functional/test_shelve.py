@@ -4,8 +4,13 @@ import datetime
 
 import testtools
 
+from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import saga
+from nova_lite.conductor import kinds
+from nova_lite.conductor import unshelve
 from nova_lite.db.cell import instances
+from nova_lite.saga import run
 from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving
@@ -185,6 +190,37 @@ class KeptTest(ShelveTestCase):
         self.assertEqual(server.compute_host, self.cloud.wait(server, 'ACTIVE').compute_host)
         self.moving.wait_idle(server)
         self.assertEqual([], self.images())
+
+    def test_unshelved_where_it_is_by_a_host_that_is_lost(self):
+        """Its guest runs then, until the host looks at what it has."""
+        self.patch(run, 'FIRST_PAUSE_S', 0.01)
+        lost = runtime.Event()
+
+        class Lost(unshelve.Unshelve):
+            def start(self):
+                found = super().start()
+                if lost.is_set() and not isinstance(found, saga.Pending):
+                    raise exception.Conflict(reason='a test says so')
+                return found
+
+            def stop(self):
+                raise exception.Unavailable(service='compute', reason='a test says so')
+
+        self.patch(kinds, 'KINDS', {**kinds.KINDS, Lost.kind: Lost})
+        server = self.cloud.boot()
+        self.shelve(server, 'SHELVED')
+        self.moving.wait_idle(server)
+        lost.set()
+        self.moving.act(server, 'unshelve')
+        self.moving.wait_idle(server)
+        self.cloud.wait(server, 'SHELVED')
+        self.assertEqual([server.compute_host], self.cloud.guests()[server.id])
+        self.cloud.cloud.daemons['compute-cell1'].manager.audit()
+        self.cloud.wait_for(lambda: server.id not in self.cloud.guests(), 'the guest to stop')
+        lost.clear()
+        self.moving.act(server, 'unshelve')
+        self.cloud.wait(server, 'ACTIVE')
+        self.moving.wait_idle(server)
 
     def test_offloaded_when_asked(self):
         server = self.cloud.boot()

@@ -77,10 +77,17 @@ class TestAudit(testtools.TestCase):
         self.assertEqual(0, self.cell.row(uuid).power_state)
 
     def test_runs_though_stopped(self):
+        self.stops('stopped')
+
+    def test_runs_though_shelved(self):
+        self.stops('shelved')
+
+    def stops(self, vm_state):
         uuid = self.cell.boot()
-        self.cell.db.write(instances.update, uuid, {'vm_state': 'stopped', 'power_state': 4})
+        self.cell.db.write(instances.update, uuid, {'vm_state': vm_state, 'power_state': 4})
         self.cell.compute.audit()
         self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
+        self.assertEqual((vm_state, None, 'host-1'), self.cell.state(uuid))
 
     def test_busy_server_is_left_alone(self):
         uuid = self.cell.boot()
