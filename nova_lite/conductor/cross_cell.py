@@ -53,6 +53,7 @@ class CrossCellResize(resize.Resize):
 
     kind = 'cross-cell-resize'
     refusable = (*resize.Resize.refusable, COPY)
+    harmless = (*resize.Resize.harmless, COPY, SHOW)
 
     def steps(self):
         return self.crossing_steps() if self.crosses else super().steps()
@@ -63,7 +64,7 @@ class CrossCellResize(resize.Resize):
             saga.Step('hold source allocation', self.hold, undo=self.release),
             saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
             saga.Step(resize.RECORD, self.record_crossing, undo=self.forget_crossing),
-            saga.Step(COPY, self.copy, undo=self.drop_copy),
+            saga.Step(COPY, self.copy, undo=self.drop_copy, clean=duties.copy(self)),
             duties.bind(self, resize.BIND),
             duties.reserve(self, resize.RESERVE),
             saga.Step(resize.CLAIM, self.claim_there, undo=self.forgo_there),
@@ -82,7 +83,7 @@ class CrossCellResize(resize.Resize):
                 clean=duties.activation(self),
             ),
             saga.Step(SPAWN, self.spawn, undo=self.destroy_there),
-            saga.Step(SHOW, self.show, undo=self.hide_copy),
+            saga.Step(SHOW, self.show, undo=self.hide_copy, clean=duties.copy(self)),
             saga.Step(SWITCH, self.switch_cell, pivot=True),
             saga.Step(HIDE, self.hide_source),
             saga.Step('save request spec', self.save_spec),
@@ -100,6 +101,10 @@ class CrossCellResize(resize.Resize):
     @property
     def arrival(self):
         return SPAWN if self.crosses else resize.FINISH
+
+    def undone(self, connection, row):
+        instances.seal(connection, self.instance_uuid, False)
+        super().undone(connection, row)
 
     # ---- where it goes ----
 
@@ -152,13 +157,8 @@ class CrossCellResize(resize.Resize):
             expect_task=(Task.RESIZE_PREP,),
         )
         migrations.update(connection, self.uuid, values)
-        actions.start_event(
-            connection,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            PREP_EVENT,
-            self.destination.service_host,
-        )
+        host, request_id = self.destination.service_host, self.ctxt.request_id
+        actions.start_event(connection, self.instance_uuid, request_id, PREP_EVENT, host)
 
     def forget_crossing(self):
         """Undo of `record_crossing`. That it was to cross stays on record, also if it turns."""

@@ -35,12 +35,13 @@ class CrossCellRevert(revert.RevertResize):
     """From VERIFY_RESIZE in the destination cell back to the source."""
 
     kind = 'cross-cell-revert'
+    harmless = (SHOW,)
 
     def steps(self):
         return (
             saga.Step(revert.BEGIN, self.begin, undo=self.give_up),
             duties.reserve(self, revert.RESERVE),
-            saga.Step(SHOW, self.show, undo=self.hide_source),
+            saga.Step(SHOW, self.show, undo=self.hide_source, clean=duties.shown(self)),
             saga.Step(SWITCH, self.switch_cell, pivot=True),
             saga.Step('hide destination records', self.hide_dest),
             saga.Step(ACTIVATE, self.activate),
@@ -98,6 +99,10 @@ class CrossCellRevert(revert.RevertResize):
         if not isinstance(waits, saga.Pending):
             self.source_side.purge(self.instance_uuid)
         return waits
+
+    def undone(self, connection, row):
+        instances.seal(connection, self.instance_uuid, False)
+        super().undone(connection, row)
 
     def show(self):
         """The source's record becomes what the server was, with what its user did since."""

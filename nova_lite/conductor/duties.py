@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import crossing
 from nova_lite.conductor import neighbours
+from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
@@ -125,6 +126,49 @@ def forget_port(move, port_id):
     side, _row = now(move)
     if side is not None and port_id:
         side.write(user_ports.forget, move.instance_uuid, port_id)
+
+
+def copy(move):
+    """Purge the copy that a move left in its destination cell.
+
+    The server may be in that cell by now, or have its record there for the revert of a
+    later move. Neither is the copy of this move, see `copies.drop`.
+    """
+
+    def drop():
+        if not _is_in(move, move.there.cell):
+            move.there.write(copies.drop, move.instance_uuid, move.uuid)
+
+    return saga.Clean(drop, alone=True)
+
+
+def shown(move):
+    """Hide the record in the source cell again, unless the server has returned there."""
+
+    def hide():
+        side = move.source_side
+        # Read before the mapping: a later revert changes the record before it switches.
+        row = side.find(move.instance_uuid)
+        if row is None or row.deleted or row.hidden or _is_in(move, side.cell):
+            return
+        side.write(_hide, row)
+
+    return saga.Clean(hide, alone=True)
+
+
+def _is_in(move, cell):
+    """Return whether the server's mapping names a cell."""
+    try:
+        return move.world.cells.of_instance(move.instance_uuid).uuid == cell.uuid
+    except exception.InstanceNotFound:
+        return False
+
+
+def _hide(connection, row):
+    """Hide a record; raises StateChanged unless it is as `row` says."""
+    unchanged = {'expect_change': (row.updated_at,)}
+    instances.update(connection, row.uuid, {'hidden': True}, **unchanged)
+    copies.show(connection, row.uuid, False)
 
 
 def now(move):

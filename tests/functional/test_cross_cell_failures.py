@@ -15,6 +15,9 @@ from nova_lite.conductor import resize
 from nova_lite.conductor import revert
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.saga import cleaning
+from nova_lite.saga import journal
+from nova_lite.saga import run
 from nova_lite.saga import step
 from nova_lite.verify import files
 from tests.fixtures import crossing
@@ -216,6 +219,39 @@ class FailuresTest(moves_base.MovesTest):
         self.faults.fault = None
         self.given_back(server)
         self.again(server)
+
+    def test_a_copy_whose_cell_is_silent_for_long_is_purged_in_the_end(self):
+        """For longer than its undo is tried: both cells show the server until then."""
+        self.patch(run, 'FIRST_PAUSE_S', 0.005)
+        self.patch(cleaning, 'FIRST_PAUSE_S', 0.2)
+        server, there = self.boot_here(), self.database('cell2')
+
+        def away(*_args, **_options):
+            raise exception.Unavailable(service='The database of cell2', reason='a test says so')
+
+        def meanwhile():
+            there.write = away
+            raise saga_faults.Injected(step=cross_cell.SHOW, mode='cell2 is away')
+
+        self.faults.fault = saga_faults.Fault(
+            KIND, cross_cell.SHOW, saga_faults.Mode.DURING_AFTER, meanwhile=meanwhile
+        )
+        self.migrate(server)
+        try:
+            self.cloud.wait_for(lambda: 'write' in vars(there), 'the copy to be shown')
+            row = self.faults.ended(server)
+            self.assertEqual({'cell1': False, 'cell2': False}, self.crossing.records(server))
+        finally:
+            del there.write
+        self.assertEqual(journal.CLEANING, row.state)
+        api_db = self.stage.world.api_db
+        self.cloud.wait_for(
+            lambda: api_db.read(sagas.get, row.uuid).state == journal.UNDONE, 'the copy to go'
+        )
+        self.faults.fault = None
+        self.given_back(server)
+        self.again(server)
+        self.assertEqual([], self.cloud.findings())
 
     def database(self, name):
         """The super-conductor's access to a cell's database."""

@@ -11,6 +11,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 
 
@@ -86,6 +87,17 @@ def purge(connection, uuid):
     """Remove a server for good: nothing of it is left in the cell."""
     instances.purge(connection, uuid)
     rows.delete(connection, migrations.TABLE, instance_uuid=uuid)
+
+
+def drop(connection, uuid, move):
+    """Purge the copy that came with a move (a migration's uuid) that has been undone.
+
+    In such a copy the migration has not ended. It has in every other record of the
+    server, because a later move copies it from where the undo has ended it.
+    """
+    migration = live_migrations.lock(connection, move)
+    if migration is not None and migration.status not in migrations.OVER:
+        purge(connection, uuid)
 
 
 def _write_children(connection, copy):
