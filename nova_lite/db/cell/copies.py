@@ -14,6 +14,8 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
 
+DESTINATION = ('dest_compute', 'dest_node', 'dest_host')
+
 
 @dataclasses.dataclass
 class Copy:
@@ -53,18 +55,28 @@ def read(connection, uuid):
 def create(connection, copy, move):
     """Write a server that comes with a move (a migration's uuid).
 
-    What the move has written before stays as it is. What a former one has left, because
-    it could not be purged then, is replaced: it knows nothing of this move.
+    What the move has written before stays, but for its destination: the move may have
+    chosen another one since. What a former move has left, because it could not be purged
+    then, is replaced: it knows nothing of this move.
     """
     uuid = copy.instance['uuid']
     if instances.find(connection, uuid) is not None:
         if migrations.find(connection, move) is not None:
+            _redirect(connection, copy, move)
             return
         purge(connection, uuid)
     instances.create(connection, copy.instance)
     for migration in copy.migrations:
         migrations.create(connection, migration)
     _write_children(connection, copy)
+
+
+def _redirect(connection, copy, move):
+    """Write a move's destination once more."""
+    values = next(each for each in copy.migrations if each['uuid'] == move)
+    migrations.update(connection, move, {name: values.get(name) for name in DESTINATION})
+    zone = {'availability_zone': copy.instance['availability_zone']}
+    instances.update(connection, copy.instance['uuid'], zone)
 
 
 def renew(connection, copy):

@@ -70,6 +70,20 @@ class CreateTest(testtools.TestCase):
         self.cell.db.write(copies.create, coming, move)
         self.assertEqual(('meanwhile', True, [move]), self.known())
 
+    def test_another_destination_of_the_same_move(self):
+        """Its first destination failed, and the copy could not be purged."""
+        move = runtime.new_uuid()
+        coming = self.copy(move)
+        self.cell.db.write(copies.purge, self.server)
+        self.cell.db.write(copies.create, coming, move)
+        coming.migrations[0]['dest_compute'] = 'host-2'
+        coming.instance['availability_zone'] = 'another'
+        for _time in range(2):
+            self.cell.db.write(copies.create, coming, move)
+        found = self.cell.db.read(migrations.of_instance, self.server)
+        self.assertEqual(['host-2'], [each.dest_compute for each in found])
+        self.assertEqual('another', self.cell.row(self.server).availability_zone)
+
 
 class PurgeTest(testtools.TestCase):
     def setUp(self):
