@@ -192,7 +192,7 @@ class DeviceSaga(move.Move):
         for method, arguments in calls:
             try:
                 waits = self._ask(row, method, f'{step}/settle', arguments)
-            except exception.Unavailable as error:
+            except exception.MessagingTimeout as error:
                 # It may come about yet: no other saga may change the guest before.
                 return saga.Pending(wake_in=UNKNOWN_S, detail=str(error), keeps=True)
             if isinstance(waits, saga.Pending):

@@ -274,7 +274,9 @@ class AnswersTest(LostHostCase):
     def test_lost(self):
         """The guest may change yet: no other saga gets the server."""
         made = self.lost('attach_volume', 'attach_volume')
-        lost = exception.Unavailable(service='compute', reason='no reply')
+        lost = exception.MessagingTimeout(
+            service='compute', reason='no reply', method='detach_volume', topic='compute'
+        )
         self.answer('detach_volume', lost, after=True)
         self.assertEqual(journal.CLEANING, self.attempt(made))
         row = self.journal_row(made)
@@ -283,6 +285,14 @@ class AnswersTest(LostHostCase):
         self.assertTrue(self.is_reserved())
         self.assertEqual(journal.UNDONE, self.attempt(made))
         self.assertFalse(self.is_reserved())
+
+    def test_neighbour_of_the_host_does_not_answer(self):
+        """That may last: other sagas get the server."""
+        made = self.lost('attach_volume', 'attach_volume')
+        down = exception.Unavailable(service='volume', reason='down')
+        self.answer('detach_volume', down, after=False)
+        self.assertEqual(journal.CLEANING, self.attempt(made))
+        self.assertIsNone(self.journal_row(made).active_for)
 
     def test_refused(self):
         """What the guest has let go of is free, whatever becomes of what it should have."""
