@@ -96,13 +96,13 @@ class Cleaning:
     def _pause(self):
         """Give the lease back; return the seconds until the next attempt."""
         journal, data = self._engine.journal, self._saga.data
-        if self._engine.stopping:
-            # A server that a duty under way keeps is not set free by that.
+        attempts, is_kept = self._record.attempts, self._record.active_for is not None
+        if self._engine.stopping and is_kept:
+            # A duty is under way since before.
             self._look_in = 0
         if self._look_in is not None:
             journal.clean_soon(self._record, wake_in_s=self._look_in, data=data)
             return self._look_in
-        attempts = self._record.attempts
         seconds = pause_s(attempts)
         journal.clean_later(self._record, wake_in_s=seconds, attempts=attempts + 1, data=data)
         return seconds

@@ -189,6 +189,21 @@ class CleaningTest(test_engine.EngineTestCase):
         self.assertEqual('cleaning', self.engine('two').run(self.uuid), 'at once')
         self.assertEqual(self.record().instance_uuid, self.record().active_for)
 
+    def test_a_stop_keeps_no_server_for_a_duty_that_fails(self):
+        self.kind = Alone
+        self.end_dirty()
+        self.clock.advance(31)
+        stopping = self.engine()
+
+        def fail(name, verb):
+            stopping.stopping = True
+            raise DOWN
+
+        self.world.effect = fail
+        self.assertEqual('cleaning', stopping.run(self.uuid))
+        self.assertIsNone(self.record().active_for)
+        self.create(runtime.new_uuid())
+
     def test_a_duty_that_fails_gives_the_server_back(self):
         """Far sides keep failures by key, so the next attempt has another key."""
         self.end_slowly()
