@@ -74,7 +74,7 @@ class Source:
             # What is shown of a copy that has begun is never empty.
             self._fulfil(wishes if began else self._report())
             self._mind_time(job)
-            job = self._site.driver.poll(job.id)
+            job = replies.awaited(self._site.driver, self._site.driver.poll(job.id))
         if job.state is model.JobState.FAILED:
             if job.error.error_class == 'MigrationAborted':
                 raise exception.LiveMigrationAborted(migration_id=self._move)
@@ -133,7 +133,9 @@ class Source:
             self._fulfil(self._report())
             running = self._running_copy()
             if running:
-                return replies.reply(self._site.driver, running)
+                copy = replies.awaited(self._site.driver, running)
+                if copy.state is model.JobState.RUNNING:
+                    return replies.pending(copy)
         job = self._site.driver.confirm_migration(
             self._node, self._instance.uuid, self._move, key=key
         )

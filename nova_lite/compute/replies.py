@@ -18,11 +18,9 @@ def reply(driver, job):
 
     Raises DriverError when the job failed.
     """
-    if job.state is model.JobState.RUNNING and job.ready_in <= SHORT_S:
-        runtime.sleep(job.ready_in)
-        job = driver.poll(job.id)
+    job = awaited(driver, job)
     if job.state is model.JobState.RUNNING:
-        return {'pending': max(job.ready_in, SOONEST_S)}
+        return pending(job)
     if job.state is model.JobState.FAILED:
         raise exception.DriverError(
             verb=str(job.verb), guest=job.guest, node=job.node, reason=job.error.message
@@ -30,9 +28,22 @@ def reply(driver, job):
     return {'done': True, **job.result}
 
 
+def awaited(driver, job):
+    """The job, looked at again at its next event if that is at most SHORT_S away."""
+    if job.state is model.JobState.RUNNING and job.ready_in <= SHORT_S:
+        runtime.sleep(job.ready_in)
+        job = driver.poll(job.id)
+    return job
+
+
+def pending(job):
+    """{'pending': seconds} for a job that runs."""
+    return {'pending': max(job.ready_in, SOONEST_S)}
+
+
 def running(driver, node, guest, verbs):
     """{'pending': seconds} if the node is at one of these verbs on the guest, else None."""
     for job in driver.list_jobs(node, guest):
         if job.verb in verbs:
-            return {'pending': max(job.ready_in, SOONEST_S)}
+            return pending(job)
     return None
