@@ -5,9 +5,11 @@ there until one fails. Without the defect the same history must pass.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,8 @@ from tests.sim.defects import table
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..', '..'))
 COPIED = ('nova_lite', 'tests/sim', 'tests/__init__.py')
+# For a program that is interrupted, to remove its files.
+GRACE_S = 10
 
 
 def main(argv=None):
@@ -78,18 +82,31 @@ def _copy(defect, root):
 
 
 def _run(arguments, directory, limit_s):
-    """What a program printed until it ended, or its time was over."""
+    """Return what a program printed until it ended, or its time was over."""
     with tempfile.TemporaryFile('w+') as printed:
         started = subprocess.Popen(
-            [sys.executable, *arguments], cwd=directory, stdout=printed, stderr=printed
+            [sys.executable, *arguments],
+            cwd=directory,
+            stdout=printed,
+            stderr=printed,
+            start_new_session=True,
         )
         try:
             started.wait(limit_s)
         except subprocess.TimeoutExpired:
-            started.terminate()
-            started.wait()
+            _interrupt(started)
         printed.seek(0)
         return printed.read()
+
+
+def _interrupt(started):
+    """End a program, which removes its files, and the histories that are its children."""
+    started.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        started.wait(GRACE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
 
 
 if __name__ == '__main__':

@@ -2,12 +2,23 @@
 
 import os
 
+import fixtures
 import testtools
 
 import nova_lite
+from tests.sim.defects import __main__ as search
 from tests.sim.defects import table
 
 ROOT = os.path.dirname(nova_lite.__file__)
+# Like the command line of the simulation, whose histories are child processes.
+FORKS = """
+import os, sys, time
+opened = open(sys.argv[1], 'w', buffering=1)
+print('begun', file=opened)
+os.fork()
+time.sleep(30)
+print('left behind', file=opened)
+"""
 
 
 class DefectsTestCase(testtools.TestCase):
@@ -30,3 +41,15 @@ class DefectsTestCase(testtools.TestCase):
             ValueError, table.put_back, table.DEFECTS[0], lambda _file: '', None
         )
         self.assertIn('conductor/cell_hosts.py has 0 times: ', str(error))
+
+    def test_a_search_out_of_time_leaves_no_process_behind(self):
+        directory = self.useFixture(fixtures.TempDir())
+        path = directory.join('open-while-they-live')
+        os.mkfifo(path)
+        end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, end)
+        search._run(['-c', FORKS, path], ROOT, limit_s=2)
+        self.assertEqual(b'begun\n', os.read(end, 100))
+        # It would write again, later.
+        os.set_blocking(end, True)
+        self.assertEqual(b'', os.read(end, 100))
