@@ -55,9 +55,14 @@ def _missed(fault, call, served):
     """Whether a request needed a process that was in trouble."""
     if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):
         return False
-    # What is only read comes from databases.
-    needed = served or call.method != 'GET'
+    # What is only read comes from databases, but for ports.
+    needed = served or call.method != 'GET' or _reads_ports(fault, call)
     return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
+
+
+def _reads_ports(fault, call):
+    """Return whether a request asked the network service, which was in trouble."""
+    return fault.process == 'simcloud' and call.url.endswith('/os-interface')
 
 
 def _hurt(fault, request_id, begin, end):

@@ -50,6 +50,14 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(killed, began=150.0, ended=155.0))
         self.assertFalse(self.excuse(killed, method='GET'))
 
+    def test_ports_are_read_from_the_network_service(self):
+        killed = fault('nemesis', 'kill', process='simcloud', end=110.0)
+        ports = {'method': 'GET', 'url': 'http://api-1.sim/v2.1/servers/uuid/os-interface'}
+        self.assertTrue(self.excuse(killed, **ports))
+        self.assertFalse(self.excuse(killed, method='GET'))
+        conductor = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
+        self.assertFalse(self.excuse(conductor, **ports))
+
     def test_another_api_or_a_clock_excuses_nothing(self):
         self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))
         self.assertFalse(self.excuse(fault('nemesis', 'clock leaps by 30 s', process='api-1')))
