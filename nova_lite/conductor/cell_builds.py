@@ -123,6 +123,7 @@ def leave_host(connection, ctxt, host, uuid, *, failure):
         _fail_event(connection, ctxt, host, uuid, failure)
         return None
     _fail_event(connection, ctxt, host, uuid, failure)
+    actions.clear_failure(connection, uuid, ctxt.request_id)
     compute_nodes.count_build(connection, host, failed=True)
     return instances.find(connection, uuid)
 
@@ -160,6 +161,7 @@ def give_up(connection, ctxt, row, *, error):
         {'vm_state': states.VmState.ERROR, 'task_state': None, 'build': None},
     )
     actions.tell_failure(connection, row.uuid, ctxt.request_id, SEARCH_EVENT, error=error.message)
+    actions.end_open(connection, row.uuid, ctxt.request_id, error=error.message)
     instances.add_fault(connection, row.uuid, code=cell_actions.FAULT_CODE, message=error.message)
 
 

@@ -135,6 +135,13 @@ def _end(connection, action_id, now, error):
     rows.change(connection, ACTIONS, changes, id=action_id)
 
 
+def clear_failure(connection, uuid, request_id):
+    """Record that an action goes on elsewhere, though one of its events failed."""
+    action_id = _action_id(connection, uuid, request_id)
+    if action_id is not None:
+        rows.change(connection, ACTIONS, {'message': None}, id=action_id)
+
+
 def end_open(connection, uuid, request_id, *, error=None, traceback=None):
     """End all open events of the newest action of a request, and the action.
 

@@ -1,6 +1,7 @@
 """Builds that look for another host."""
 
 from nova_lite import exception
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from tests.unit.conductor import base
 
@@ -16,6 +17,10 @@ class TestReschedule(base.CellConductorTestCase):
     def allocations(self, uuid):
         return list(self.cell.placement.allocations.get(uuid, ()))
 
+    def outcome(self, uuid):
+        """The message of a server's action: None if it did not fail."""
+        return self.cell.db.read(actions.find_newest, uuid).message
+
     def test_first_alternate(self):
         node = self.node()
         ctxt, uuid = self.server(HOSTS)
@@ -29,6 +34,7 @@ class TestReschedule(base.CellConductorTestCase):
         self.assertEqual('host-2', message['instance'].host)
         self.assertEqual([self.cell.provider('host-2')], self.allocations(uuid))
         self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+        self.assertIsNone(self.outcome(uuid))
         self.assertEqual(1, node().failed_builds)
 
     def test_alternate_without_room(self):
@@ -42,6 +48,7 @@ class TestReschedule(base.CellConductorTestCase):
         self.refuse(ctxt, uuid)
         self.assertEqual(('error', None, None), self.cell.state(uuid))
         self.assertIn('Exceeded maximum number of retries', self.cell.fault(uuid))
+        self.assertEqual('Error', self.outcome(uuid))
         self.assertEqual([], self.allocations(uuid))
         self.assertEqual([], self.sent)
 
