@@ -168,15 +168,7 @@ class CrossCellResize(resize.Resize):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             instances.update(connection, row.uuid, {'new_flavor': None})
-        if self.data.get('refused'):
-            actions.finish_event(
-                connection,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                PREP_EVENT,
-                host=self.destination.service_host,
-                error=self.data['refused'][-1]['error'],
-            )
+        self.end_refused(connection, PREP_EVENT)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 

@@ -184,15 +184,7 @@ class Resize(move.Move):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began['zone'])
-        if self.data.get('refused'):
-            actions.finish_event(
-                connection,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                PREP_EVENT,
-                host=self.destination.service_host,
-                error=self.data['refused'][-1]['error'],
-            )
+        self.end_refused(connection, PREP_EVENT)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 

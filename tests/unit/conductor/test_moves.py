@@ -24,6 +24,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
@@ -139,6 +140,15 @@ class MovesTest(testtools.TestCase):
         return self.make(
             resize.Resize, states.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
         )
+
+    def test_an_action_goes_on_when_a_destination_refused(self):
+        made = self.resize()
+        undos = [step.undo for step in made.steps()]
+        self.do(made, made.steps()[: undos.index(made.forget) + 1])
+        made.data.update(refused=[{'host': DEST, 'error': 'no'}], _turn='choose')
+        made.forget()
+        self.assertIn(('compute_prep_resize', DEST, 'Error'), self.cell.events(self.server))
+        self.assertIsNone(self.cell.db.read(actions.find_newest, self.server).message)
 
     def test_one_alternate_is_claimed_whoever_was_killed_meanwhile(self):
         """The successor may find another one free than the one that was claimed unheard."""
