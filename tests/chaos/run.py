@@ -4,6 +4,7 @@ import os
 
 from nova_lite import runtime
 from nova_lite.cmd import state_dir
+from nova_lite.cmd.cloud import layout
 from nova_lite.db import engine
 from tests.chaos import accounting
 from tests.chaos import clients
@@ -28,7 +29,12 @@ OPTIONS = {
 def cloud(database, profile='default'):
     """Return the cloud to be run against, not set up yet. database: a fixture of a server"""
     return process_cloud.ProcessCloud(
-        database, cells=CELLS, hosts=HOSTS, profile=profile, options=OPTIONS
+        database,
+        own_brokers=(layout.TOP, 'cell1', 'cell2'),
+        cells=CELLS,
+        hosts=HOSTS,
+        profile=profile,
+        options=OPTIONS,
     )
 
 

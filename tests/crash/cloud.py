@@ -48,6 +48,8 @@ def of_table(table, database, **settings):
         settings.setdefault('options', leaving(LEAVING))
     if table == cases.ACCEPT:
         settings.setdefault('options', AUDITED)
+    if table == cases.OTHER:
+        settings.setdefault('own_brokers', (layout.TOP, 'cell1', FAR))
     if table in cases.IN_A_CELL:
         return CrashCloud(database, cells=1, hosts=2, **settings)
     far = type(database)() if table == cases.OTHER else None

@@ -42,12 +42,15 @@ class CloudCase(testtools.TestCase):
     """Each test runs over one of the database servers, `database_class`: both take minutes."""
 
     database_class = None
+    own_brokers = ()
 
     def setUp(self):
         super().setUp()
         servers.require(rabbit.Rabbit, self.database_class)
         self.cloud = self.useFixture(
-            process_cloud.ProcessCloud(self.database_class(), profile='default', speed=0.3)
+            process_cloud.ProcessCloud(
+                self.database_class(), own_brokers=self.own_brokers, profile='default', speed=0.3
+            )
         )
 
     def _after(self, started, count):
@@ -95,6 +98,7 @@ _Ended = collections.namedtuple('_Ended', 'status host')
 
 class TestKilled(CloudCase):
     database_class = postgresql.PostgreSQL
+    own_brokers = ('cell2',)
 
     def test_killed_daemons_and_a_restarted_broker(self):
         started = boots.Boots(self.cloud.admin, SERVERS)

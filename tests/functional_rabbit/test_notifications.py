@@ -81,7 +81,7 @@ class BusesTest(testtools.TestCase):
 
     def declare(self):
         """Make the queue of a host that does not exist."""
-        url = self.cloud.brokers['cell1'].url.replace('rabbit://', 'amqp://')
+        url = self.cloud.brokers['cell1'].vhost_url('cell1').replace('rabbit://', 'amqp://')
         with kombu.Connection(url) as connection:
             connection.channel().queue_declare(queue='compute.ghost', auto_delete=False)
 
