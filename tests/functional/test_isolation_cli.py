@@ -3,16 +3,14 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import testtools
 
+from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 
 TRAIT = 'CUSTOM_WINDOWS_LICENSED'
 HOST = 'cell1-host1'
-OPENSTACK = str(pathlib.Path(sys.executable).parent / 'openstack')
 
 
 class CommandsTest(testtools.TestCase):
@@ -25,22 +23,12 @@ class CommandsTest(testtools.TestCase):
                 options={'scheduler': {'enable_isolated_aggregate_filtering': True}},
             )
         )
+        self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
 
     def run_command(self, *args, show=True):
         """`openstack ARGS`, which must succeed; what it shows, as JSON, if it shows something."""
-        done = subprocess.run(
-            [OPENSTACK, *args, *(('-f', 'json') if show else ())],
-            env={
-                **os.environ,
-                'OS_CLIENT_CONFIG_FILE': self.cloud.cloud.places.path('clouds.yaml'),
-                'OS_CLOUD': 'nova-lite',
-            },
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        self.assertEqual(0, done.returncode, (args, done.stderr))
-        return json.loads(done.stdout) if show else None
+        shown = self.cli.openstack(*args, *(('-f', 'json') if show else ()))
+        return json.loads(shown) if show else None
 
     def place(self, *args, show=True):
         """A command of osc-placement."""
