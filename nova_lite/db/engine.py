@@ -15,6 +15,7 @@ from sqlalchemy import pool
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import clock
+from nova_lite.db import compiled
 from nova_lite.db import errors
 from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
@@ -236,6 +237,7 @@ def _server_engine(url, threads, wait_s):
         hide_parameters=True,
     )
     exc_filters.register_engine(engine)
+    compiled.share(engine)
     if engine.dialect.driver == 'pymysql':
 
         @sqlalchemy.event.listens_for(engine, 'do_connect')
@@ -283,6 +285,7 @@ def _sqlite_engine(url, threads):
         hide_parameters=True,
     )
     exc_filters.register_engine(engine)
+    compiled.share(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connected(dbapi_connection, record):

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from nova_lite import runtime
+from nova_lite.db import compiled
 
 LOG = logging.getLogger(__name__)
 
@@ -60,12 +61,15 @@ def make_engine(database):
     """An engine for `database`; a transaction for writing says so when it begins."""
     url = url_of(database)
     if url.get_backend_name() != 'sqlite':
-        return sa.create_engine(
+        engine = sa.create_engine(
             url, pool_size=10, max_overflow=30, pool_pre_ping=True, isolation_level='READ COMMITTED'
         )
+        compiled.share(engine)
+        return engine
     engine = sa.create_engine(
         url, pool_size=10, max_overflow=30, connect_args={'check_same_thread': False, 'timeout': 30}
     )
+    compiled.share(engine)
     sa.event.listen(engine, 'connect', _on_connect)
     sa.event.listen(engine, 'begin', _on_begin)
     return engine

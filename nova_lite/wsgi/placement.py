@@ -37,6 +37,7 @@ import sqlalchemy
 
 from nova_lite import runtime
 from nova_lite.conf import keystone_authtoken
+from nova_lite.db import compiled
 from nova_lite.db import engine as database
 from nova_lite.db import mariadb_url
 
@@ -206,6 +207,7 @@ def use_database(conf):
     db_api.placement_context_manager.dispose_pool()
     db_api.placement_context_manager.patch_factory(manager)
     engine = db_api.get_placement_engine()
+    compiled.share(engine)
     if engine.dialect.name == 'sqlite':
         keep_connections(engine)
     else:

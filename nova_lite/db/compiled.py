@@ -1,0 +1,43 @@
+"""Compiled statements, shared by all engines of a process that speak the same dialect.
+
+SQLAlchemy keeps them for each engine. A process here has an engine for each cell, and an
+embedded cloud some for each daemon as well, all with the same statements: to compile
+them costs more than to execute them.
+"""
+
+from sqlalchemy import util
+
+# A process uses several hundred statements; IN lists of any length count as one.
+MOST = 3000
+_statements = util.LRUCache(MOST)
+
+
+class Shared:
+    """What `compiled_cache` of an engine expects, on the statements of the process."""
+
+    def __init__(self, dialect):
+        self._dialect = dialect
+
+    def _key(self, key):
+        """SQLAlchemy's key, with the kind of the dialect in place of the engine's own."""
+        dialect = self._dialect
+        # What a server said when it was connected to first may change how it is spoken to.
+        kind = (
+            type(dialect),
+            dialect.server_version_info,
+            getattr(dialect, 'is_mariadb', None),
+            dialect.paramstyle,
+            dialect.identifier_preparer.initial_quote,
+        )
+        return (kind, *key[1:])
+
+    def get(self, key):
+        return _statements.get(self._key(key))
+
+    def __setitem__(self, key, statement):
+        _statements[self._key(key)] = statement
+
+
+def share(engine):
+    """Let an engine use the process's compiled statements."""
+    engine.update_execution_options(compiled_cache=Shared(engine.dialect))
