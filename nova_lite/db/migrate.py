@@ -3,6 +3,7 @@
 which: 'api' for the API database, 'cell' for that of a cell or of cell0
 """
 
+import functools
 import pathlib
 
 from alembic import autogenerate
@@ -34,6 +35,7 @@ def version(url, which):
     return _run(url, _version)
 
 
+@functools.cache
 def newest(which):
     """The newest revision there is."""
     return script.ScriptDirectory.from_config(_config(which)).get_current_head()
@@ -53,6 +55,9 @@ def _run(url, function, *args):
 
 
 def _upgrade(connection, which, revision):
+    # Alembic would read all revisions to find out that it has nothing to do.
+    if revision == HEAD and _version(connection) == newest(which):
+        return
     command.upgrade(_config(which, connection), revision)
 
 
