@@ -165,9 +165,9 @@ class FailingSpawnTest(testtools.TestCase):
 
 
 class ListerTest(testtools.TestCase):
-    """Whoever lists servers during a hundred moves sees each exactly once, every time."""
+    """Whoever lists servers during thirty moves (a hundred of a night) sees each once."""
 
-    SERVERS, ROUNDS = 10, 10
+    SERVERS, ROUNDS = 10, (10 if saga_faults.ALL else 3)
 
     def setUp(self):
         super().setUp()

@@ -32,7 +32,8 @@ class SharedTest(testtools.TestCase):
         """The outcomes of looking for statements of an engine, from now on."""
         found = []
 
-        def note(_connection, _cursor, _statement, _parameters, context, _many):
+        def note(*args):
+            context = args[4]
             if context.compiled is not None:
                 found.append(context.cache_hit)
 

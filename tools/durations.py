@@ -1,0 +1,81 @@
+"""How long the classes of tests take, so that stestr can divide them among its workers.
+
+stestr gives each worker an equal share of the time that the tests took before. In a fresh
+clone it knows no times and takes turns, and one worker may end ten minutes after the other.
+`load` tells it what tests/durations.txt says. After a whole run of the tests
+
+    python -m tools.durations
+
+writes that file anew. A line has the seconds of a class and its first test: stestr adds up
+the times that it knows of a class, so one test stands for all.
+"""
+
+import collections
+import datetime
+from dbm import dumb
+import os
+
+from stestr import utils
+from stestr.repository import util
+import testtools
+
+TABLE = os.path.join('tests', 'durations.txt')
+TIMES = 'times.dbm'
+# Shorter classes are divided well enough by taking turns.
+LEAST_S = 2
+NO_TIME = datetime.timedelta()
+
+
+def load(directory='.'):
+    """Tell stestr the times of the table, unless runs in this directory have told it some."""
+    try:
+        util.get_repo_initialise('file', directory)
+    except OSError:
+        # There were runs here.
+        return
+    with open(os.path.join(directory, TABLE), encoding='utf-8') as table:
+        known = dict(reversed(line.split()) for line in table)
+    with dumb.open(os.path.join(directory, '.stestr', TIMES), 'c') as times:
+        times.update(known)
+
+
+def save(directory='.'):
+    """Write the table from the runs of this directory; a newer run of a class counts."""
+    runs = util.get_repo_open('file', directory)
+    found = {}
+    for number in runs.get_run_ids():
+        found.update(measured(runs.get_test_run(number)))
+    lines = [
+        f'{took.total_seconds():7.1f} {first}\n'
+        for first, took in sorted(found.values())
+        if took.total_seconds() >= LEAST_S
+    ]
+    with open(os.path.join(directory, TABLE), 'w', encoding='utf-8') as table:
+        table.writelines(lines)
+
+
+def measured(run):
+    """{class: (its first test, time)} of a run in stestr's repository.
+
+    What passes between two tests of a worker is part of the second one's class, which
+    starts what its tests share then.
+    """
+    tests = []
+    collector = testtools.StreamToDict(tests.append)
+    collector.startTestRun()
+    run.get_test().run(collector)
+    collector.stopTestRun()
+    first, took, ended = {}, collections.Counter(), {}
+    for test in sorted(tests, key=lambda each: each['timestamps'][0]):
+        begun, end = test['timestamps']
+        worker, name = frozenset(test['tags']), utils.cleanup_test_name(test['id'])
+        group = name.rpartition('.')[0]
+        first.setdefault(group, name)
+        took.setdefault(group, NO_TIME)
+        took[group] += end - ended.get(worker, begun)
+        ended[worker] = end
+    return {group: (name, took[group]) for group, name in first.items()}
+
+
+if __name__ == '__main__':
+    save()
