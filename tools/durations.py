@@ -11,51 +11,48 @@ the times that it knows of a class, so one test stands for all.
 """
 
 import collections
-import datetime
 from dbm import dumb
 import os
 
 from stestr import utils
-from stestr.repository import util
+from stestr.repository import file as repository
 import testtools
 
 TABLE = os.path.join('tests', 'durations.txt')
 TIMES = 'times.dbm'
 # Shorter classes are divided well enough by taking turns.
 LEAST_S = 2
-NO_TIME = datetime.timedelta()
 
 
 def load(directory='.'):
-    """Tell stestr the times of the table, unless runs in this directory have told it some."""
-    try:
-        util.get_repo_initialise('file', directory)
-    except OSError:
-        # There were runs here.
+    """Tell stestr the times of the table, if there is one; times of runs here are newer."""
+    path = os.path.join(directory, TABLE)
+    if os.path.exists(os.path.join(directory, '.stestr')) or not os.path.exists(path):
         return
-    with open(os.path.join(directory, TABLE), encoding='utf-8') as table:
-        known = dict(reversed(line.split()) for line in table)
-    with dumb.open(os.path.join(directory, '.stestr', TIMES), 'c') as times:
-        times.update(known)
+    made = repository.RepositoryFactory().initialise(directory)
+    with open(path, encoding='utf-8') as table:
+        rows = [line.strip().split(' ', 1) for line in table]
+    with dumb.open(os.path.join(made.base, TIMES), 'c') as times:
+        times.update({first: seconds for seconds, first in rows})
 
 
 def save(directory='.'):
     """Write the table from the runs of this directory; a newer run of a class counts."""
-    runs = util.get_repo_open('file', directory)
+    runs = repository.RepositoryFactory().open(directory)
     found = {}
     for number in runs.get_run_ids():
         found.update(measured(runs.get_test_run(number)))
     lines = [
-        f'{took.total_seconds():7.1f} {first}\n'
-        for first, took in sorted(found.values())
-        if took.total_seconds() >= LEAST_S
+        f'{seconds:7.1f} {first}\n'
+        for first, seconds in sorted(found.values())
+        if seconds >= LEAST_S
     ]
     with open(os.path.join(directory, TABLE), 'w', encoding='utf-8') as table:
         table.writelines(lines)
 
 
 def measured(run):
-    """{class: (its first test, time)} of a run in stestr's repository.
+    """{class: (its first test, seconds)} of a run in stestr's repository.
 
     What passes between two tests of a worker is part of the second one's class, which
     starts what its tests share then.
@@ -71,8 +68,7 @@ def measured(run):
         worker, name = frozenset(test['tags']), utils.cleanup_test_name(test['id'])
         group = name.rpartition('.')[0]
         first.setdefault(group, name)
-        took.setdefault(group, NO_TIME)
-        took[group] += end - ended.get(worker, begun)
+        took[group] += (end - ended.get(worker, begun)).total_seconds()
         ended[worker] = end
     return {group: (name, took[group]) for group, name in first.items()}
 

@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 
+from tools import durations
 from tools import sample
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
@@ -168,6 +169,7 @@ def main():
     os.environ.setdefault(sample.VARIABLE, str(sample.number()))
     print('Sample of the tables of faults: %s' % sample.replay(), flush=True)
     os.makedirs(LOG_DIR, exist_ok=True)
+    durations.load()
     signal.alarm(LIMIT_S)
     results, all_failures = {}, []
     with tempfile.TemporaryDirectory() as work_dir:
