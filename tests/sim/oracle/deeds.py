@@ -1,6 +1,7 @@
 """What was done to a server: what users asked for ends well, and only users ask.
 
-Read from the actions on record. What a fault met, or a refusal of its own, may fail.
+Read from the actions on record. What a fault met, or a refusal of its own, may fail. A
+request that was answered 409 has an action at most if this failed.
 """
 
 import datetime
@@ -36,10 +37,10 @@ CLIENT = 'client'
 
 
 class Deeds:
-    """caller: a workload.caller.Caller; excuses: an Excuses"""
+    """caller: a workload.caller.Caller; ledger: a workload.ledger.Ledger"""
 
-    def __init__(self, caller, excuses):
-        self._caller, self._excuses = caller, excuses
+    def __init__(self, caller, ledger):
+        self._caller, self._ledger, self._excuses = caller, ledger, ledger.excuses
 
     def findings(self, server):
         """Yield what is not as it should be with a server, as the API shows it."""
@@ -56,6 +57,8 @@ class Deeds:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked():
                 yield f'no user asked for it: {told}'
+            if action['message'] != 'Error' and action['request_id'] in self._ledger.conflicts:
+                yield f'answered 409, but it was done: {told}'
             if action['action'] not in CERTAIN or action['message'] != 'Error':
                 continue
             if not self._is_excused(message, [action]):

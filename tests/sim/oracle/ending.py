@@ -19,7 +19,7 @@ class Ending:
 
     def __init__(self, cloud, ledger, caller):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
-        self._deeds = deeds.Deeds(caller, ledger.excuses)
+        self._deeds = deeds.Deeds(caller, ledger)
 
     def check(self, moments):
         """Report what is not as it should be at the last of these times, and at all before.

@@ -4,10 +4,13 @@ import collections
 
 from tests.sim import kernel
 
+CONFLICT = 409
+
 
 class Ledger:
     """counts: {what: {code: number}}; violations: [text, ...]
 
+    conflicts: {request id: what was asked for} of those that were answered 409
     excuses: an oracle.excuses.Excuses
     """
 
@@ -17,6 +20,7 @@ class Ledger:
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
+        self.conflicts = {}
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -27,6 +31,8 @@ class Ledger:
         """A client was answered; code 0: it was not. call: a caller.Call"""
         code = call.code
         self.counts[call.what][code] += 1
+        if code == CONFLICT:
+            self.conflicts[call.request_id] = call.what
         if (code == 0 or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
