@@ -3,8 +3,8 @@
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
 
-# Chances: to delete, and to ask for something that the server's status does not allow.
-DELETES, SENSELESS = 0.08, 0.08
+# The chance to ask for something that the server's status does not allow.
+SENSELESS = 0.08
 FLAVORS = ('42', '1', '2')
 IMAGES = '/image/v2/images'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
@@ -70,7 +70,9 @@ class Client:
         if self._image is None and not self._look_around():
             return
         servers = self._ledger.standing()
-        if not servers or (len(servers) < self._plan.servers and self._rng.random() < 0.2):
+        if not servers or (
+            len(servers) < self._plan.servers and self._rng.random() < self._plan.creates
+        ):
             self._create()
             return
         uuid = self._rng.choice(servers)
@@ -109,7 +111,7 @@ class Client:
         if self._rng.random() < SENSELESS or not names:
             names = EVERY
         names = [name for name in names if name in self._plan.operations]
-        if not names or self._rng.random() < DELETES:
+        if not names or self._rng.random() < self._plan.deletes:
             name = 'delete'
         else:
             name = self._rng.choice(names)

@@ -22,6 +22,8 @@ class Plan:
     kills, freezes, leaps, hosts_off, outages: how many; outages are of neighbours
     ambush: whether those who are killed or frozen are at work for a request just then
     victims: how the names of those begin who are killed and frozen
+    creates, deletes: the chances that the next operation creates a server, while there are
+        fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
         a volume that there is already
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
@@ -42,6 +44,8 @@ class Plan:
     rates: dict = dataclasses.field(default_factory=dict)
     options: dict = dataclasses.field(default_factory=dict)
     profile: str = ''
+    creates: float = 0.2
+    deletes: float = 0.08
     groups: float = 0.0
     volumes: float = 0.0
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')

@@ -23,6 +23,8 @@ HASTY = {
     'compute': {'audit_interval': 10, 'stray_grace': 10},
 }
 RATES = (0.0005, 0.002, 0.01)
+# What a COMMIT may meet that was carried out.
+UNKNOWN = ('lost after', 'killed after')
 SLOW = """
 extends: default
 seed: {seed}
@@ -106,15 +108,18 @@ def _slow(rng):
 
 
 def _groups(rng):
-    """Members of an anti-affinity group that come and move at the same time."""
+    """Members of an anti-affinity group that come, go and move at the same time."""
     high = rng.choice((3, 20))
+    creates, deletes = rng.choice(((0.2, 0.08), (0.8, 0.4)))
     return plan.Plan(
         clients=3,
         servers=3,
-        minutes=3.0,
+        minutes=2.0,
         pause_s=rng.choice((0.5, 3.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
         options=HASTY,
+        creates=creates,
+        deletes=deletes,
         groups=1.0,
         refusals=('No valid host', 'Exceeded maximum number of retries', 'Build of instance'),
         profile=rng.choice((SLOW, REFUSING)).format(
@@ -147,7 +152,9 @@ def _database(rng):
         pause_s=1.0,
         operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
         options=HASTY,
-        rates={kind: dict.fromkeys(plan.FATES[kind], rate / 3) for kind in kinds},
+        rates={'commit': dict.fromkeys(UNKNOWN, rate)}
+        if rng.random() < 0.3
+        else {kind: dict.fromkeys(plan.FATES[kind], rate / 3) for kind in kinds},
     )
 
 
@@ -206,8 +213,8 @@ def _devices(rng):
     """Devices that are attached and detached while guests are rebooted."""
     return plan.Plan(
         clients=3,
-        servers=1,
-        minutes=3.0,
+        servers=rng.choice((1, 3)),
+        minutes=1.0,
         pause_s=0.3,
         operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft')),
         options=HASTY,
