@@ -106,6 +106,17 @@ def summary(outcome):
 def _many(args, seeds, body, options):
     failures = collections.defaultdict(list)
     outcomes = []
+    try:
+        different = _run_many(args, seeds, (body, options), outcomes=outcomes, failures=failures)
+    finally:
+        # Also of those until an interrupt.
+        _print_totals(outcomes, failures)
+    return 1 if failures or different else 0
+
+
+def _run_many(args, seeds, prepared, *, outcomes, failures):
+    """Run a history per seed, print what fails; return how many differ from their repetition."""
+    body, options = prepared
     different = 0
     for outcome in kernel.run_many(seeds, body, args.jobs, options_of=chooser_of, **options):
         outcomes.append(outcome)
@@ -121,8 +132,7 @@ def _many(args, seeds, body, options):
         outcome.log.clear()
         if failures and args.first:
             break
-    _print_totals(outcomes, failures)
-    return 1 if failures or different else 0
+    return different
 
 
 def _print_failure(outcome, lines):

@@ -49,7 +49,9 @@ def _search(defect, args):
     seconds = runtime.monotonic() - began
     failure = re.search(r'seed (\d+) FAILED: (.*)', text)
     if failure is None:
-        print(f'{defect.name}: not found in {seconds:.0f} s', flush=True)
+        passed = re.search(r'(\d+) histories passed', text)
+        told = f'{passed[1]} histories and {seconds:.0f} s' if passed else f'{seconds:.0f} s'
+        print(f'{defect.name}: not found in {told}', flush=True)
         return False
     seed, what = failure.groups()
     alone = _run(['-m', 'tests.sim', '--seed', seed, '--quiet'], ROOT, args.limit)
