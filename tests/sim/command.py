@@ -92,14 +92,18 @@ def _print_line(line):
 
 def summary(outcome):
     """Return one line about a history."""
-    return 'seed %d: %s; %.1f virtual min in %.1f s, %d points, %d switches, log %s' % (
-        outcome.seed,
-        'passed' if outcome.ok else 'FAILED',
-        outcome.virtual_s / 60,
-        outcome.real_s,
-        outcome.points,
-        outcome.switches,
-        outcome.log_hash[:16],
+    return (
+        'seed %d: %s; %.1f virtual min in %.1f s (%.1f s CPU), %d points, %d switches, log %s'
+        % (
+            outcome.seed,
+            'passed' if outcome.ok else 'FAILED',
+            outcome.virtual_s / 60,
+            outcome.real_s,
+            outcome.cpu_s,
+            outcome.points,
+            outcome.switches,
+            outcome.log_hash[:16],
+        )
     )
 
 
@@ -143,9 +147,9 @@ def _print_failure(outcome, lines):
 
 def _print_totals(outcomes, failures):
     failed = sum(len(seeds) for seeds in failures.values())
-    speeds = [outcome.virtual_s / 60 / outcome.real_s for outcome in outcomes]
+    speeds = [outcome.virtual_s / 60 / outcome.cpu_s for outcome in outcomes if outcome.cpu_s]
     print(
-        '%d histories passed, %d failed; median %.1f virtual minutes a second, %.0f points'
+        '%d histories passed, %d failed; median %.1f virtual minutes a CPU second, %.0f points'
         % (
             len(outcomes) - failed,
             failed,

@@ -9,50 +9,38 @@ from tests.sim.oracle import guests
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import client as client_module
 from tests.sim.workload import ledger as ledger_module
-from tests.sim.workload import themes
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import nemesis as nemesis_module
-from tests.sim.world import places as places_module
-from tests.sim.world import stage
 
-START_S = 20
-PROFILE = 'cloud/profile.yaml'
+# Histories begin at other moments between two rounds of periodic work.
+BEGIN_S = (0, 20)
 
 
 class History:
-    """template: a directory that places.copy takes, of a cloud of the size of the seed's theme"""
+    """begun: a world.beginning.Beginning; plan: a workload.plan.Plan"""
 
-    def __init__(self, template):
-        self.template = template
+    def __init__(self, begun, plan):
+        self._begun, self._plan = begun, plan
 
     def run(self):
-        """Live through it; what is found ends it as failed. The body of kernel.run."""
-        now = kernel.current()
-        plan = themes.drawn(now.seed, now.stream('plan'))
+        """Live through it; what is found ends it as failed."""
+        now, plan = kernel.current(), self._plan
         now.log('plan', str(plan))
-        places_module.copy(self.template)
-        options = plan.options
-        if plan.profile:
-            with open(PROFILE, 'w') as file:
-                file.write(plan.profile)
-            options = places_module.merged(options, {'compute': {'profile': PROFILE}})
-        places = places_module.made(plan.size, options=options)
-        places_module.write_configs(places, plan.size)
-        world = stage.Stage(plan.rates)
-        world.install(places)
-        world.disk.watch(guests.Guests([places.guests_path(cell) for cell in places.cell_names]))
-        if plan.groups:
-            urls = [places.database_url(cell) for cell in places.cell_names]
-            world.disk.watch(groups.Groups([url.removeprefix('sqlite:///') for url in urls]))
-        cloud = cloud_module.Cloud(places, plan.size, world.network)
-        for name in cloud.names:
-            cloud.start(name)
+        world, cloud = self._begun.world, self._begun.cloud
+        self._begun.have(plan)
+        self._watch(world.disk, cloud.places)
         ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals))
-        now.sleep(START_S)
+        now.sleep(now.stream('begin').uniform(*BEGIN_S))
         self._race(cloud, world, ledger, plan)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             ending.Ending(cloud, ledger, caller).check(plan.moments(now.time()))
+
+    def _watch(self, disk, places):
+        disk.watch(guests.Guests([places.guests_path(cell) for cell in places.cell_names]))
+        if self._plan.groups:
+            urls = [places.database_url(cell) for cell in places.cell_names]
+            disk.watch(groups.Groups([url.removeprefix('sqlite:///') for url in urls]))
 
     def _race(self, cloud, world, ledger, plan):
         now = kernel.current()

@@ -6,10 +6,12 @@ history in a child process, and code inside it talks to `current()`.
 
 from tests.sim.kernel import core
 from tests.sim.kernel import runner
+from tests.sim.kernel import zygote
 
 Outcome = runner.Outcome
 run = runner.run
 run_many = runner.run_many
+Zygotes = zygote.Zygotes
 
 
 def current():

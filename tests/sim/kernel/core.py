@@ -9,14 +9,13 @@ Nothing here takes a lock: between two scheduling points nothing else runs.
 """
 
 import contextlib
-import hashlib
 import heapq
-import re
 import sys
 
 import greenlet
 
 from tests.sim.kernel import choosers
+from tests.sim.kernel import journal
 from tests.sim.kernel import process as processes
 from tests.sim.kernel import streams
 from tests.sim.kernel import threads
@@ -28,7 +27,6 @@ active = None
 POINT_US = 10
 # This many points while nobody waits for the clock are a loop without an end.
 MOST_POINTS_PER_STEP = 2_000_000
-ADDRESS = re.compile(r'0x[0-9a-f]{6,}')
 MIX = (1 << 61) - 1
 
 
@@ -51,12 +49,14 @@ class Kernel:
         self._conditions = []
         self._hooks = []
         self.threads = []
-        self.lines = []
+        self.journal = journal.Journal()
         self.switches = 0
         self._trace = 0
         self._processes = 0
-        # Set by the runner: called with each line; given the outcome, does not return.
-        self.on_line = self.on_end = None
+        # Set by the runner: given the outcome, does not return.
+        self.on_end = None
+        # The true time at which the history began.
+        self._began_us = 0
         # Set by the runner: where the parent sees that there is progress.
         self.progress = [0]
         self._hub = greenlet.getcurrent()
@@ -71,6 +71,20 @@ class Kernel:
         while True:
             self.running.greenlet.switch()
 
+    def begin(self, seed, chooser='sticky', limit_s=None, suppressed=()):
+        """Continue as the history of another seed: what was until now is the same for all."""
+        self.seed = seed
+        self._streams.reseed(seed, suppressed)
+        self._chooser = choosers.CHOOSERS[chooser](self.stream('schedule'))
+        for thread in self.threads:
+            if not thread.stopped():
+                self._chooser.started(thread)
+        self._leapt_us, self._points, self._granted, self._left = self.now_us(), 0, 1, 1
+        self._began_us = self._leapt_us
+        self._limit_us = None if limit_s is None else self._began_us + round(limit_s * 10**6)
+        self.switches = self._trace = 0
+        self.journal.begin()
+
     # Time and chance
 
     def points(self):
@@ -84,6 +98,10 @@ class Kernel:
     def time(self):
         """Return the true virtual time in seconds since the start."""
         return self.now_us() / 10**6
+
+    def elapsed_s(self):
+        """Return the virtual seconds since the history began."""
+        return (self.now_us() - self._began_us) / 10**6
 
     def since_epoch(self, timestamp):
         """Return the virtual time at which an undisturbed wall clock shows `timestamp`."""
@@ -108,24 +126,7 @@ class Kernel:
 
     def log(self, what, detail=''):
         """Write a line: virtual time, process, thread, what, detail."""
-        now = self.now_us()
-        thread = self.running
-        line = '%6d.%06d %s %s %s' % (
-            now // 10**6,
-            now % 10**6,
-            thread.process.name if thread else '-',
-            thread.name if thread else '-',
-            what,
-        )
-        if detail != '':
-            line += ': ' + ADDRESS.sub('0x…', str(detail)).replace('\n', '\\n')
-        self.lines.append(line)
-        if self.on_line:
-            self.on_line(line)
-
-    def log_hash(self):
-        """Return the SHA-256 of the log."""
-        return hashlib.sha256('\n'.join(self.lines).encode()).hexdigest()
+        self.journal.write(self.now_us(), self.running, what, detail)
 
     # The end
 
@@ -227,7 +228,7 @@ class Kernel:
                 self.fail('deadlock' + self._stacks())
             self._leap()
         if self._limit_us is not None and self.now_us() > self._limit_us:
-            self.fail('not ended after %d s' % (self._limit_us // 10**6) + self._stacks())
+            self.fail('not ended after %d s' % self.elapsed_s() + self._stacks())
         chosen, self._granted = self._chooser.next(self._ready, self.running, self._points)
         self._left = self._granted
         if chosen is not self.running:

@@ -8,6 +8,7 @@ has no scheduling point, is killed, and the outcome has the stack of where it st
 
 import dataclasses
 import faulthandler
+import functools
 import gc
 import json
 import mmap
@@ -43,6 +44,7 @@ class Outcome:
     log_hash: str = ''
     virtual_s: float = 0.0
     real_s: float = 0.0
+    cpu_s: float = 0.0
     points: int = 0
     switches: int = 0
     choices: list = dataclasses.field(default_factory=list)
@@ -93,23 +95,30 @@ class History:
         self.seed = seed
         self.outcome = None
         self._watchdog_s = watchdog_s
-        self._progress = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast('Q')
-        self._started = self._changed = time.monotonic()
-        self._seen = 0
         self._received = []
         self._stuck = False
         # Where the child's interpreter writes stacks when it is stuck or crashes.
         self._stacks = tempfile.TemporaryFile()  # noqa: SIM115
+        counter = tempfile.TemporaryFile()  # noqa: SIM115
+        counter.truncate(mmap.PAGESIZE)
         sys.stdout.flush()
         sys.stderr.flush()
         self.pipe, write = os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
-            os.close(self.pipe)
-            faulthandler.enable(self._stacks)
-            faulthandler.register(DUMP, self._stacks, all_threads=True)
-            _live(Child(seed, write, self._progress, options), body)
+        child = Child(seed, options, write, counter.fileno(), self._stacks.fileno())
+        self._progress = child.counter()
+        start = getattr(body, 'start', None) or functools.partial(self._fork, body)
+        self._pid = start(child)
+        self._started = self._changed = time.monotonic()
+        self._seen = self._progress[0]
         os.close(write)
+        counter.close()
+
+    def _fork(self, body, child):
+        pid = os.fork()
+        if not pid:
+            os.close(self.pipe)
+            _live(child, body)
+        return pid
 
     def ended(self):
         """Read what the child has sent; return whether it has ended."""
@@ -131,7 +140,11 @@ class History:
 
     def _finish(self):
         os.close(self.pipe)
-        _, status = os.waitpid(self._pid, 0)
+        try:
+            _, status = os.waitpid(self._pid, 0)
+        except ChildProcessError:
+            # It is not ours, but a zygote's.
+            status = None
         real_s = time.monotonic() - self._started
         if self._received and not self._stuck:
             sent = json.loads(b''.join(self._received))
@@ -139,51 +152,71 @@ class History:
         else:
             self._stacks.seek(0)
             text = self._stacks.read().decode()
-            failure = 'no progress, ended with status %d\n%s' % (status, text)
+            failure = 'no progress, ended with status %s\n%s' % (status, text)
             self.outcome = Outcome(self.seed, False, failure, real_s=real_s)
         self._stacks.close()
 
 
 @dataclasses.dataclass
 class Child:
-    """What the child process is given."""
+    """What the process of a history is given. pipe, progress, stacks: descriptors"""
 
     seed: int
-    pipe: int
-    progress: memoryview
     options: dict
+    pipe: int
+    progress: int
+    stacks: int
+
+    def counter(self):
+        """The memory in which parent and child count what the child has done."""
+        return memoryview(mmap.mmap(self.progress, mmap.PAGESIZE)).cast('Q')
+
+    def equip(self, kernel, on_line):
+        """Have this process report to where `Child` says how its history goes and ends."""
+        faulthandler.enable(self.stacks)
+        faulthandler.register(DUMP, self.stacks, all_threads=True)
+        kernel.progress = self.counter()
+        kernel.journal.on_line = on_line
+        kernel.on_end = functools.partial(self._send, kernel)
+
+    def _send(self, kernel, failure):
+        result = {
+            'ok': not failure,
+            'failure': failure or '',
+            'log_hash': kernel.journal.hash(),
+            'virtual_s': kernel.elapsed_s(),
+            'cpu_s': sum(os.times()[:2]),
+            'points': kernel.points(),
+            'switches': kernel.switches,
+            'choices': kernel.effective_choices(),
+            'log': kernel.journal.lines,
+        }
+        with open(self.pipe, 'wb') as pipe:
+            pipe.write(json.dumps(result).encode())
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def _live(child, body):
     """Live through a history; does not return."""
     # Finalizers must not run at moments that depend on the memory of an interpreter.
     gc.disable()
-    junk = _junk() if child.options.pop('perturbed', False) else []
-    on_line = child.options.pop('on_line', None)
-    kernel = core.Kernel(child.seed, **child.options)
-    kernel.progress = child.progress
-    kernel.on_line = on_line
-
-    def send(failure):
-        result = {
-            'ok': not failure,
-            'failure': failure or '',
-            'log_hash': kernel.log_hash(),
-            'virtual_s': kernel.time(),
-            'points': kernel.points(),
-            'switches': kernel.switches,
-            'choices': kernel.effective_choices(),
-            'log': kernel.lines,
-        }
-        junk.clear()
-        with open(child.pipe, 'wb') as pipe:
-            pipe.write(json.dumps(result).encode())
-        sys.stdout.flush()
-        os._exit(0)
-
-    kernel.on_end = send
+    options = dict(child.options)
+    lay_out(options)
+    on_line = options.pop('on_line', None)
+    kernel = core.Kernel(child.seed, **options)
+    child.equip(kernel, on_line)
     core.active = kernel
     kernel.start(lambda: _first_thread(kernel, body))
+
+
+def lay_out(options):
+    """Put objects at other addresses if the options of a history say so."""
+    if options.pop('perturbed', False):
+        _kept.extend(_junk())
+
+
+_kept = []
 
 
 def _junk():

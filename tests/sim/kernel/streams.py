@@ -20,6 +20,11 @@ class Stream(random.Random):
     def __init__(self, seed, name, suppressed=frozenset()):
         super().__init__(derived(seed, name))
         self.name = name
+        self.reset(seed, suppressed)
+
+    def reset(self, seed, suppressed):
+        """Begin again with another seed."""
+        self.seed(derived(seed, self.name))
         self.made = 0
         self.effective = []
         self._suppressed = suppressed
@@ -55,15 +60,21 @@ class Streams:
     """The streams of one history, made when they are first asked for."""
 
     def __init__(self, seed, suppressed=()):
-        self._seed = seed
-        self._suppressed = frozenset((name, number) for name, number in suppressed)
         self._made = {}
+        self.reseed(seed, suppressed)
 
     def __getitem__(self, name):
         stream = self._made.get(name)
         if stream is None:
             stream = self._made[name] = Stream(self._seed, name, self._suppressed)
         return stream
+
+    def reseed(self, seed, suppressed=()):
+        """Let all streams begin again, as those of another history."""
+        self._seed = seed
+        self._suppressed = frozenset((name, number) for name, number in suppressed)
+        for stream in self._made.values():
+            stream.reset(seed, self._suppressed)
 
     def effective(self):
         """Return (stream, number, what) of each numbered choice that had an effect."""

@@ -53,15 +53,10 @@ def of_seed(seed):
     return names[streams.derived(seed, 'theme') % len(names)]
 
 
-def size_of(seed):
-    """The places.Size of a seed's cloud."""
-    return THEMES[of_seed(seed)][1]
-
-
-def drawn(seed, rng):
+def drawn(seed):
     """The plan of a history."""
     _share, size, draw = THEMES[of_seed(seed)]
-    made = draw(rng)
+    made = draw(streams.Stream(seed, 'plan'))
     made.size = size
     return made
 

@@ -32,15 +32,19 @@ class Fault:
 
 
 class Faults:
-    """rates: {kind: {fate: probability}}. Nothing goes wrong while `quiet`.
+    """Nothing goes wrong while `quiet`.
 
     injected: [Fault, ...]
     """
 
-    def __init__(self, rates):
-        self.rates = rates
+    def __init__(self):
         self.quiet = True
         self.injected = []
+        self.begin({})
+
+    def begin(self, rates):
+        """Set the rates: {kind: {fate: probability}}."""
+        self.rates = rates
         now = kernel.current()
         self._streams = {kind: now.stream(f'faults {kind}') for kind in sorted(rates)}
 

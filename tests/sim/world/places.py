@@ -1,4 +1,4 @@
-"""The files of a simulated cloud: made once, copied for each history.
+"""The files of a simulated cloud.
 
 Each history has a directory of its own as its working directory, so that the paths in
 configurations and cell mappings are the same wherever that lies.
@@ -24,17 +24,16 @@ OPTIONS = {
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How much of what a cloud has. name: of its template; hosts: of each cell"""
+    """How much of what a cloud has. hosts: of each cell"""
 
-    name: str
     cells: int
     hosts: int
     supers: tuple
     apis: tuple
 
 
-SMALL = Size('small', 1, 3, ('super-1',), ('api-1',))
-LARGE = Size('large', 2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
+SMALL = Size(1, 3, ('super-1',), ('api-1',))
+LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
 
 
 def directory():
@@ -43,9 +42,14 @@ def directory():
     return tempfile.mkdtemp(prefix='nova-lite-sim-', dir=where)
 
 
-def copy(template):
-    """Make the working directory one with a copy of a template's files."""
-    shutil.copytree(os.path.join(template, 'cloud'), 'cloud')
+def enter(path, source=None):
+    """Make a directory the working directory, with a copy of the files of a cloud elsewhere."""
+    # A history may be lived through again.
+    shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(path)
+    if source:
+        shutil.copytree(os.path.join(source, 'cloud'), os.path.join(path, 'cloud'))
+    os.chdir(path)
 
 
 def made(size, options=None):

@@ -52,6 +52,18 @@ class Disk:
         for watcher in self._watchers:
             watcher.committed(connection.path)
 
+    def close_all(self):
+        """Wait until no transaction is open and close all files; return who is to reopen them."""
+        found = [each for known in self.connections.values() for each in known.values()]
+
+        def idle():
+            return not any(connection.in_transaction for connection in found)
+
+        kernel.current().block_until(idle, 'db: transactions')
+        for connection in found:
+            connection.hibernate()
+        return found
+
     def opened(self, connection):
         """A process has opened a connection, which ends with it."""
         process = kernel.current().here
@@ -111,6 +123,42 @@ class Connection(sqlite3.Connection):
     path = ''
     is_cut = False
 
+    def __init__(self, database, **kwargs):
+        super().__init__(database, **kwargs)
+        self._opened_with = database, kwargs
+        # What has been set since then, to be set again when the file is opened again.
+        self._pragmas, self._functions = [], []
+        self.name_file()
+
+    def name_file(self):
+        """Note where the file is now: the working directory may be another."""
+        path = str(self._opened_with[0])
+        if path.startswith('file:'):
+            path = path[len('file://') :].partition('?')[0]
+        self.path = os.path.realpath(path)
+
+    def create_function(self, *args, **kwargs):
+        self._functions.append((args, kwargs))
+        super().create_function(*args, **kwargs)
+
+    def hibernate(self):
+        """Close the file, to be opened again with `reopen`: descriptors and locks end here."""
+        self._settings = self.row_factory, self.isolation_level
+        super().close()
+
+    def reopen(self):
+        """Open the file that is now where the former one was."""
+        state = dict(vars(self))
+        database, kwargs = self._opened_with
+        super().__init__(database, **kwargs)
+        vars(self).update(state)
+        self.row_factory, self.isolation_level = self._settings
+        for pragma in self._pragmas:
+            super().execute(pragma)
+        for args, kwargs in self._functions:
+            super().create_function(*args, **kwargs)
+        self.name_file()
+
     def cursor(self, factory=Cursor):
         return super().cursor(factory)
 
@@ -146,6 +194,8 @@ class Connection(sqlite3.Connection):
         words = sql.split(None, 2)
         verb = words[0].upper()
         if verb == 'PRAGMA':
+            if '=' in sql and not self.in_transaction:
+                self._pragmas.append(sql)
             return
         if self.is_cut:
             kernel.current().point('db: closed')
@@ -199,10 +249,6 @@ def _error(number, text):
 def _connect(database, **kwargs):
     kwargs |= {'timeout': 0, 'check_same_thread': False, 'factory': Connection}
     connection = plain_connect(database, **kwargs)
-    path = str(database)
-    if path.startswith('file:'):
-        path = path[len('file://') :].partition('?')[0]
-    connection.path = os.path.realpath(path)
     _disk.opened(connection)
     return connection
 

@@ -16,10 +16,10 @@ POLL_S = 60
 
 
 class Stage:
-    """rates: see faults.Faults"""
+    """Made and installed once in a process."""
 
-    def __init__(self, rates):
-        self.faults = faults_module.Faults(rates)
+    def __init__(self):
+        self.faults = faults_module.Faults()
         self.network = network_module.Network(self.faults)
         self.disk = sqlite.Disk(self.faults)
 

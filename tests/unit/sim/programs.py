@@ -17,6 +17,7 @@ import logging  # noqa: E402
 import queue  # noqa: E402
 import random  # noqa: E402
 import secrets  # noqa: E402
+import sqlite3  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
 import time  # noqa: E402
@@ -24,6 +25,8 @@ import uuid  # noqa: E402
 
 from tests.sim import command  # noqa: E402
 from tests.sim import kernel  # noqa: E402
+from tests.sim.world import faults as faults_module  # noqa: E402
+from tests.sim.world import sqlite  # noqa: E402
 
 
 def _together(*functions):
@@ -299,6 +302,50 @@ def busy():
     _together(work, work, work, work)
 
 
+def _begun(key, _number, branch):
+    """Start a thread that ticks, and continue as another history after three seconds."""
+    now = kernel.current()
+    ticks = []
+
+    def tick():
+        while True:
+            time.sleep(1)
+            ticks.append(now.time())
+            now.log('tick', (key, len(ticks), random.random()))
+
+    threading.Thread(target=tick, daemon=True).start()
+    time.sleep(3.5)
+    branch()
+    now.log('begun', (now.seed, len(ticks)))
+    _together(lambda: time.sleep(3), lambda: time.sleep(now.stream('mine').random()))
+    if now.seed == 13:
+        now.fail('unlucky')
+
+
+begun = kernel.Zygotes(lambda seed: seed % 2, _begun)
+
+
+def _reopened(_key, _number, branch):
+    """Hibernate a connection, and use it in the process of a history."""
+    now = kernel.current()
+    disk = sqlite.Disk(faults_module.Faults())
+    sqlite.install(disk)
+    connection = sqlite3.connect(':memory:')
+    connection.isolation_level, connection.row_factory = None, sqlite3.Row
+    connection.execute('PRAGMA cache_size = -2000')
+    connection.create_function('twice', 1, lambda number: 2 * number, deterministic=True)
+    connections = disk.close_all()
+    branch()
+    for each in connections:
+        each.reopen()
+    row = connection.execute('SELECT twice(21) AS answer').fetchone()
+    size = connection.execute('PRAGMA cache_size').fetchone()[0]
+    now.log('reopened', (row['answer'], size, connection.isolation_level, connection.name))
+
+
+reopened = kernel.Zygotes(lambda _seed: None, _reopened)
+
+
 def main(name, seeds, choosers, options):
     """Print the outcomes of a program's histories as JSON."""
     first, _, last = seeds.partition('-')
@@ -308,6 +355,8 @@ def main(name, seeds, choosers, options):
         for chooser in choosers.split(',')
         for seed in range(int(first), int(last or first) + 1)
     ]
+    if isinstance(body, kernel.Zygotes):
+        body.close()
     print(json.dumps(found))
 
 

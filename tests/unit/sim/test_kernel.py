@@ -69,6 +69,32 @@ class SchedulingTestCase(testtools.TestCase):
             self.assertEqual(list(hashes), found, program)
 
 
+class ZygoteTestCase(testtools.TestCase):
+    def test_histories_continue_where_their_start_ended(self):
+        found = histories('begun', '7-8')
+        self.assertEqual(['(7, 3)', '(8, 3)'], [details(each, 'begun')[0] for each in found])
+        for outcome in found:
+            self.assertEqual(3, len(details(outcome, 'tick')), outcome)
+            self.assertTrue(outcome['log'][0].startswith('log of the start: '))
+            self.assertEqual(3, round(outcome['virtual_s']))
+        self.assertNotEqual(details(found[0], 'tick'), details(found[1], 'tick'))
+
+    def test_a_history_does_not_depend_on_those_before_it(self):
+        *_others, last = histories('begun', '5-9')
+        (alone,) = histories('begun', '9')
+        self.assertEqual(alone['log'], last['log'])
+        (perturbed,) = histories('begun', '9', perturbed=True)
+        self.assertEqual(alone['log'], perturbed['log'])
+
+    def test_a_history_fails_without_the_others(self):
+        found = {each['seed']: each['failure'] for each in histories('begun', '12-14')}
+        self.assertEqual({12: '', 13: 'unlucky', 14: ''}, found)
+
+    def test_files_are_opened_again_as_they_were(self):
+        (outcome,) = histories('reopened')
+        self.assertEqual(["(42, -2000, None, ':memory:')"], details(outcome, 'reopened'))
+
+
 class LibraryTestCase(testtools.TestCase):
     def test_the_standard_library_runs_on_virtual_time(self):
         for outcome in histories('library', '5', ALL):

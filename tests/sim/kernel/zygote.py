@@ -1,0 +1,138 @@
+"""Histories that have their start in common: it is lived through once, in a zygote.
+
+A zygote is a process with a history of its own. At one of its scheduling points it waits for
+requests. For each it forks a child, which continues there as the history of another seed.
+Simulated threads are greenlets of one real thread, so that the fork has all of them.
+"""
+
+import ctypes
+import functools
+import os
+import pickle
+import random
+import select
+import signal
+import socket
+import tempfile
+
+from tests.sim.kernel import core
+from tests.sim.kernel import runner
+from tests.sim.kernel import streams
+
+# Of no history: what is drawn in the start is not drawn again.
+SEED = -1
+LIMIT_S = 3600
+READY = b'ready'
+
+
+class Zygotes:
+    """The body of histories that begin where one of several starts ends.
+
+    key_of(seed): what the start of that history depends on
+    body(key, number, branch): lives through the start, calls `branch()`, which returns in
+        the process of a history, and goes on with that; number: of the start, for names
+    """
+
+    def __init__(self, key_of, body):
+        self._key_of, self._body = key_of, body
+        self._made = {}
+
+    def start(self, child):
+        """Start the process of a runner.Child and return its id."""
+        perturbed = child.options.get('perturbed', False)
+        key = self._key_of(child.seed), perturbed
+        if key not in self._made:
+            body = functools.partial(self._body, key[0], len(self._made))
+            self._made[key] = Zygote(body, perturbed, child.pipe)
+        return self._made[key].fork(child)
+
+    def close(self):
+        """End the zygotes."""
+        for zygote in self._made.values():
+            zygote.close()
+        for zygote in self._made.values():
+            zygote.join()
+
+
+class Zygote:
+    """A process that waits where the start of histories ends. body: called with `branch`
+
+    pipe: a descriptor that it must not keep open
+    """
+
+    def __init__(self, body, perturbed, pipe):
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+        def live():
+            self._socket.close()
+            os.close(pipe)
+            body(functools.partial(_branch, theirs))
+
+        self._history = runner.History(SEED, live, limit_s=LIMIT_S, perturbed=perturbed)
+        theirs.close()
+        while not select.select([self._socket], [], [], runner.POLL_S)[0]:
+            self._history.ended()
+        self._receive()
+
+    def _receive(self):
+        answer = self._socket.recv(1 << 10)
+        if not answer:
+            raise RuntimeError('the start of histories failed: %s' % self.join().failure)
+        return answer
+
+    def fork(self, child):
+        """Start the process of a runner.Child and return its id."""
+        with tempfile.TemporaryFile() as request:
+            request.write(pickle.dumps((child.seed, child.options)))
+            request.flush()
+            descriptors = [request.fileno(), child.pipe, child.progress, child.stacks]
+            socket.send_fds(self._socket, [READY], descriptors)
+            return int(self._receive())
+
+    def close(self):
+        """Let it end."""
+        self._socket.close()
+
+    def join(self):
+        """Wait until it has ended; return its Outcome."""
+        while not self._history.ended():
+            select.select([self._history.pipe], [], [], runner.POLL_S)
+        return self._history.outcome
+
+
+def _branch(requests):
+    """Wait for requests; return in the child that is forked for each."""
+    kernel = core.active
+    # Children are not waited for: their parents see that their pipes are closed.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    requests.send(READY)
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(requests, 1 << 10, 4)
+        if not descriptors:
+            kernel.end()
+        pid = _fork()
+        if not pid:
+            requests.close()
+            _continue(kernel, *descriptors)
+            return
+        requests.send(b'%d' % pid)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _fork():
+    """Fork without what Python does in a child: simulated threads do not end there."""
+    return ctypes.PyDLL(None).fork()
+
+
+def _continue(kernel, request, *descriptors):
+    """Begin the history that is requested."""
+    with open(request, 'rb') as file:
+        file.seek(0)
+        seed, options = pickle.load(file)  # noqa: S301 our own
+    child = runner.Child(seed, options, *descriptors)
+    runner.lay_out(options)
+    on_line = options.pop('on_line', None)
+    child.equip(kernel, on_line)
+    kernel.begin(seed, **options)
+    random.seed(streams.derived(seed, 'random'))

@@ -1,0 +1,62 @@
+"""The cloud with which histories begin: hosts registered, no server in it, daemons at rest."""
+
+import os
+
+from nova_lite.cmd.cloud import setup
+from tests.sim import kernel
+from tests.sim.world import cloud as cloud_module
+from tests.sim.world import places as places_module
+from tests.sim.world import stage
+
+REST_S = 90
+PROFILE = 'cloud/profile.yaml'
+DEFAULT = 'extends: default\n'
+
+
+class Beginning:
+    """A cloud that has been started below the working directory.
+
+    world: its stage.Stage; cloud: its cloud.Cloud
+    """
+
+    def __init__(self, size, options):
+        self.world = stage.Stage()
+        options = places_module.merged(options, {'compute': {'profile': PROFILE}})
+        places = places_module.made(size, options=options)
+        self.world.install(places)
+        places_module.create(places, size)
+        _write_profile(DEFAULT)
+        self.cloud = cloud_module.Cloud(places, size, self.world.network)
+        for name in self.cloud.names:
+            self.cloud.start(name)
+            if name == 'simcloud':
+                setup.mappings(places, self.cloud.conf('scheduler'))
+        with kernel.current().process('setup').entered():
+            setup.hosts(places, self.cloud.conf('scheduler'))
+        kernel.current().sleep(REST_S)
+
+    def branch(self, branch, path_of):
+        """Call `branch()` while no file is open; continue with a copy of the files.
+
+        path_of(seed): the directory for that
+        """
+        source = os.getcwd()
+        connections = self.world.disk.close_all()
+        branch()
+        places_module.enter(path_of(kernel.current().seed), source)
+        for connection in connections:
+            connection.reopen()
+
+    def have(self, plan):
+        """Let hosts behave and things fail as a plan says."""
+        self.world.faults.begin(plan.rates)
+        if plan.profile:
+            _write_profile(plan.profile)
+            for name, daemon in self.cloud.daemons.items():
+                with self.cloud.processes[name].entered():
+                    daemon.reload()
+
+
+def _write_profile(text):
+    with open(PROFILE, 'w') as file:
+        file.write(text)
