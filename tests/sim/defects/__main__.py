@@ -94,9 +94,12 @@ def _run(arguments, directory, limit_s):
             start_new_session=True,
         )
         try:
-            started.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            _interrupt(started)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                started.wait(limit_s)
+        finally:
+            # Also when the search itself is interrupted.
+            if started.poll() is None:
+                _interrupt(started)
         printed.seek(0)
         return printed.read()
 
