@@ -75,6 +75,8 @@ class Source:
             self._fulfil(wishes if began else self._report())
             self._mind_time(job)
             job = replies.awaited(self._site.driver, self._site.driver.poll(job.id))
+            if job.state is model.JobState.RUNNING and 'handover' not in job.result:
+                return replies.pending(job)
         if job.state is model.JobState.FAILED:
             if job.error.error_class == 'MigrationAborted':
                 raise exception.LiveMigrationAborted(migration_id=self._move)

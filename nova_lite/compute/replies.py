@@ -29,7 +29,7 @@ def reply(driver, job):
 
 
 def awaited(driver, job):
-    """The job, looked at again at its next event if that is at most SHORT_S away."""
+    """Return the job; poll it at its next event if that is at most SHORT_S away."""
     if job.state is model.JobState.RUNNING and job.ready_in <= SHORT_S:
         runtime.sleep(job.ready_in)
         job = driver.poll(job.id)
@@ -37,7 +37,7 @@ def awaited(driver, job):
 
 
 def pending(job):
-    """{'pending': seconds} for a job that runs."""
+    """Return {'pending': seconds} for a job that runs."""
     return {'pending': max(job.ready_in, SOONEST_S)}
 
 

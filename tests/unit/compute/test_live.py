@@ -76,7 +76,7 @@ class SourceTest(testtools.TestCase):
         )
         self.assertNotIn('departed', str(self.cell.guests()[self.uuid]))
 
-    def test_an_abort_while_the_call_waits_is_told_as_one(self):
+    def test_an_abort_while_the_call_waits_is_no_failure(self):
         self.begin()
         poll, driver = self.cell.driver.poll, self.cell.driver
 
