@@ -168,7 +168,7 @@ class CrossCellResize(resize.Resize):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             instances.update(connection, row.uuid, {'new_flavor': None})
-        self.end_refused(connection, PREP_EVENT)
+        self.end_refused(connection, PREP_EVENT, self.destination.service_host)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 

@@ -100,22 +100,10 @@ class Checked(relocation.Relocation):
         )
 
     def end_dest_check(self):
-        self._end_check(DEST_EVENT, self.destination.service_host)
+        self.write(self.end_refused, DEST_EVENT, self.destination.service_host)
 
     def end_source_check(self):
-        self._end_check(SOURCE_EVENT, self.began['host'])
-
-    def _end_check(self, event, host):
-        """The event of a check that another destination follows; others end with the move."""
-        if self.data.get('refused'):
-            self.write(
-                actions.finish_event,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                event,
-                host=host,
-                error=self.data['refused'][-1]['error'],
-            )
+        self.write(self.end_refused, SOURCE_EVENT, self.began['host'])
 
     def accept(self):
         """The checks have passed: from here on it is the hosts' work."""

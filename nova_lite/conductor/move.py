@@ -237,14 +237,16 @@ class Move(saga.Saga):
             traceback=error and error['traceback'],
         )
 
-    def end_refused(self, connection, event):
-        """End the event of a destination that refused; the action goes on if the move turns."""
-        if not self.data.get('refused'):
+    def end_refused(self, connection, event, host):
+        """End the event of a destination that refused, if the move turns to another one.
+
+        The action goes on, so it does not fail with the event.
+        """
+        if not self.turning:
             return
         error = {'message': self.data['refused'][-1]['error'], 'traceback': None}
-        self.end_event(connection, event, self.destination.service_host, error=error)
-        if self.turning:
-            actions.clear_failure(connection, self.instance_uuid, self.ctxt.request_id)
+        self.end_event(connection, event, host, error=error)
+        actions.clear_failure(connection, self.instance_uuid, self.ctxt.request_id)
 
     def end_events(self, connection, *, error=None):
         """End all open events of the request's action. error: as Saga.error"""

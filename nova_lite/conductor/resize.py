@@ -184,7 +184,7 @@ class Resize(move.Move):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began['zone'])
-        self.end_refused(connection, PREP_EVENT)
+        self.end_refused(connection, PREP_EVENT, self.destination.service_host)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 

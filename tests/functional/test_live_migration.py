@@ -374,6 +374,8 @@ class FailureTest(LiveMigrationTestCase):
                 )
                 moved = found.compute_host != server.compute_host
                 self.assertEqual(moved, migration['status'] == 'completed', f'{verb} {when}')
+                action = self.moving.action(server, 'live-migration')
+                self.assertEqual(moved, action.message is None, f'{verb} {when}')
                 self.assertEqual({found.compute_host}, self.moving.hosts_held(server, migration))
                 self.moving.behave('extends: instant\n')
                 self.moving.go(server)
