@@ -7,13 +7,13 @@ them costs more than to execute them.
 
 from sqlalchemy import util
 
-# A process uses several hundred statements; IN lists of any length count as one.
-MOST = 3000
+# Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.
+MOST = 1000
 _statements = util.LRUCache(MOST)
 
 
 class Shared:
-    """What `compiled_cache` of an engine expects, on the statements of the process."""
+    """The `compiled_cache` of an engine: the statements of the process by its dialect."""
 
     def __init__(self, dialect):
         self._dialect = dialect
@@ -21,11 +21,12 @@ class Shared:
     def _key(self, key):
         """SQLAlchemy's key, with the kind of the dialect in place of the engine's own."""
         dialect = self._dialect
-        # What a server said when it was connected to first may change how it is spoken to.
+        # The first connection sets some of these from what the server tells.
         kind = (
             type(dialect),
             dialect.server_version_info,
             getattr(dialect, 'is_mariadb', None),
+            getattr(dialect, '_backslash_escapes', None),
             dialect.paramstyle,
             dialect.identifier_preparer.initial_quote,
         )
