@@ -6,7 +6,7 @@ clone it knows no times and takes turns, and one worker may end ten minutes afte
 
     python -m tools.durations
 
-writes that file anew. A line has the seconds of a class and its first test: stestr adds up
+writes that file. A line has the seconds of a class and its first test: stestr adds up
 the times that it knows of a class, so one test stands for all.
 """
 
@@ -25,7 +25,7 @@ LEAST_S = 2
 
 
 def load(directory='.'):
-    """Tell stestr the times of the table, if there is one; times of runs here are newer."""
+    """Give stestr the times of the table, if there is one and nothing has run here."""
     path = os.path.join(directory, TABLE)
     if os.path.exists(os.path.join(directory, '.stestr')) or not os.path.exists(path):
         return
@@ -37,11 +37,12 @@ def load(directory='.'):
 
 
 def save(directory='.'):
-    """Write the table from the runs of this directory; a newer run of a class counts."""
+    """Write the table from the runs of this directory; the longest run of a class counts."""
     runs = repository.RepositoryFactory().open(directory)
     found = {}
     for number in runs.get_run_ids():
-        found.update(measured(runs.get_test_run(number)))
+        for group, told in measured(runs.get_test_run(number)).items():
+            found[group] = max(found.get(group, told), told, key=lambda each: each[1])
     lines = [
         f'{seconds:7.1f} {first}\n'
         for first, seconds in sorted(found.values())
@@ -57,11 +58,13 @@ def measured(run):
     What passes between two tests of a worker is part of the second one's class, which
     starts what its tests share then.
     """
-    tests = []
-    collector = testtools.StreamToDict(tests.append)
+    seen = []
+    collector = testtools.StreamToDict(seen.append)
     collector.startTestRun()
     run.get_test().run(collector)
     collector.stopTestRun()
+    # A run that was interrupted has tests without an end.
+    tests = [each for each in seen if None not in each['timestamps']]
     first, took, ended = {}, collections.Counter(), {}
     for test in sorted(tests, key=lambda each: each['timestamps'][0]):
         begun, end = test['timestamps']

@@ -27,6 +27,8 @@ class DurationsTest(testtools.TestCase):
         inserter.startTestRun()
         for name, worker, begun, ended in tests:
             for status, second in (('inprogress', begun), ('success', ended)):
+                if second is None:
+                    continue
                 inserter.status(
                     test_id=name,
                     test_status=status,
@@ -47,6 +49,7 @@ class DurationsTest(testtools.TestCase):
             (f'{SHORT}.test_two', 'worker-1', 1.5, 2),
             # Its class has started a server since.
             ('tests.unit.test_c.Served.test_one', 'worker-1', 10, 11),
+            (f'{SHORT}.test_interrupted', 'worker-1', 11, None),
         )
         durations.save(self.directory)
         self.assertEqual(
