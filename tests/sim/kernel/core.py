@@ -53,8 +53,8 @@ class Kernel:
         self.switches = 0
         self._trace = 0
         self._processes = 0
-        # Set by the runner: given the outcome, does not return.
-        self.on_end = None
+        # Set by the runner: given the outcome, does not return; where it sends that.
+        self.on_end = self.pipe = None
         # The true time at which the history began.
         self._began_us = 0
         # Set by the runner: where the parent sees that there is progress.

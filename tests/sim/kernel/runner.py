@@ -70,6 +70,16 @@ def run_many(seeds, body, jobs=1, options_of=None, **options):
     """
     seeds = iter(seeds)
     running = []
+    try:
+        yield from _run_all(seeds, body, running, (jobs, options_of, options))
+    finally:
+        # Of an interrupt: nobody reads what they find.
+        for history in running:
+            history.kill()
+
+
+def _run_all(seeds, body, running, settings):
+    jobs, options_of, options = settings
     while True:
         while len(running) < jobs and (seed := next(seeds, None)) is not None:
             own = options_of(seed, options) if options_of else options
@@ -138,6 +148,11 @@ class History:
             self._stuck, self._changed = True, now
         return False
 
+    def kill(self):
+        """End it without an outcome."""
+        os.kill(self._pid, signal.SIGKILL)
+        os.close(self.pipe)
+
     def _finish(self):
         os.close(self.pipe)
         try:
@@ -177,6 +192,7 @@ class Child:
         faulthandler.register(DUMP, self.stacks, all_threads=True)
         kernel.progress = self.counter()
         kernel.journal.on_line = on_line
+        kernel.pipe = self.pipe
         kernel.on_end = functools.partial(self._send, kernel)
 
     def _send(self, kernel, failure):

@@ -113,6 +113,8 @@ def _branch(requests):
         pid = _fork()
         if not pid:
             requests.close()
+            # The pipe of the zygote's own outcome, which ends when the zygote does.
+            os.close(kernel.pipe)
             _continue(kernel, *descriptors)
             return
         requests.send(b'%d' % pid)

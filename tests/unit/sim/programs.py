@@ -346,6 +346,18 @@ def _reopened(_key, _number, branch):
 reopened = kernel.Zygotes(lambda _seed: None, _reopened)
 
 
+def _endless(_key, _number, branch):
+    """Run until the process is killed, after a start that was logged at length."""
+    kernel.current().log('long', 'x' * 500_000)
+    branch()
+    print('runs', flush=True)
+    while True:
+        time.sleep(1)
+
+
+endless = kernel.Zygotes(lambda _seed: None, _endless)
+
+
 def main(name, seeds, choosers, options):
     """Print the outcomes of a program's histories as JSON."""
     first, _, last = seeds.partition('-')
@@ -355,9 +367,13 @@ def main(name, seeds, choosers, options):
         for chooser in choosers.split(',')
         for seed in range(int(first), int(last or first) + 1)
     ]
+    _close(body)
+    print(json.dumps(found))
+
+
+def _close(body):
     if isinstance(body, kernel.Zygotes):
         body.close()
-    print(json.dumps(found))
 
 
 def command_line(name, *arguments):
@@ -365,7 +381,10 @@ def command_line(name, *arguments):
 
     @contextlib.contextmanager
     def prepared(_seeds):
-        yield globals()[name]
+        try:
+            yield globals()[name]
+        finally:
+            _close(globals()[name])
 
     return command.main(prepared, arguments)
 

@@ -1,6 +1,7 @@
 """The command line of the simulation, with a small program for a history."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -19,6 +20,22 @@ def command(program, *arguments):
 
 
 class CommandTestCase(testtools.TestCase):
+    def test_an_interrupt_ends_all_processes(self):
+        started = subprocess.Popen(
+            [sys.executable, '-m', 'tests.unit.sim.programs', 'command_line', 'endless']
+            + ['--seeds', '1-9', '--jobs', '2'],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=dict(os.environ, PYTHONHASHSEED='0'),
+        )
+        self.addCleanup(started.kill)
+        self.assertEqual('runs\n', started.stdout.readline())
+        started.send_signal(signal.SIGINT)
+        # The output ends with the last process that has it open.
+        output, _ = started.communicate(timeout=60)
+        self.assertIn('KeyboardInterrupt', output)
+
     def test_many_seeds_name_those_that_fail(self):
         status, output = command('faults', '--seeds', '1-15', '--jobs', '2')
         self.assertEqual(1, status, output)
