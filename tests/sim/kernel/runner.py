@@ -6,6 +6,7 @@ watches that it makes progress; one that does not, because a library blocks for 
 has no scheduling point, is killed, and the outcome has the stack of where it stood.
 """
 
+import ctypes
 import dataclasses
 import faulthandler
 import functools
@@ -29,6 +30,8 @@ from tests.sim.kernel import streams
 WATCHDOG_S = 30
 POLL_S = 0.2
 DUMP = signal.SIGUSR2
+# Of <sys/prctl.h>.
+PR_SET_PDEATHSIG = 1
 
 
 @dataclasses.dataclass
@@ -187,7 +190,11 @@ class Child:
         return memoryview(mmap.mmap(self.progress, mmap.PAGESIZE)).cast('Q')
 
     def equip(self, kernel, on_line):
-        """Have this process report to where `Child` says how its history goes and ends."""
+        """Have this process report to where `Child` says how its history goes and ends.
+
+        It ends with its parent, which may be interrupted before it knows of the process.
+        """
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         faulthandler.enable(self.stacks)
         faulthandler.register(DUMP, self.stacks, all_threads=True)
         kernel.progress = self.counter()
