@@ -84,6 +84,11 @@ class PowerState(enum.IntEnum):
     SUSPENDED = 7
 
 
+# A server in one of these states is stopped when its guest has one of these power states.
+VM_POWERED = (VmState.ACTIVE, VmState.PAUSED)
+POWER_OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
+
+
 class MigrationType(enum.StrEnum):
     """The kinds of move a migration record stands for."""
 

@@ -88,7 +88,12 @@ def _differs(record, power_state):
     """Whether the guest of a server without a task is not as the record says."""
     if record['task_state'] is not None or record['hidden']:
         return False
-    return _runs_wrongly(record, power_state) or power_state != record['power_state']
+    return (
+        _runs_wrongly(record, power_state)
+        # An action that failed recorded the power it found, and left the server's state.
+        or (record['vm_state'] in states.VM_POWERED and power_state in states.POWER_OFF)
+        or power_state != record['power_state']
+    )
 
 
 def _runs_wrongly(record, power_state):

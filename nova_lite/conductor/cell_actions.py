@@ -24,8 +24,6 @@ LOG = log.getLogger(__name__)
 FAULT_CODE = 500
 STOP_EVENT = 'compute_stop_instance'
 DELETING = (states.TaskState.DELETING,)
-RUNNING = (states.VmState.ACTIVE, states.VmState.PAUSED)
-OFF = (states.PowerState.SHUTDOWN, states.PowerState.CRASHED)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,7 +169,7 @@ def _note_power(connection, ctxt, report):
     uuid, host, seen = report['uuid'], report['host'], report['seen']
     power_state = states.PowerState(report['power_state'])
     changes = {'power_state': int(power_state)}
-    if seen['vm_state'] in RUNNING and power_state in OFF:
+    if seen['vm_state'] in states.VM_POWERED and power_state in states.POWER_OFF:
         changes['vm_state'] = states.VmState.STOPPED
     changed = seen['updated_at']
     try:

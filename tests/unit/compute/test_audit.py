@@ -106,6 +106,17 @@ class TestAudit(testtools.TestCase):
         self.cell.compute.audit()
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
+    def test_a_pause_that_failed_has_recorded_the_power(self):
+        uuid = self.cell.boot()
+        hostpower.power_off(self.cell.guests_path, 'host-1')
+        ctxt = self.cell.ask(uuid, 'pause', 'pausing')
+        self.cell.compute.pause_instance(ctxt, 'host-1', self.cell.instance(uuid))
+        hostpower.power_on(self.cell.guests_path, 'host-1')
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(4, self.cell.row(uuid).power_state)
+        self.cell.compute.audit()
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
+
     # ---- power, beside what users do ----
 
     def power(self, uuid, action, task):
