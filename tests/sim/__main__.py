@@ -7,7 +7,6 @@ patch.reexecute()
 patch.apply()
 
 import logging
-import signal
 import sys
 
 from tests.sim import command
@@ -18,7 +17,5 @@ from tests.sim.workload import themes
 LIMIT_S = 4 * 3600
 
 if __name__ == '__main__':
-    # A shell has its background programs ignore it.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     logging.basicConfig(level=logging.CRITICAL)
     sys.exit(command.main(session.prepared, theme_of=themes.of_seed, limit_s=LIMIT_S))

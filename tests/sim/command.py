@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import signal
 import statistics
 
 from tests.sim import kernel
@@ -54,6 +55,8 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
+    # A shell has its background programs ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     args = parser().parse_args(argv)
     if args.chooser:
         options['chooser'] = args.chooser
