@@ -84,9 +84,13 @@ class PowerState(enum.IntEnum):
     SUSPENDED = 7
 
 
-# A server in one of these states is stopped when its guest has one of these power states.
-VM_POWERED = (VmState.ACTIVE, VmState.PAUSED)
-POWER_OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
+_POWERED = (VmState.ACTIVE, VmState.PAUSED)
+_OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
+
+
+def has_gone_off(vm_state, power_state):
+    """Whether a server in this state is to be STOPPED, since its guest has this power state."""
+    return vm_state in _POWERED and power_state in _OFF
 
 
 class MigrationType(enum.StrEnum):

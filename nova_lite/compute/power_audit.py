@@ -91,7 +91,7 @@ def _differs(record, power_state):
     return (
         _runs_wrongly(record, power_state)
         # An action that failed recorded the power it found, and left the server's state.
-        or (record['vm_state'] in states.VM_POWERED and power_state in states.POWER_OFF)
+        or states.has_gone_off(record['vm_state'], power_state)
         or power_state != record['power_state']
     )
 

@@ -169,7 +169,7 @@ def _note_power(connection, ctxt, report):
     uuid, host, seen = report['uuid'], report['host'], report['seen']
     power_state = states.PowerState(report['power_state'])
     changes = {'power_state': int(power_state)}
-    if seen['vm_state'] in states.VM_POWERED and power_state in states.POWER_OFF:
+    if states.has_gone_off(seen['vm_state'], power_state):
         changes['vm_state'] = states.VmState.STOPPED
     changed = seen['updated_at']
     try:
