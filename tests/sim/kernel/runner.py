@@ -61,9 +61,7 @@ def run(seed, body, **options):
     error it raises, or after `kernel.fail`, it has failed.
     """
     history = History(seed, body, **options)
-    while not history.ended():
-        select.select([history.pipe], [], [], POLL_S)
-    return history.outcome
+    return history.join()
 
 
 def run_many(seeds, body, jobs=1, options_of=None, **options):
@@ -76,7 +74,7 @@ def run_many(seeds, body, jobs=1, options_of=None, **options):
     try:
         yield from _run_all(seeds, body, running, (jobs, options_of, options))
     finally:
-        # Of an interrupt: nobody reads what they find.
+        # After an interrupt, or when the caller has found enough.
         for history in running:
             history.kill()
 
@@ -150,6 +148,12 @@ class History:
             os.kill(self._pid, signal.SIGKILL)
             self._stuck, self._changed = True, now
         return False
+
+    def join(self):
+        """Wait until the child has ended; return its Outcome."""
+        while not self.ended():
+            select.select([self.pipe], [], [], POLL_S)
+        return self.outcome
 
     def kill(self):
         """End it without an outcome."""

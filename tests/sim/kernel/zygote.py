@@ -95,9 +95,7 @@ class Zygote:
 
     def join(self):
         """Wait until it has ended; return its Outcome."""
-        while not self._history.ended():
-            select.select([self._history.pipe], [], [], runner.POLL_S)
-        return self._history.outcome
+        return self._history.join()
 
 
 def _branch(requests):
