@@ -11,6 +11,7 @@ from nova_lite.cmd.cloud import supervisor
 from nova_lite.virt.sim import census
 from tests.crash import cases
 from tests.crash import points
+from tests.fixtures import forking
 from tests.fixtures import process_cloud
 
 HOOKED = ('conductor', 'compute', 'scheduler', 'api')
@@ -137,7 +138,7 @@ class CrashCloud(process_cloud.ProcessCloud):
         self.addCleanup(self.api_db.dispose)
 
     def processes(self, settings):
-        made = Processes(settings)
+        made = Processes(settings, launch=forking.launch)
         if self.far_database is not None:
             made.places = Layout(settings, self.far_database)
         return made

@@ -22,15 +22,16 @@ STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', '
 class ProcessCloud:
     """As EmbeddedCloud, with every daemon a process of its own, supervised.
 
+    launch: starts a process, as `supervisor.launch`
     children: {KIND.NAME: Child}
     """
 
-    def __init__(self, settings):
+    def __init__(self, settings, *, launch=supervisor.launch):
         self.places = layout.Layout(settings)
         self.urls = {}
         self.confs = {}
         self.health_urls = {}
-        self.supervisor = supervisor.Supervisor()
+        self.supervisor = supervisor.Supervisor(launch)
 
     @property
     def url(self):

@@ -37,6 +37,22 @@ def _follow(end):
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def launch(module, options, output, end):
+    """Start an interpreter that runs a daemon's module; return its Popen.
+
+    options: of the command line; output: the open log; end: of the leash, a descriptor
+    """
+    return subprocess.Popen(
+        [sys.executable, '-m', module, *options],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        pass_fds=(end,),
+        env={**os.environ, LEASH: str(end)},
+    )
+
+
 class Child:
     """One daemon's process.
 
@@ -57,18 +73,10 @@ class Child:
         self._pause_s = 0.0
         self._not_before = None
 
-    def start(self, end):
-        """Start the process and write its pid file. end: of the leash."""
+    def start(self, start):
+        """Start the process and write its pid file. start: makes a process, as `launch` does"""
         with open(self.log_path, 'ab') as output:
-            self.process = subprocess.Popen(
-                [sys.executable, '-m', self.module, *self._options()],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                pass_fds=(end,),
-                env={**os.environ, LEASH: str(end)},
-            )
+            self.process = start(self.module, self._options(), output)
         self.starts += 1
         self._started = runtime.monotonic()
         with open(f'{self.pid_path}.new', 'w') as file:
@@ -78,8 +86,8 @@ class Child:
     def _options(self):
         return [part for path in self.configs for part in ('--config-file', path)]
 
-    def watch(self, end):
-        """Start it again when it died, though not too often."""
+    def watch(self, start):
+        """Start the process again when it died, though not too often. start: as of `start`"""
         if self.process.poll() is None:
             return
         now = runtime.monotonic()
@@ -91,7 +99,7 @@ class Child:
             self._not_before = now + self._pause_s
         if now >= self._not_before:
             self._not_before = None
-            self.start(end)
+            self.start(start)
 
     def _end_workers(self):
         """Workers that the process has left behind hold its port."""
@@ -116,9 +124,13 @@ class Child:
 
 
 class Supervisor:
-    """Starts children, keeps them running, stops them stage by stage."""
+    """Starts children, keeps them running, stops them stage by stage.
 
-    def __init__(self):
+    launch: starts a process, as the function of that name
+    """
+
+    def __init__(self, launch=launch):
+        self._launch = launch
         self.children = []
         self._stop = runtime.Event()
         self._thread = None
@@ -128,17 +140,20 @@ class Supervisor:
     def add(self, child):
         """Start a child and keep it running."""
         with self._lock:
-            child.start(self._ends[0])
+            child.start(self._start)
             self.children.append(child)
         if self._thread is None:
             self._thread = runtime.spawn(self._watch, name='supervisor')
         return child
 
+    def _start(self, module, options, output):
+        return self._launch(module, options, output, self._ends[0])
+
     def _watch(self):
         while not runtime.wait(self._stop, WATCH_S):
             with self._lock:
                 for child in self.children:
-                    child.watch(self._ends[0])
+                    child.watch(self._start)
 
     def stop(self):
         """Stop all children, those that others depend on last."""

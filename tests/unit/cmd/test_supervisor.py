@@ -27,11 +27,13 @@ runtime.sleep(1000)
 
 
 class SupervisorTests(testtools.TestCase):
+    launch = staticmethod(supervisor.launch)
+
     def setUp(self):
         super().setUp()
         self.directory = self.useFixture(fixtures.TempDir()).path
         self.places = layout.Layout(layout.Settings(state_dir=self.directory))
-        self.supervisor = supervisor.Supervisor()
+        self.supervisor = supervisor.Supervisor(self.launch)
         self.addCleanup(self.supervisor.stop)
 
     def add(self, name, stage=1):
