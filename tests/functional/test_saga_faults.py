@@ -14,8 +14,10 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tests.sim.cases import loading
 from tools import sample
 
+load_tests = loading.load_tests
 Mode = saga_faults.Mode
 # How many cases one stands for, where not all are run: every kind has at least two then.
 SAMPLED = 12
@@ -48,20 +50,21 @@ def _last_fatal(steps, pivot):
 
 
 class FaultsCase(testtools.TestCase):
-    """One way of one kind of saga. cells, hosts, options: of the cloud.
+    """One way of one kind of saga. settings: of the cloud.
 
     Within a cell; shelved servers stay on their hosts until they are asked to leave, and
     nobody waits for the answer of a request whose saga meets a fault.
     """
 
-    cells, hosts = 1, 4
-    options = {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}}
+    settings = {
+        'cells': 1,
+        'hosts': 4,
+        'options': {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}},
+    }
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 
@@ -116,8 +119,11 @@ class FaultsCase(testtools.TestCase):
 class CrossingCase(FaultsCase):
     """Servers rather leave their cell than stay."""
 
-    cells, hosts = 2, 2
-    options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
+    settings = {
+        'cells': 2,
+        'hosts': 2,
+        'options': {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}},
+    }
 
 
 class ScenariosTest(testtools.TestCase):

@@ -1,0 +1,69 @@
+"""What the process that runs tests sees of one that is played in the simulation."""
+
+import os
+import unittest
+
+from testtools import content
+from testtools import testresult
+from testtools.testsuite import iterate_tests
+
+from tests.sim.cases import interpreter
+
+# With it set to anything, tests run in this process, with its threads and clocks.
+PLAIN = 'NOVA_LITE_TEST_PLAIN'
+# Whether this process is the one that plays tests.
+inside = False
+
+
+def load_tests(_loader, tests, _pattern):
+    """Have the tests of a module played elsewhere; the load_tests of that module."""
+    if inside or os.environ.get(PLAIN):
+        return tests
+    return unittest.TestSuite(Played(test.id()) for test in iterate_tests(tests))
+
+
+class Played:
+    """Stands for a test that is played in the simulation; it has its id."""
+
+    failureException = AssertionError
+
+    def __init__(self, test_id):
+        self._id = test_id
+
+    def id(self):
+        """As of a TestCase, like all that follows."""
+        return self._id
+
+    def __str__(self):
+        return self._id
+
+    def shortDescription(self):  # noqa: N802 unittest's name
+        return self._id
+
+    def countTestCases(self):  # noqa: N802 unittest's name
+        return 1
+
+    def __call__(self, result=None):
+        return self.run(result)
+
+    def run(self, result=None):
+        """Have it played, and tell what came of it."""
+        result = testresult.ExtendedToOriginalDecorator(result or testresult.TestResult())
+        result.startTest(self)
+        try:
+            self._tell(result, interpreter.play(self._id))
+        finally:
+            result.stopTest(self)
+        return result
+
+    def _tell(self, result, answer):
+        if answer['printed']:
+            print(answer['printed'], end='')
+        if not answer['failure']:
+            result.addSuccess(self)
+            return
+        told = {
+            'traceback': content.text_content(answer['failure']),
+            'replay': content.text_content(answer['replay']),
+        }
+        result.addFailure(self, details=told)

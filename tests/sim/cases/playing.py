@@ -1,0 +1,124 @@
+"""Tests as histories: each begins in a cloud that has been started, and ends with its process.
+
+What a test begins with follows from its class: the module is imported, and a cloud with
+its `settings` is started, unless the test is `fresh`. The fixture of that cloud is then
+handed to the first Cloud with the same settings that the test sets up.
+"""
+
+import contextlib
+import functools
+import importlib
+import io
+import json
+import os
+import shutil
+import tempfile
+import traceback
+import unittest
+
+import testtools
+from testtools.testsuite import iterate_tests
+
+from tests.fixtures import cloud as cloud_fixture
+from tests.sim import kernel
+from tests.sim.world import faults as faults_module
+from tests.sim.world import network as network_module
+from tests.sim.world import places
+from tests.sim.world import servers
+from tests.sim.world import sqlite
+
+# Virtual seconds after which a test has no end.
+LIMIT_S = 1800
+# Real seconds without progress after which it is ended; other tests run beside it.
+WATCHDOG_S = 120
+RESULT = 'result.json'
+
+
+class Player:
+    """Plays tests, one at a time."""
+
+    def __init__(self):
+        self._played = 0
+
+    def __enter__(self):
+        self._root = places.directory()
+        self._zygotes = kernel.Zygotes(key_of, functools.partial(_live, self._root))
+        return self
+
+    def __exit__(self, *_error):
+        self._zygotes.close()
+        shutil.rmtree(self._root)
+
+    def play(self, seed):
+        """{'failure': text or '', 'printed': text} of a seed: a number and the id of a test."""
+        path = path_of(self._root, seed)
+        try:
+            outcome = kernel.run(seed, self._zygotes, limit_s=LIMIT_S, watchdog_s=WATCHDOG_S)
+            if os.path.exists(os.path.join(path, RESULT)):
+                with open(os.path.join(path, RESULT)) as file:
+                    return json.load(file)
+            return {'failure': outcome.failure or 'the test ended its process'}
+        except RuntimeError:
+            # The start of the test failed.
+            return {'failure': traceback.format_exc()}
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def path_of(root, seed):
+    """The directory of a test while it is played."""
+    return os.path.join(root, 'of-' + seed.replace('/', '-').replace(' ', '-'))
+
+
+def key_of(seed):
+    """The module of a test, and the settings of the cloud with which it begins, or None."""
+    test = find(seed)
+    settings = None if getattr(test, 'fresh', False) else getattr(test, 'settings', None)
+    return test.__class__.__module__, settings and json.dumps(settings, sort_keys=True)
+
+
+def find(seed):
+    """The test of a seed."""
+    _number, _, test_id = seed.partition(' ')
+    return _tests(test_id.rsplit('.', 2)[0])[test_id]
+
+
+@functools.cache
+def _tests(module_name):
+    """{id: test} of a module."""
+    found = unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))
+    return {test.id(): test for test in iterate_tests(found)}
+
+
+def _live(root, key, number, branch):
+    """Live through the start of tests, and in their processes through these."""
+    _module, settings = key
+    start = os.path.join(root, f'start-{number}')
+    places.enter(start)
+    os.mkdir('cloud')
+    tempfile.tempdir = places.ROOT
+    faults = faults_module.Faults()
+    network, disk = network_module.Network(faults), sqlite.Disk(faults)
+    network_module.install(network)
+    sqlite.install(disk)
+    servers.Servers(network).install()
+    if settings is not None:
+        cloud_fixture.hold(**json.loads(settings))
+    connections = disk.close_all()
+    branch()
+    places.enter(path_of(root, kernel.current().seed), start)
+    for connection in connections:
+        connection.reopen()
+    _play(find(kernel.current().seed))
+
+
+def _play(test):
+    result, printed = testtools.TestResult(), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        unittest.TestSuite([test]).run(result)
+    wrong = [text for _test, text in (*result.errors, *result.failures)]
+    wrong += [f'skipped in the simulation: {reason}' for reason in result.skip_reasons]
+    wrong += ['unexpected success'] * len(result.unexpectedSuccesses)
+    answer = {'failure': '\n'.join(wrong), 'printed': printed.getvalue()}
+    with open(RESULT, 'w') as file:
+        json.dump(answer, file)
