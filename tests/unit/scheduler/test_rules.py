@@ -1,4 +1,9 @@
-"""Boots in worlds that hypothesis makes up end as a plain model of the rules says."""
+"""Boots in worlds that hypothesis makes up end as a plain model of the rules says.
+
+NOVA_LITE_TEST_EXAMPLES says how many worlds there are.
+"""
+
+import os
 
 import hypothesis
 from hypothesis import strategies
@@ -10,7 +15,7 @@ from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
 SETTINGS = hypothesis.settings(
-    max_examples=25,
+    max_examples=int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '8')),
     deadline=None,
     database=None,
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
