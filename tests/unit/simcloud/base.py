@@ -7,6 +7,7 @@ import fixtures
 import testtools
 
 from nova_lite.simcloud import app
+from tests.fixtures import templates
 
 PASSWORDS = {
     'admin_password': 'pw-admin',
@@ -82,8 +83,12 @@ class SimCloudTestCase(testtools.TestCase):
         self.demo = self.login('demo', 'pw-demo', 'demo')
 
     def new_database(self):
-        """Where an empty database is: a SQLite file here, a server's elsewhere."""
-        return self.useFixture(fixtures.TempDir()).join('cloud.sqlite')
+        """Where a database with the first contents is."""
+        return templates.write(
+            self.useFixture(fixtures.TempDir()).join('cloud.sqlite'),
+            templates.simcloud_contents,
+            tuple(PASSWORDS.items()),
+        )
 
     def start(self):
         """(Re)open the database in an application of its own."""
