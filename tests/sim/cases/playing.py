@@ -31,6 +31,8 @@ from tests.sim.world import sqlite
 LIMIT_S = 1800
 # Real seconds without progress after which it is ended; other tests run beside it.
 WATCHDOG_S = 120
+# Started clouds that are kept: 90 MB of memory each.
+MOST_CLOUDS = 4
 RESULT = 'result.json'
 
 
@@ -42,7 +44,7 @@ class Player:
 
     def __enter__(self):
         self._root = places.directory()
-        self._zygotes = kernel.Zygotes(key_of, functools.partial(_live, self._root))
+        self._zygotes = kernel.Zygotes(key_of, functools.partial(_live, self._root), MOST_CLOUDS)
         return self
 
     def __exit__(self, *_error):

@@ -7,6 +7,7 @@ Simulated threads are greenlets of one real thread, so that the fork has all of 
 
 import ctypes
 import functools
+import itertools
 import os
 import pickle
 import random
@@ -31,20 +32,27 @@ class Zygotes:
     key_of(seed): what the start of that history depends on
     body(key, number, branch): lives through the start, calls `branch()`, which returns in
         the process of a history, and goes on with that; number: of the start, for names
+    most: how many are kept; the one that was used the longest time ago is ended for another
     """
 
-    def __init__(self, key_of, body):
-        self._key_of, self._body = key_of, body
+    def __init__(self, key_of, body, most=None):
+        self._key_of, self._body, self._most = key_of, body, most
         self._made = {}
+        self._numbers = itertools.count()
 
     def start(self, child):
         """Start the process of a runner.Child and return its id."""
         perturbed = child.options.get('perturbed', False)
         key = self._key_of(child.seed), perturbed
-        if key not in self._made:
-            body = functools.partial(self._body, key[0], len(self._made))
-            self._made[key] = Zygote(body, perturbed, child.pipe)
-        return self._made[key].fork(child)
+        found = self._made.pop(key, None)
+        if found is None:
+            if len(self._made) == self._most:
+                self._made.pop(next(iter(self._made))).kill()
+            body = functools.partial(self._body, key[0], next(self._numbers))
+            found = Zygote(body, perturbed, child.pipe)
+        # The one that was used last comes last.
+        self._made[key] = found
+        return found.fork(child)
 
     def close(self):
         """End the zygotes."""
@@ -92,6 +100,11 @@ class Zygote:
     def close(self):
         """Let it end."""
         self._socket.close()
+
+    def kill(self):
+        """End it, while its socket may be open in others, too."""
+        self._socket.close()
+        self._history.kill()
 
     def join(self):
         """Wait until it has ended; return its Outcome."""

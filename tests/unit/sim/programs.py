@@ -324,6 +324,7 @@ def _begun(key, _number, branch):
 
 
 begun = kernel.Zygotes(lambda seed: seed % 2, _begun)
+one_kept = kernel.Zygotes(lambda seed: seed % 2, _begun, most=1)
 
 
 def _reopened(_key, _number, branch):

@@ -86,6 +86,10 @@ class ZygoteTestCase(testtools.TestCase):
         (perturbed,) = histories('begun', '9', perturbed=True)
         self.assertEqual(alone['log'], perturbed['log'])
 
+    def test_a_start_that_was_given_up_is_lived_through_again(self):
+        logs = [[each['log'] for each in histories(name, '5-8')] for name in ('begun', 'one_kept')]
+        self.assertEqual(*logs)
+
     def test_a_history_fails_without_the_others(self):
         found = {each['seed']: each['failure'] for each in histories('begun', '12-14')}
         self.assertEqual({12: '', 13: 'unlucky', 14: ''}, found)
