@@ -8,17 +8,19 @@ import testtools
 from nova_lite import context
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
 
+load_tests = loading.load_tests
 FAILS = 'extends: instant\nfailures: [{{verb: {}, first: 1}}]\n'
 WAYS_TO_END = (('confirmResize', 204), ('revertResize', 202))
 
 
 class EvacuatedTestCase(testtools.TestCase):
-    cells, hosts = 1, 4
+    settings = {'cells': 1, 'hosts': 4}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):
@@ -196,7 +198,7 @@ class EvacuatedMovesTest(EvacuatedTestCase):
 
 
 class EvacuatedCrossingTest(EvacuatedTestCase):
-    cells, hosts = 2, 2
+    settings = {'cells': 2, 'hosts': 2}
 
     def test_it_stays_in_its_cell_until_the_host_returns(self):
         self.boot_evacuated(availability_zone='nova:cell1-host1')

@@ -9,17 +9,19 @@ from nova_lite.db.api import build_requests
 from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.rpcapi import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
+from tests.sim.cases import loading
 
+load_tests = loading.load_tests
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 SWEEPING = {'conductor': {'build_lease_s': 1, 'sweep_interval_s': 0.2}}
 
 
 class InterruptionTest(testtools.TestCase):
-    options = {}
+    settings = {'cells': 2, 'hosts': 2}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=2, options=self.options))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
 
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
@@ -112,7 +114,7 @@ class ComputeTest(InterruptionTest):
 
 
 class SuperConductorTest(InterruptionTest):
-    options = SWEEPING
+    settings = {'cells': 2, 'hosts': 2, 'options': SWEEPING}
 
     def start_another(self, host):
         """Run one more super-conductor, by another name."""
