@@ -86,8 +86,8 @@ class Lock:
         if not self._quiet:
             kernel.point('release')
 
-    def abandon(self):
-        """Release the lock of a thread that was killed."""
+    def abandon(self, _process):
+        """Release the lock of a thread of a process that was killed."""
         self._count = 0
         self._free()
 

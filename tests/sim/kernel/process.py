@@ -29,7 +29,7 @@ class Process:
         self.dead = self.frozen = False
         # Threads that would be ready if the process were not frozen.
         self.parked = []
-        # Locks held by its threads, in the order of their acquisition.
+        # Locks held by its threads, in the order of their acquisition; semaphores, how often.
         self.held = {}
         self._kill_hooks = []
 
@@ -90,7 +90,7 @@ class Process:
             for thread in self.threads:
                 self._kernel.unready(thread)
             for lock in list(self.held):
-                lock.abandon()
+                lock.abandon(self)
             if self._kill_hooks:
                 self._kernel.world.spawn(self._clean_up, name='end of %s' % self.name)
         self._kernel.leave_if_stopped()

@@ -174,6 +174,8 @@ class Semaphore:
                 if not self._value:
                     return False
         self._value -= 1
+        held = kernel.running.home.held
+        held[self] = held.get(self, 0) + 1
         return True
 
     __enter__ = acquire
@@ -182,12 +184,23 @@ class Semaphore:
         """Release it `n` times."""
         if n < 1:
             raise ValueError('n must be one or more')
-        self._value += n
         kernel = _kernel('Semaphore.release')
+        held = kernel.running.home.held
+        left = held.pop(self, 0) - n
+        if left > 0:
+            held[self] = left
+        self._add(n)
+        kernel.point('release')
+
+    def _add(self, n):
+        self._value += n
         waiters, self._waiters = self._waiters, []
         for thread in waiters:
-            kernel.wake(thread)
-        kernel.point('release')
+            core.active.wake(thread)
+
+    def abandon(self, process):
+        """Release it as often as threads of a process that was killed have acquired it."""
+        self._add(process.held.pop(self))
 
     def __exit__(self, *_error):
         self.release()

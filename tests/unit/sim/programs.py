@@ -171,12 +171,12 @@ def chance():
 def kill():
     """Kill a process that holds locks, while it waits, and at a point of its own."""
     now = kernel.current()
-    shared = threading.Lock()
+    shared, gate = threading.Lock(), threading.Semaphore()
     victim = now.process('victim')
 
     def hold():
         try:
-            with shared:
+            with shared, gate:
                 time.sleep(10)
                 now.point('victim: point')
                 now.log('survived')
@@ -192,9 +192,9 @@ def kill():
         else:
             _kill_at('victim: point', victim)
         now.sleep(60)
-        log_lock = shared.acquire(timeout=1)
-        now.log('free', log_lock)
+        now.log('free', shared.acquire(timeout=1) and gate.acquire(timeout=1))
         shared.release()
+        gate.release()
 
 
 def _kill_at(point, victim):
