@@ -45,14 +45,13 @@ class History:
     def _race(self, cloud, world, ledger, plan):
         now = kernel.current()
         until = now.time() + plan.minutes * 60
-        hosts = [host for cell in cloud.places.cell_names for host in cloud.places.hosts(cell)]
         world.faults.quiet = False
         threads = []
         for number in range(plan.clients):
             who = f'client-{number}'
             with now.process(who).entered():
                 caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
-                made = client_module.Client(caller, ledger, plan, hosts)
+                made = client_module.Client(caller, ledger, plan, cloud)
                 threads.append(runtime.spawn(made.run, until, name=who))
         nemesis_module.Nemesis(cloud, world.faults, plan).run(until)
         world.faults.quiet = True

@@ -10,10 +10,12 @@ IMAGES = '/image/v2/images'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
 DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
 MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
+# Asked for only while the power of the server's host is known to be off.
+EVACUATE = ('evacuate',) * 4
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename'),
-    'SHUTOFF': ('start', 'start', 'resize', 'migrate', 'cross', 'shelve', 'attach_volume'),
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename', *EVACUATE),
+    'SHUTOFF': ('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', *EVACUATE),
     'PAUSED': ('unpause',),
     'SUSPENDED': ('resume',),
     'RESCUE': ('unrescue',),
@@ -21,7 +23,7 @@ ALLOWED = {
     'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop'),
     'SHELVED': ('unshelve', 'offload'),
     'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
-    'ERROR': ('delete', 'reboot_hard'),
+    'ERROR': ('delete', 'reboot_hard', *EVACUATE),
 }
 EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete'})
 SIMPLE = {
@@ -49,11 +51,12 @@ class Client:
     """One racing client, run in a thread.
 
     plan: a plan.Plan, says how many there are of what
+    cloud: a world.cloud.Cloud
     """
 
-    def __init__(self, caller, ledger, plan, hosts):
+    def __init__(self, caller, ledger, plan, cloud):
         self._caller, self._ledger, self._plan = caller, ledger, plan
-        self._hosts = hosts
+        self._cloud = cloud
         self._rng = kernel.current().stream(f'client {caller.who}')
         self._made = 0
         self._image = self._network = self._group = None
@@ -183,7 +186,11 @@ class Client:
         self._act(server, 'resize', 'resize', flavor)
 
     def _do_cross(self, server):
-        self._act(server, 'cross', 'migrate', {'host': self._rng.choice(self._hosts)})
+        self._act(server, 'cross', 'migrate', {'host': self._rng.choice(self._cloud.hosts)})
+
+    def _do_evacuate(self, server):
+        if server['OS-EXT-SRV-ATTR:host'] in self._cloud.fenced:
+            self._act(server, 'evacuate', 'evacuate', {})
 
     def _do_snapshot(self, server):
         self._act(server, 'snapshot', 'createImage', {'name': f'{self._caller.who}-image'})

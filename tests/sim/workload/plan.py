@@ -26,6 +26,7 @@ class Plan:
         fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
         a volume that there is already
+    off_s: for how many seconds the power of a host is off
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
 
@@ -48,10 +49,11 @@ class Plan:
     deletes: float = 0.08
     groups: float = 0.0
     volumes: float = 0.0
+    off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()
     # Seconds after the last request by which all must be well.
-    settle_s: tuple = (60.0, 120.0, 240.0, 600.0, 1800.0)
+    settle_s: tuple = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 600.0, 1800.0)
 
     def moments(self, end):
         """The virtual times at which to look whether all is well."""

@@ -65,13 +65,13 @@ def _mixed(rng):
     every = sorted(client.EVERY)
     return plan.Plan(
         clients=rng.choice((1, 2, 3)),
-        servers=rng.choice((2, 5, 10)),
-        minutes=rng.choice((1.0, 1.0, 2.0, 4.0)),
-        pause_s=rng.choice((0.5, 2.0, 6.0)),
+        servers=rng.choice((1, 2, 4)),
+        minutes=rng.choice((0.2, 0.3, 0.6)),
+        pause_s=rng.choice((2.0, 4.0)),
         operations=frozenset(rng.sample(every, rng.randrange(4, len(every) + 1))),
-        kills=rng.choice((0, 2, 5)),
-        freezes=rng.choice((0, 0, 2)),
-        leaps=rng.choice((0, 0, 2)),
+        kills=rng.choice((0, 1, 3)),
+        freezes=rng.choice((0, 0, 1)),
+        leaps=rng.choice((0, 0, 1)),
         hosts_off=rng.choice((0, 0, 1)),
         ambush=rng.random() < 0.5,
         rates=_rates(rng),
@@ -93,9 +93,9 @@ def _slow(rng):
     high = rng.choice((5, 60, 200))
     return plan.Plan(
         clients=2,
-        servers=3,
-        minutes=rng.choice((4.0, 8.0)),
-        pause_s=rng.choice((3.0, 8.0)),
+        servers=2,
+        minutes=high / 60 + 0.5,
+        pause_s=high / 12 + 2,
         operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=high, more=', destroy: 0.1'),
@@ -107,10 +107,10 @@ def _groups(rng):
     high = rng.choice((3, 20))
     creates, deletes = rng.choice(((0.2, 0.08), (0.8, 0.4)))
     return plan.Plan(
-        clients=3,
+        clients=2,
         servers=3,
-        minutes=2.0,
-        pause_s=rng.choice((0.5, 3.0)),
+        minutes=0.3,
+        pause_s=rng.choice((1.0, 2.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
         options=HASTY,
         creates=creates,
@@ -128,7 +128,7 @@ def _power(rng):
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=1.0,
+        minutes=0.3,
         pause_s=0.5,
         operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
         options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
@@ -142,8 +142,8 @@ def _database(rng):
     kinds = rng.choice((('commit',), ('commit', 'statement')))
     return plan.Plan(
         clients=2,
-        servers=3,
-        minutes=2.0,
+        servers=2,
+        minutes=0.25,
         pause_s=1.0,
         operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
         options=HASTY,
@@ -158,28 +158,28 @@ def _neighbours(rng):
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=5.0,
-        pause_s=1.0,
+        minutes=1.0,
+        pause_s=4.0,
         operations=frozenset((*DEVICES, *rng.choice(((), (*MOVES, *SHELVES))))),
         options=HASTY,
         outages=2,
         ambush=True,
-        settle_s=(60.0, 300.0, 900.0, 1800.0),
+        settle_s=(60.0, 90.0, 300.0, 600.0, 900.0, 1800.0),
     )
 
 
 def _deaths(rng):
     """Daemons that die or stand still in the middle of something, hosts that refuse."""
     share = rng.choice((0, 0.5))
-    kills = rng.choice((0, 4, 8))
+    kills = rng.choice((0, 2, 4))
     return plan.Plan(
-        clients=3,
-        servers=4,
-        minutes=3.0,
-        pause_s=0.5,
+        clients=2,
+        servers=2,
+        minutes=0.5,
+        pause_s=1.0,
         operations=frozenset(rng.choice((('delete',), MOVES, (*MOVES, *SHELVES, *DEVICES)))),
         kills=kills,
-        freezes=rng.choice((0, 2, 4)) if kills else 4,
+        freezes=rng.choice((0, 1, 2)) if kills else 2,
         ambush=True,
         options=HASTY,
         refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
@@ -194,22 +194,22 @@ def _clocks(rng):
     return plan.Plan(
         clients=2,
         servers=3,
-        minutes=3.0,
+        minutes=0.5,
         pause_s=1.0,
         operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
-        leaps=4,
+        leaps=3,
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=5, more=''),
-        settle_s=(60.0, 150.0, 240.0),
+        settle_s=(30.0, 60.0, 150.0, 180.0, 240.0),
     )
 
 
 def _devices(rng):
     """Devices that are attached and detached while guests are rebooted."""
     return plan.Plan(
-        clients=3,
-        servers=rng.choice((1, 3)),
-        minutes=1.0,
+        clients=2,
+        servers=rng.choice((1, 2)),
+        minutes=0.2,
         pause_s=0.3,
         operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft')),
         options=HASTY,
@@ -220,18 +220,38 @@ def _devices(rng):
 def _boots(rng):
     """Servers that come, with volumes of their own, and go, while daemons die or freeze."""
     return plan.Plan(
-        clients=3,
-        servers=6,
-        minutes=2.0,
+        clients=2,
+        servers=4,
+        minutes=0.5,
         pause_s=1.0,
         operations=frozenset(('delete',)),
         volumes=0.6,
-        kills=5,
-        freezes=rng.choice((0, 2)),
+        kills=2,
+        freezes=rng.choice((0, 1)),
         ambush=True,
         victims=('api', 'scheduler', 'super'),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=1, more=''),
+    )
+
+
+def _evacuations(rng):
+    """Hosts without power whose servers are rebuilt elsewhere, and that come back meanwhile."""
+    return plan.Plan(
+        clients=2,
+        servers=4,
+        minutes=1.2,
+        pause_s=3.0,
+        creates=0.6,
+        operations=frozenset(('evacuate', 'start', *rng.choice(((), MOVES, SHELVES)))),
+        hosts_off=2,
+        off_s=(15, 70),
+        kills=rng.choice((0, 0, 2)),
+        ambush=True,
+        victims=('super', 'conductor', 'compute'),
+        options=places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}}),
+        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.1, 10)), more=''),
+        refusals=('No valid host',),
     )
 
 
@@ -247,4 +267,5 @@ THEMES = {
     'clocks': (1, places.SMALL, _clocks),
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),
+    'evacuations': (1, places.SMALL, _evacuations),
 }

@@ -17,11 +17,12 @@ class Cloud:
     """places: its Layout; size: a places.Size; network: a network.Network
 
     processes: {name: kernel process} of those that run
+    fenced: {host: True} of those whose power an operator knows to be off
     """
 
     def __init__(self, places, size, network):
         self.places, self.size, self.network = places, size, network
-        self.processes, self.daemons = {}, {}
+        self.processes, self.daemons, self.fenced = {}, {}, {}
         self._confs = {}
         self._makers = {
             'simcloud': self._simcloud,
@@ -37,6 +38,11 @@ class Cloud:
     def names(self):
         """Of all processes, in the order in which they are started."""
         return list(self._makers)
+
+    @property
+    def hosts(self):
+        """Of all cells."""
+        return [host for cell in self.places.cell_names for host in self.places.hosts(cell)]
 
     def start(self, name, **clock):
         """Start a process, in its own thread; clock: see kernel's process."""

@@ -136,13 +136,16 @@ class Nemesis:
     def _off(self):
         places = self._cloud.places
         cell = self._stream.choice(places.cell_names)
-        host, seconds = self._stream.choice(places.hosts(cell)), self._stream.uniform(*AWAY_S)
+        host = self._stream.choice(places.hosts(cell))
+        seconds = self._stream.uniform(*self._plan.off_s)
 
         def act():
             fault = self._faults.began('nemesis', 'power off', host)
             with self._cloud.processes[f'compute-{cell}'].entered():
                 hostpower.power_off(places.guests_path(cell), host)
+            self._cloud.fenced[host] = True
             kernel.current().sleep(seconds)
+            del self._cloud.fenced[host]
             with self._cloud.processes[f'compute-{cell}'].entered():
                 hostpower.power_on(places.guests_path(cell), host)
             self._faults.ended(fault)
