@@ -31,6 +31,8 @@ from tools import durations
 from tools import sample
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
+# What tests.sim prints at its end: histories count as tests.
+HISTORIES = re.compile(r'^(?P<Passed>\d+) histories passed, (?P<Failed>\d+) failed')
 TEST = re.compile(r'^\{\d+\} (?P<name>\S.*?) (\[\S+\] )?\.\.\. (?P<result>\w+)')
 HEADING = re.compile(r'^Captured (?P<what>\S+):$')
 TRACEBACK_LINES = 30
@@ -81,9 +83,8 @@ def follow(output, log):
         text = line.rstrip()
         last.append(text)
         failures.read(text)
-        found = TOTAL.match(text)
-        if found:
-            totals[found[1]] = totals.get(found[1], 0) + int(found[2])
+        for key, number in _totals(text):
+            totals[key] = totals.get(key, 0) + number
         test = TEST.match(text)
         if test and test['result'] == 'ok':
             passed += 1
@@ -94,6 +95,15 @@ def follow(output, log):
     if passed and not totals:
         print('It ended amid the tests, after:', *last, sep='\n', flush=True)
     return totals, failures
+
+
+def _totals(line):
+    """[(result, number), ...] that a line tells."""
+    found = TOTAL.match(line)
+    if found:
+        return [(found[1], int(found[2]))]
+    found = HISTORIES.match(line)
+    return [(key, int(number)) for key, number in found.groupdict().items()] if found else []
 
 
 class Failures:

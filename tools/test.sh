@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install what the tests need and run them all: pep8, mypy, unit, functional, gabbi,
+# Install what the tests need and run them all: pep8, mypy, unit, sim, functional, gabbi,
 # functional-rabbit and docs. The last line is their sum.
 #
 #   tools/test.sh [STEP ...]

@@ -85,6 +85,14 @@ class TestFollow(testtools.TestCase):
         self.assertEqual({'Passed': 100, 'Failed': 1}, totals)
         self.assertEqual(['tests.a.c'], list(failures.tracebacks))
 
+    def test_histories_count_as_tests(self):
+        printed = io.StringIO()
+        line = '198 histories passed, 2 failed; median 0.5 virtual minutes a CPU second\n'
+        with contextlib.redirect_stdout(printed):
+            totals, _failures = run_tests.follow([line], io.StringIO())
+        self.assertEqual((198, 2, 0), run_tests.judge(1, totals))
+        self.assertEqual(line, printed.getvalue())
+
     def test_what_came_before_a_sudden_end_is_shown(self):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

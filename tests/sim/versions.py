@@ -1,0 +1,44 @@
+"""Compare logs of histories: python -m tests.sim.versions --seeds A-B python3.13 ...
+
+Each seed is lived through with this interpreter and with those named, which have the
+same packages. Its log must be the same with all of them.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
+RESULT = re.compile(r'^seed \d+: (\w+); .* log (\w+)$', re.MULTILINE)
+
+
+def main(argv=None):
+    """Print what each interpreter made of each seed; return the exit status."""
+    parser = argparse.ArgumentParser(prog='python -m tests.sim.versions', description=__doc__)
+    parser.add_argument('interpreters', nargs='+', help='paths of other interpreters')
+    parser.add_argument('--seeds', default='1-20', help='A-B')
+    args = parser.parse_args(argv)
+    first, _, last = args.seeds.partition('-')
+    different = 0
+    for seed in range(int(first), int(last or first) + 1):
+        results = [_result(each, seed) for each in (sys.executable, *args.interpreters)]
+        same = len({*results}) == 1
+        different += not same
+        print('seed %d: %s %s' % (seed, 'same' if same else 'DIFFERENT', results), flush=True)
+    return 1 if different else 0
+
+
+def _result(interpreter, seed):
+    """('passed' or 'FAILED', beginning of the log's hash)"""
+    command = [interpreter, '-m', 'tests.sim', '--seed', str(seed), '--quiet']
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    found = RESULT.search(done.stdout)
+    if found is None:
+        raise RuntimeError('%s ended with %d: %s' % (command, done.returncode, done.stdout))
+    return found.groups()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
