@@ -1,9 +1,10 @@
-"""Unit tests of what the API stores, over MariaDB and PostgreSQL."""
+"""What the API stores, over MariaDB and PostgreSQL: the cases whose SQL differs there.
 
-from tests.fixtures import database
-from tests.fixtures import mariadb
-from tests.fixtures import postgresql
-from tests.fixtures import servers
+Lengths and bytes of texts, sums, order, patterns, pages, and locks that keep names unique
+and quotas; tests/nightly has the other cases.
+"""
+
+from tests.fixtures import on_servers
 from tests.unit.api.servers import test_actions
 from tests.unit.api.servers import test_bad_input
 from tests.unit.api.servers import test_create
@@ -23,48 +24,28 @@ MODULES = (
     test_resize_quota,
     test_saga_events,
 )
+HERE = (
+    'TestBadInput',
+    'TestFilters',
+    'TestLongNotes',
+    'TestPages',
+    'TestQuota',
+    'TestStored',
+    'TestTags',
+    'TestUniqueNames',
+)
 # Makes a SQLite file unreachable.
 ONLY_SQLITE = ('TestDownCell',)
-_running = {}
 
 
-class OnServer:
-    """Makes a case of the unit tests run over a database server."""
-
-    server_class = None
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        servers.require(cls.server_class)
-        if cls.server_class not in _running:
-            server = cls.server_class()
-            server.setUp()
-            _running[cls.server_class] = server
-        database.server = _running[cls.server_class]
-
-    @classmethod
-    def tearDownClass(cls):
-        database.server = None
-        super().tearDownClass()
+def cases():
+    """{name: case of the unit tests}."""
+    return {
+        name: case
+        for module in MODULES
+        for name, case in vars(module).items()
+        if name.startswith('Test') and name not in ONLY_SQLITE
+    }
 
 
-def tearDownModule():
-    for server in _running.values():
-        server.cleanUp()
-    _running.clear()
-
-
-def _declare():
-    """One class per case and server."""
-    found = {}
-    for server in (mariadb.MariaDB, postgresql.PostgreSQL):
-        for module in MODULES:
-            for name, case in vars(module).items():
-                if name.startswith('Test') and name not in ONLY_SQLITE:
-                    full = f'{name}On{server.__name__}'
-                    found[full] = type(full, (OnServer, case), {'server_class': server})
-    return found
-
-
-globals().update(_declare())
+globals().update(on_servers.classes([cases()[name] for name in HERE], module=__name__))

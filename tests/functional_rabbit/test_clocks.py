@@ -30,7 +30,7 @@ class Clocks:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.share(cls)
+        cls.server = servers.shared(cls.server_class)
 
     def setUp(self):
         super().setUp()

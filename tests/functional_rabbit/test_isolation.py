@@ -71,7 +71,7 @@ class Isolation:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        servers.share(cls)
+        cls.server = servers.shared(cls.server_class)
 
     def setUp(self):
         super().setUp()

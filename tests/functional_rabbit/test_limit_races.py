@@ -14,8 +14,8 @@ from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
 from tests.fixtures import compute_api
 from tests.fixtures import mariadb
+from tests.fixtures import on_servers
 from tests.fixtures import postgresql
-from tests.functional_rabbit import test_api_databases
 from tests.unit.api.servers import create_base
 from tests.unit.api.servers import test_resize_quota
 
@@ -26,10 +26,7 @@ AHEAD_S = 1.5
 WHO = {'project_id': 'alpha', 'user_id': 'alice'}
 
 
-tearDownModule = test_api_databases.tearDownModule
-
-
-class Races(test_api_databases.OnServer):
+class Races(on_servers.OnServer):
     """What requests at once may make where the limit is one; mixed into a case per server."""
 
     def setUp(self):
@@ -96,7 +93,7 @@ class Races(test_api_databases.OnServer):
         self.assertEqual([200] * THREADS, [call.result(WAIT_S).status_code for call in calls])
 
 
-class ResizeRaces(test_api_databases.OnServer):
+class ResizeRaces(on_servers.OnServer):
     """Resizes at once, where the quota has room for one; mixed into a case per server."""
 
     def setUp(self):
@@ -152,7 +149,7 @@ class RacesOnPostgreSQL(Races, testtools.TestCase):
     server_class = postgresql.PostgreSQL
 
 
-class NameRaces(test_api_databases.OnServer):
+class NameRaces(on_servers.OnServer):
     """Requests for one name that must be unique, at once; mixed into a case per server."""
 
     # Without limits: their lock would let one request in after the other, too.

@@ -4,6 +4,7 @@ import testscenarios
 import testtools
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db import engine
 from nova_lite.db import migrate
 from nova_lite.db import patterns
@@ -13,6 +14,7 @@ from nova_lite.db.api import seed
 from nova_lite.db.api import stamps
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
+from tests.fixtures import servers
 
 SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 
@@ -22,10 +24,10 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.databases = self.useFixture(self.server())
+        self.databases = servers.shared(self.server)
 
     def upgraded(self, which):
-        url = self.databases.create_database(f'nova_{which}')
+        url = self.databases.create_database(f'nova_{which}_{runtime.new_uuid()}')
         migrate.upgrade(url, which)
         return url
 

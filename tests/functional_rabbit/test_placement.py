@@ -11,6 +11,7 @@ from nova_lite.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
+from tests.fixtures import servers
 from tests.unit.clients import base
 
 # More than the connections that SQLAlchemy pools unless told otherwise.
@@ -26,7 +27,9 @@ class _PlacementOn:
 
     def setUp(self):
         super().setUp()
-        url = sa.make_url(self.useFixture(self.server()).create_database('placement'))
+        url = sa.make_url(
+            servers.shared(self.server).create_database(f'placement_{runtime.new_uuid()}')
+        )
         url = url.update_query_dict(self.other_isolation).render_as_string(hide_password=False)
         application = placement.make_app(url, auth_strategy='noauth', threads=THREADS)
         self.http = self.useFixture(http.Http({'/placement': application}, threads=THREADS))

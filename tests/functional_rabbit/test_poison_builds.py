@@ -17,10 +17,7 @@ class PoisonTest(testscenarios.WithScenarios, test_build_sweep.SweepBase):
 
     def setUp(self):
         servers.require(self.server_class)
-        self.server = self.server_class()
-        self.server.setUp()
-        self.addCleanup(self.server.cleanUp)
-        on_server = database.OnServer(self.server)
+        on_server = database.OnServer(servers.shared(self.server_class))
         on_server.setUp()
         self.addCleanup(on_server.cleanUp)
         super().setUp()

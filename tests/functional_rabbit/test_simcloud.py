@@ -1,8 +1,13 @@
-"""simcloud over MariaDB and PostgreSQL: the same rules, and races that end well."""
+"""simcloud over MariaDB and PostgreSQL: races, values they refuse, and large ones.
+
+Clouds of processes keep their neighbours there too; tests/nightly has the other cases.
+"""
+
+import collections
 
 from nova_lite import runtime
-from tests.fixtures import mariadb
-from tests.fixtures import postgresql
+from nova_lite.simcloud import database
+from tests.fixtures import on_servers
 from tests.fixtures import servers
 from tests.unit.simcloud import test_attachments
 from tests.unit.simcloud import test_bindings
@@ -17,51 +22,58 @@ from tests.unit.simcloud import test_security_groups
 from tests.unit.simcloud import test_tokens
 from tests.unit.simcloud import test_volumes
 
-CASES = (
-    test_attachments.AttachmentTestCase,
-    test_bindings.BindingTestCase,
-    test_concurrency.ConcurrencyTestCase,
-    test_identity.IdentityTestCase,
-    test_images.ImageTestCase,
-    test_malformed.MalformedTestCase,
-    test_networks.NetworkTestCase,
-    test_ports.PortTestCase,
-    test_routers.RouterTestCase,
-    test_security_groups.SecurityGroupTestCase,
-    test_tokens.TokenTestCase,
-    test_volumes.VolumeTestCase,
-)
-_running = {}
+# {class of a server: [URL of a database that no test uses just now]}
+_idle = collections.defaultdict(list)
 
 
-class OnServer:
-    """Makes a case of the unit tests run over a database server."""
+def here():
+    """The cases that run with every commit."""
+    return (
+        test_concurrency.ConcurrencyTestCase,
+        test_images.ImageTestCase,
+        test_malformed.MalformedTestCase,
+    )
 
-    server_class = None
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        servers.require(cls.server_class)
-        if cls.server_class not in _running:
-            server = cls.server_class()
-            server.setUp()
-            _running[cls.server_class] = server
+def others():
+    """The cases that run at night."""
+    return (
+        test_attachments.AttachmentTestCase,
+        test_bindings.BindingTestCase,
+        test_identity.IdentityTestCase,
+        test_networks.NetworkTestCase,
+        test_ports.PortTestCase,
+        test_routers.RouterTestCase,
+        test_security_groups.SecurityGroupTestCase,
+        test_tokens.TokenTestCase,
+        test_volumes.VolumeTestCase,
+    )
+
+
+class OnServer(on_servers.OnServer):
+    """As of the fixtures, for simcloud's own tables."""
 
     def new_database(self):
-        name = 'simcloud_' + runtime.new_uuid().replace('-', '')
-        return _running[self.server_class].create_database(name)
+        """One that another test has left, with empty tables: making them takes a second."""
+        idle = _idle[self.server_class]
+        if idle:
+            url = idle.pop()
+            _empty(url)
+        else:
+            name = 'simcloud_' + runtime.new_uuid().replace('-', '')
+            url = servers.shared(self.server_class).create_database(name)
+        self.addCleanup(idle.append, url)
+        return url
 
 
-def tearDownModule():
-    for server in _running.values():
-        server.cleanUp()
-    _running.clear()
+def _empty(url):
+    found = database.Database(url)
+    try:
+        with found.engine.begin() as connection:
+            for table in reversed(database.METADATA.sorted_tables):
+                connection.execute(table.delete())
+    finally:
+        found.close()
 
 
-for _server in (mariadb.MariaDB, postgresql.PostgreSQL):
-    for _case in CASES:
-        _name = _server.__name__ + _case.__name__
-        globals()[_name] = type(
-            _name, (OnServer, _case), {'server_class': _server, '__module__': __name__}
-        )
+globals().update(on_servers.classes(here(), OnServer, module=__name__))

@@ -1,0 +1,6 @@
+"""simcloud over MariaDB and PostgreSQL: the cases not in functional_rabbit."""
+
+from tests.fixtures import on_servers
+from tests.functional_rabbit import test_simcloud as there
+
+globals().update(on_servers.classes(there.others(), there.OnServer, module=__name__))
