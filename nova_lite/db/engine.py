@@ -238,11 +238,7 @@ def _server_engine(url, threads, wait_s):
     )
     exc_filters.register_engine(engine)
     compiled.share(engine)
-    if engine.dialect.driver == 'pymysql':
-
-        @sqlalchemy.event.listens_for(engine, 'do_connect')
-        def make(_dialect, _record, args, options):
-            return mariadb.Connection(*args, **options)
+    mariadb.use(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def made(_dbapi_connection, record):

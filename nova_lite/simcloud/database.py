@@ -14,6 +14,7 @@ from sqlalchemy.dialects import mysql
 
 from nova_lite import runtime
 from nova_lite.db import compiled
+from nova_lite.db import mariadb
 
 LOG = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ def make_engine(database):
             url, pool_size=10, max_overflow=30, pool_pre_ping=True, isolation_level='READ COMMITTED'
         )
         compiled.share(engine)
+        mariadb.use(engine)
         return engine
     engine = sa.create_engine(
         url, pool_size=10, max_overflow=30, connect_args={'check_same_thread': False, 'timeout': 30}

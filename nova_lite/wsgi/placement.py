@@ -39,6 +39,7 @@ from nova_lite import runtime
 from nova_lite.conf import keystone_authtoken
 from nova_lite.db import compiled
 from nova_lite.db import engine as database
+from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
@@ -208,6 +209,7 @@ def use_database(conf):
     db_api.placement_context_manager.patch_factory(manager)
     engine = db_api.get_placement_engine()
     compiled.share(engine)
+    mariadb.use(engine)
     if engine.dialect.name == 'sqlite':
         keep_connections(engine)
     else:

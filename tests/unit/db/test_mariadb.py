@@ -1,5 +1,6 @@
-"""Descriptions of columns, which are taken apart once."""
+"""Descriptions of columns and TLS contexts, which are made once."""
 
+import ssl
 import struct
 
 from pymysql import protocol
@@ -31,3 +32,19 @@ class ColumnTest(testtools.TestCase):
     def test_taken_apart_once(self):
         first = mariadb.column(described(b'node', 253), 'utf8')
         self.assertIs(first, mariadb.column(described(b'node', 253), 'utf8'))
+
+
+class EncryptionTest(testtools.TestCase):
+    def context(self, **settings):
+        return mariadb.Connection(defer_connect=True, **settings).ctx
+
+    def test_connections_without_settings_share_a_context(self):
+        found = self.context()
+        self.assertIs(found, self.context())
+        self.assertEqual(ssl.CERT_NONE, found.verify_mode)
+        self.assertFalse(found.check_hostname)
+
+    def test_others_have_their_own(self):
+        found = self.context(ssl_verify_cert=True, ssl_verify_identity=True)
+        self.assertIsNot(self.context(), found)
+        self.assertEqual(ssl.CERT_REQUIRED, found.verify_mode)
