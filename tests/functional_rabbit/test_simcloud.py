@@ -7,6 +7,7 @@ import collections
 
 from nova_lite import runtime
 from nova_lite.simcloud import database
+from tests.fixtures import database as database_fixture
 from tests.fixtures import on_servers
 from tests.fixtures import servers
 from tests.unit.simcloud import test_attachments
@@ -70,8 +71,7 @@ def _empty(url):
     found = database.Database(url)
     try:
         with found.engine.begin() as connection:
-            for table in reversed(database.METADATA.sorted_tables):
-                connection.execute(table.delete())
+            database_fixture.empty(connection, database.METADATA)
     finally:
         found.close()
 
