@@ -1,0 +1,7 @@
+"""Brokers and databases that are away for a minute."""
+
+from tests.functional_rabbit import test_outages
+
+
+class TestMinute(test_outages.TestOutages):
+    outage_s = 60
