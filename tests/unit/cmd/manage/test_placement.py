@@ -14,6 +14,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import migrations
 from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
+from tests.fixtures import reported
 from tests.unit.clients import base as clients_base
 from tests.unit.cmd.manage import base
 
@@ -89,7 +90,7 @@ class AggregatesTest(PlacementTest):
     def test_a_host_with_two_nodes(self):
         self.aggregate('h1')
         self.local.write(
-            compute_nodes.report, [base.node_of('h1', runtime.new_uuid(), name='another')]
+            compute_nodes.report, [reported.node_of('h1', runtime.new_uuid(), name='another')]
         )
         self.assertIn('h1', self.place('sync_aggregates', code=1))
 
