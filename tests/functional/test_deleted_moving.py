@@ -14,31 +14,34 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tests.sim.cases import loading
 from tools import sample
 
+load_tests = loading.load_tests
 Mode = saga_faults.Mode
 
 
 class DeletedCase(testtools.TestCase):
-    """One way of one kind of saga. cells, hosts, options: of the cloud.
+    """One way of one kind of saga. settings: of the cloud.
 
     Within a cell; shelved servers stay on their hosts until they are asked to leave.
     """
 
-    cells, hosts = 1, 4
-    options = {
-        'DEFAULT': {'shelved_offload_time': -1},
-        'compute': {'stray_grace': 0},
-        'api': {'device_timeout': 0},
+    settings = {
+        'cells': 1,
+        'hosts': 4,
+        'options': {
+            'DEFAULT': {'shelved_offload_time': -1},
+            'compute': {'stray_grace': 0},
+            'api': {'device_timeout': 0},
+        },
     }
 
     def setUp(self):
         super().setUp()
         # The saga stands still until the deletion is answered, which waits for it in vain.
         self.useFixture(fixtures.MonkeyPatch('nova_lite.intents.END_TIMEOUT_S', 0.5))
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
         # Servers whose deletion had to wait for the end of the saga.
@@ -87,8 +90,11 @@ class DeletedCase(testtools.TestCase):
 class DeletedCrossingCase(DeletedCase):
     """Servers rather leave their cell than stay."""
 
-    cells, hosts = 2, 2
-    options = {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}}
+    settings = {
+        'cells': 2,
+        'hosts': 2,
+        'options': {'filter_scheduler': {'cross_cell_move_weight_multiplier': -1000000.0}},
+    }
 
 
 def _class_of(name):

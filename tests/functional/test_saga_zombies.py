@@ -9,8 +9,10 @@ from nova_lite.conductor import kinds
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import test_saga_faults
+from tests.sim.cases import loading
 from tools import sample
 
+load_tests = loading.load_tests
 Mode = saga_faults.Mode
 CROSSING = [name for name in scenarios.SCENARIOS if name.startswith('cross-cell')]
 WITHIN = [name for name in scenarios.SCENARIOS if name not in CROSSING]
