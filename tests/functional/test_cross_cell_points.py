@@ -8,7 +8,9 @@ from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
+from tests.sim.cases import loading
 
+load_tests = loading.load_tests
 SOURCE, DEST = 'cell1-host1', 'cell2-host1'
 # What no server in a move, or waiting for its user, lets be done to it.
 ACTIONS = (
