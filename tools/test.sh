@@ -68,6 +68,8 @@ find_python() {
 
 python=$(find_python)
 unset PYTHON # stestr would run the tests with it, outside the environment
+# Many tests start interpreters: each would compile nova_lite again.
+unset PYTHONDONTWRITEBYTECODE
 if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     may_install || { echo "$python cannot make virtual environments: install python3-venv" >&2; exit 1; }
     install_packages python3-venv
