@@ -67,6 +67,8 @@ class Run:
         for thread in threads:
             self._join(thread, 'a client or watcher')
         self._account()
+        self._require('complete lists', self.lister.rounds)
+        self._require('faults', self.nemesis.done)
         self.ledger.close()
         return self.ledger.violations
 
@@ -74,6 +76,10 @@ class Run:
         thread.join(END_S)
         if thread.is_alive():
             self.ledger.violation('defect of the test', f'{who} did not end in {END_S} s')
+
+    def _require(self, what, found):
+        if not found:
+            self.ledger.violation('defect of the test', f'there were no {what}')
 
     def _account(self):
         conf = state_dir.control_conf(self.cloud.state_dir)
