@@ -8,6 +8,8 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.db import engine
+from nova_lite.db import mariadb as connections
+from nova_lite.simcloud import database as simcloud
 from tests.fixtures import mariadb
 
 
@@ -50,6 +52,12 @@ class TestConnections(testtools.TestCase):
     def kill(self):
         with self.server.connect('root', '') as connection, connection.cursor() as cursor:
             cursor.execute(f'KILL {self.connection_id()}')
+
+    def test_connections_of_simcloud_are_ours(self):
+        found = simcloud.make_engine(self.url)
+        self.addCleanup(found.dispose)
+        with found.connect() as connection:
+            self.assertIsInstance(connection.connection.driver_connection, connections.Connection)
 
     def test_errors_have_names_for_both_names_of_the_driver(self):
         table = sa.Table('twice', sa.MetaData(), sa.Column('id', sa.Integer, primary_key=True))

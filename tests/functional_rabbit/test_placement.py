@@ -7,6 +7,7 @@ from placement.objects import allocation
 import sqlalchemy as sa
 
 from nova_lite import runtime
+from nova_lite.db import mariadb as connections
 from nova_lite.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import mariadb
@@ -115,6 +116,11 @@ class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
     server = mariadb.MariaDB
     isolation_sql = 'SELECT @@SESSION.tx_isolation'
     other_isolation = {'init_command': "SET SESSION tx_isolation = 'REPEATABLE-READ'"}
+
+    def test_connections_are_ours(self):
+        with db_api.get_placement_engine().connect() as connection:
+            found = connection.connection.driver_connection
+        self.assertIsInstance(found, connections.Connection)
 
     def test_no_locks_of_what_is_not_there(self):
         """Two claims of new consumers delete nothing first; none waits for the other then."""
