@@ -15,12 +15,12 @@ from tests.fixtures import processes
 
 MODULE = 'tests.fixtures.obedient'
 OWNER = """
-import sys
+import importlib, sys
 from nova_lite.cmd.cloud import layout, supervisor
 from nova_lite import runtime
 places = layout.Layout(layout.Settings(state_dir=sys.argv[1]))
 child = supervisor.Child('toy.one', 'tests.fixtures.obedient', '-', places=places, stage=1)
-supervisor.Supervisor().add(child)
+supervisor.Supervisor(importlib.import_module(sys.argv[2]).launch).add(child)
 print('started', flush=True)
 runtime.sleep(1000)
 """
@@ -78,7 +78,7 @@ class SupervisorTests(testtools.TestCase):
         directory = self.useFixture(fixtures.TempDir()).path
         owner = self.useFixture(
             processes.Daemon(
-                [sys.executable, '-c', OWNER, directory],
+                [sys.executable, '-c', OWNER, directory, self.launch.__module__],
                 name='owner',
                 env={'PYTHONPATH': os.getcwd()},
             )
