@@ -1,7 +1,7 @@
 """Play tests in the simulation: seeds come from standard input, a line each.
 
-A seed is a number and the id of a test. Answers are written to the descriptor that is
-the only argument.
+A seed is a number and the id of a test. Arguments are the descriptor to which answers
+are written, and the directory for files.
 """
 # ruff: noqa: E402 what is imported after the patch gets the simulated primitives
 
@@ -20,6 +20,6 @@ if __name__ == '__main__':
     loading.inside = True
     answers = int(sys.argv[1])
     os.set_inheritable(answers, False)
-    with playing.Player() as player:
+    with playing.Player(sys.argv[2]) as player:
         for line in sys.stdin:
             os.write(answers, json.dumps(player.play(line.strip())).encode() + b'\n')

@@ -3,9 +3,11 @@
 import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 
+from tests.sim.world import places
 from tools import sample
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -40,8 +42,9 @@ class Interpreter:
 
     def __init__(self):
         answers, theirs = os.pipe()
+        self._root = places.directory()
         self.process = subprocess.Popen(
-            [sys.executable, '-m', 'tests.sim.cases', str(theirs)],
+            [sys.executable, '-m', 'tests.sim.cases', str(theirs), self._root],
             cwd=TOP,
             bufsize=0,
             stdin=subprocess.PIPE,
@@ -57,11 +60,14 @@ class Interpreter:
         self.process.stdin.write(f'{seed}\n'.encode())
         line = self._answers.readline()
         if not line:
-            raise OSError('Who plays tests has ended')
+            raise OSError('The interpreter that plays tests has ended')
         return json.loads(line)
 
     def end(self):
-        """Let it end; its exit status."""
+        """Have the process end; return its exit status."""
         self.process.stdin.close()
         self._answers.close()
-        return self.process.wait()
+        status = self.process.wait()
+        # It removes its files itself, unless it was killed.
+        shutil.rmtree(self._root, ignore_errors=True)
+        return status

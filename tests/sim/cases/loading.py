@@ -47,23 +47,23 @@ class Played:
         return self.run(result)
 
     def run(self, result=None):
-        """Have it played, and tell what came of it."""
+        """Have it played, and report its result."""
         result = testresult.ExtendedToOriginalDecorator(result or testresult.TestResult())
         result.startTest(self)
         try:
-            self._tell(result, interpreter.play(self._id))
+            self._report(result, interpreter.play(self._id))
         finally:
             result.stopTest(self)
         return result
 
-    def _tell(self, result, answer):
+    def _report(self, result, answer):
         if answer['printed']:
             print(answer['printed'], end='')
         if not answer['failure']:
             result.addSuccess(self)
             return
-        told = {
+        details = {
             'traceback': content.text_content(answer['failure']),
             'replay': content.text_content(answer['replay']),
         }
-        result.addFailure(self, details=told)
+        result.addFailure(self, details=details)

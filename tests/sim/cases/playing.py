@@ -1,7 +1,7 @@
 """Tests as histories: each begins in a cloud that has been started, and ends with its process.
 
 What a test begins with follows from its class: the module is imported, and a cloud with
-its `settings` is started, unless the test is `fresh`. The fixture of that cloud is then
+its `settings` is started, if it has any. The fixture of that cloud is then
 handed to the first Cloud with the same settings that the test sets up.
 """
 
@@ -37,13 +37,12 @@ RESULT = 'result.json'
 
 
 class Player:
-    """Plays tests, one at a time."""
+    """Plays tests, one at a time. root: a directory for files, which is removed at the end"""
 
-    def __init__(self):
-        self._played = 0
+    def __init__(self, root):
+        self._root = root
 
     def __enter__(self):
-        self._root = places.directory()
         self._zygotes = kernel.Zygotes(key_of, functools.partial(_live, self._root), MOST_CLOUDS)
         return self
 
@@ -75,7 +74,7 @@ def path_of(root, seed):
 def key_of(seed):
     """The module of a test, and the settings of the cloud with which it begins, or None."""
     test = find(seed)
-    settings = None if getattr(test, 'fresh', False) else getattr(test, 'settings', None)
+    settings = getattr(test, 'settings', None)
     return test.__class__.__module__, settings and json.dumps(settings, sort_keys=True)
 
 

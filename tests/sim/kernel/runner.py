@@ -115,7 +115,9 @@ class History:
         sys.stdout.flush()
         sys.stderr.flush()
         self.pipe, write = os.pipe()
-        child = Child(seed, options, write, counter.fileno(), self._stacks.fileno())
+        child = Child(
+            seed, options, write, counter.fileno(), self._stacks.fileno(), watchdog_s=watchdog_s
+        )
         self._progress = child.counter()
         start = getattr(body, 'start', None) or functools.partial(self._fork, body)
         self._pid = start(child)
@@ -160,6 +162,10 @@ class History:
         os.kill(self._pid, signal.SIGKILL)
         os.close(self.pipe)
 
+    def reap(self):
+        """Wait for the process that was killed, a child of this one."""
+        os.waitpid(self._pid, 0)
+
     def _finish(self):
         os.close(self.pipe)
         try:
@@ -188,6 +194,7 @@ class Child:
     pipe: int
     progress: int
     stacks: int
+    watchdog_s: float = WATCHDOG_S
 
     def counter(self):
         """The memory in which parent and child count what the child has done."""

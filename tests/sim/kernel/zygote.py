@@ -32,7 +32,8 @@ class Zygotes:
     key_of(seed): what the start of that history depends on
     body(key, number, branch): lives through the start, calls `branch()`, which returns in
         the process of a history, and goes on with that; number: of the start, for names
-    most: how many are kept; the one that was used the longest time ago is ended for another
+    most: how many are kept; the one that was used the longest time ago is ended for another,
+        and its histories with it, so that one runs at a time
     """
 
     def __init__(self, key_of, body, most=None):
@@ -49,7 +50,7 @@ class Zygotes:
             if len(self._made) == self._most:
                 self._made.pop(next(iter(self._made))).kill()
             body = functools.partial(self._body, key[0], next(self._numbers))
-            found = Zygote(body, perturbed, child.pipe)
+            found = Zygote(body, perturbed, child)
         # The one that was used last comes last.
         self._made[key] = found
         return found.fork(child)
@@ -65,18 +66,20 @@ class Zygotes:
 class Zygote:
     """A process that waits where the start of histories ends. body: called with `branch`
 
-    pipe: a descriptor that it must not keep open
+    child: the runner.Child for which it is made; it must not keep its pipe open
     """
 
-    def __init__(self, body, perturbed, pipe):
+    def __init__(self, body, perturbed, child):
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
         def live():
             self._socket.close()
-            os.close(pipe)
+            os.close(child.pipe)
             body(functools.partial(_branch, theirs))
 
-        self._history = runner.History(SEED, live, limit_s=LIMIT_S, perturbed=perturbed)
+        self._history = runner.History(
+            SEED, live, limit_s=LIMIT_S, perturbed=perturbed, watchdog_s=child.watchdog_s
+        )
         theirs.close()
         while not select.select([self._socket], [], [], runner.POLL_S)[0]:
             self._history.ended()
@@ -105,6 +108,7 @@ class Zygote:
         """End it, while its socket may be open in others, too."""
         self._socket.close()
         self._history.kill()
+        self._history.reap()
 
     def join(self):
         """Wait until it has ended; return its Outcome."""

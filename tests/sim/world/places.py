@@ -15,6 +15,8 @@ from nova_lite.cmd.cloud import setup
 
 ROOT = '/proc/self/cwd/cloud'
 MEMORY = '/dev/shm'
+# Several runs share it, each with some 30 MB.
+ENOUGH_BYTES = 1 << 30
 URLS = {'placement': 'http://placement.sim', 'simcloud': 'http://simcloud.sim'}
 OPTIONS = {
     'DEFAULT': {'rpc_response_timeout': 20},
@@ -37,9 +39,14 @@ LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
 
 
 def directory():
-    """A new directory for the files of histories, in memory where there is some."""
-    where = MEMORY if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) else None
+    """A new directory for the files of histories, in memory where there is enough."""
+    where = MEMORY if os.access(MEMORY, os.W_OK) and _free(MEMORY) >= ENOUGH_BYTES else None
     return tempfile.mkdtemp(prefix='nova-lite-sim-', dir=where)
+
+
+def _free(path):
+    found = os.statvfs(path)
+    return found.f_bavail * found.f_frsize
 
 
 def enter(path, source=None):
