@@ -52,8 +52,9 @@ class Plan:
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()
-    # Seconds after the last request by which all must be well.
-    settle_s: tuple = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 600.0, 1800.0)
+    # Seconds after the last request by which all must be well. What two audits of allocations
+    # find is given up, and by default there is one every half an hour.
+    settle_s: tuple = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 600.0, 1800.0, 4000.0, 4030.0)
 
     def moments(self, end):
         """The virtual times at which to look whether all is well."""
