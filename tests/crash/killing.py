@@ -50,8 +50,6 @@ class Outcome(typing.NamedTuple):
 class Killing:
     """Runs cases of one table. cloud: a CrashCloud with the two hosts that it needs."""
 
-    bound_s = BOUND_S
-
     def __init__(self, cloud, table):
         self.cloud = cloud
         self.stage = stage_module.Stage(cloud, table)
@@ -143,7 +141,7 @@ class Killing:
                 if seen is None or server.id in ended or not self._is_over(case, server, seen):
                     continue
                 seconds = runtime.monotonic() - since
-                late = f'took {seconds:.0f} s' if seconds > self.bound_s else None
+                late = f'took {seconds:.0f} s' if seconds > BOUND_S else None
                 ended[server.id] = (twice.get(server.id, late), seconds)
             runtime.sleep(0.1)
         return ended
