@@ -1,4 +1,4 @@
-"""Brokers and databases that are away for a minute."""
+"""Brokers and databases that do not answer for a minute."""
 
 from tests.functional_rabbit import test_outages
 
