@@ -21,7 +21,7 @@ def parser():
     )
     which = made.add_mutually_exclusive_group(required=True)
     which.add_argument('--seed', type=int, help='replay one history and print its log')
-    which.add_argument('--seeds', metavar='A-B', type=_range, help='run many histories')
+    which.add_argument('--seeds', metavar='A-B', type=seeds_of, help='run many histories')
     made.add_argument('--theme', help='of --seeds: only those of that theme')
     made.add_argument('--first', action='store_true', help='of --seeds: end at the first failure')
     made.add_argument('--jobs', type=int, default=1, help='histories at the same time')
@@ -42,7 +42,8 @@ def parser():
     return made
 
 
-def _range(text):
+def seeds_of(text):
+    """The seeds that A-B, or one number, stands for."""
     first, _, last = text.partition('-')
     return range(int(first), int(last or first) + 1)
 

@@ -5,12 +5,13 @@ same packages. Its log must be the same with all of them.
 """
 
 import argparse
-import os
 import re
 import subprocess
 import sys
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
+from tests.sim import command as command_line
+from tools import sample
+
 RESULT = re.compile(r'^seed \d+: (\w+); .* log (\w+)$', re.MULTILINE)
 
 
@@ -18,11 +19,10 @@ def main(argv=None):
     """Print what each interpreter made of each seed; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m tests.sim.versions', description=__doc__)
     parser.add_argument('interpreters', nargs='+', help='paths of other interpreters')
-    parser.add_argument('--seeds', default='1-20', help='A-B')
+    parser.add_argument('--seeds', default='1-20', type=command_line.seeds_of, help='A-B')
     args = parser.parse_args(argv)
-    first, _, last = args.seeds.partition('-')
     different = 0
-    for seed in range(int(first), int(last or first) + 1):
+    for seed in args.seeds:
         results = [_result(each, seed) for each in (sys.executable, *args.interpreters)]
         same = len({*results}) == 1
         different += not same
@@ -33,7 +33,7 @@ def main(argv=None):
 def _result(interpreter, seed):
     """('passed' or 'FAILED', beginning of the log's hash)"""
     command = [interpreter, '-m', 'tests.sim', '--seed', str(seed), '--quiet']
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, cwd=sample.TOP, stdout=subprocess.PIPE, text=True, check=False)
     found = RESULT.search(done.stdout)
     if found is None:
         raise RuntimeError('%s ended with %d: %s' % (command, done.returncode, done.stdout))

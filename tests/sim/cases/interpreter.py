@@ -10,7 +10,6 @@ import sys
 from tests.sim.world import places
 from tools import sample
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 SEED = 'NOVA_LITE_TEST_SEED'
 
 
@@ -45,7 +44,7 @@ class Interpreter:
         self._root = places.directory()
         self.process = subprocess.Popen(
             [sys.executable, '-m', 'tests.sim.cases', str(theirs), self._root],
-            cwd=TOP,
+            cwd=sample.TOP,
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
