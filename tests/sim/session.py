@@ -37,7 +37,7 @@ def _live(root, start, number, branch):
     size, options = start
     places.enter(os.path.join(root, f'start-{number}'))
     begun = beginning.Beginning(size, json.loads(options))
-    begun.branch(branch, lambda seed: os.path.join(root, str(seed)))
+    begun.world.branch(branch, lambda seed: os.path.join(root, str(seed)))
     path = os.getcwd()
     history.History(begun, themes.drawn(kernel.current().seed)).run()
     os.chdir(root)

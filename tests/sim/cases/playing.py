@@ -21,11 +21,9 @@ from testtools.testsuite import iterate_tests
 
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim import kernel
-from tests.sim.world import faults as faults_module
-from tests.sim.world import network as network_module
 from tests.sim.world import places
 from tests.sim.world import servers
-from tests.sim.world import sqlite
+from tests.sim.world import stage
 
 # Virtual seconds after which a test has no end.
 LIMIT_S = 1800
@@ -94,22 +92,15 @@ def _tests(module_name):
 def _live(root, key, number, branch):
     """Live through the start of tests, and in their processes through these."""
     _module, settings = key
-    start = os.path.join(root, f'start-{number}')
-    places.enter(start)
+    places.enter(os.path.join(root, f'start-{number}'))
     os.mkdir('cloud')
     tempfile.tempdir = places.ROOT
-    faults = faults_module.Faults()
-    network, disk = network_module.Network(faults), sqlite.Disk(faults)
-    network_module.install(network)
-    sqlite.install(disk)
-    servers.Servers(network).install()
+    world = stage.Stage()
+    world.install_machine()
+    servers.Servers(world.network).install()
     if settings is not None:
         cloud_fixture.hold(**json.loads(settings))
-    connections = disk.close_all()
-    branch()
-    places.enter(path_of(root, kernel.current().seed), start)
-    for connection in connections:
-        connection.reopen()
+    world.branch(branch, functools.partial(path_of, root))
     _play(find(kernel.current().seed))
 
 

@@ -1,7 +1,5 @@
 """The cloud with which histories begin: hosts registered, no server in it, daemons at rest."""
 
-import os
-
 from nova_lite.cmd.cloud import setup
 from tests.sim import kernel
 from tests.sim.world import cloud as cloud_module
@@ -34,18 +32,6 @@ class Beginning:
         with kernel.current().process('setup').entered():
             setup.hosts(places, self.cloud.conf('scheduler'))
         kernel.current().sleep(REST_S)
-
-    def branch(self, branch, path_of):
-        """Call `branch()` while no file is open; continue with a copy of the files.
-
-        path_of(seed): the directory for that
-        """
-        source = os.getcwd()
-        connections = self.world.disk.close_all()
-        branch()
-        places_module.enter(path_of(kernel.current().seed), source)
-        for connection in connections:
-            connection.reopen()
 
     def have(self, plan):
         """Let hosts behave and things fail as a plan says."""

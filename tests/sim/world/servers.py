@@ -5,7 +5,6 @@ import itertools
 from nova_lite.wsgi import server
 from tests.fixtures import ports
 from tests.sim import kernel
-from tests.sim.world import network as network_module
 
 FIRST_PORT = 40_000
 
@@ -45,8 +44,7 @@ class Listening:
 
     def start(self):
         """Answer from now on, by the process of the calling thread."""
-        served = network_module.Server(kernel.current().here, self._application)
-        self._network.servers[self._address] = served
+        self._network.serve(self._address, kernel.current().here, self._application)
 
     def stop(self):
         """Answer no more."""

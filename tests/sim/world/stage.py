@@ -1,14 +1,18 @@
 """What stands in for the machine: network, disk and buses, with their faults."""
 
+import os
+
 from oslo_messaging._drivers import amqpdriver
 from oslo_messaging._drivers import impl_rabbit
 
 from nova_lite.cmd import door
 from nova_lite.cmd.cloud import layout
 from nova_lite.rpc import transport
+from tests.sim import kernel
 from tests.sim.world import broker
 from tests.sim.world import faults as faults_module
 from tests.sim.world import network as network_module
+from tests.sim.world import places as places_module
 from tests.sim.world import sqlite
 
 # Seconds after which who waits for messages looks whether it is to stop.
@@ -23,10 +27,14 @@ class Stage:
         self.network = network_module.Network(self.faults)
         self.disk = sqlite.Disk(self.faults)
 
-    def install(self, places):
-        """Have this process use nothing else."""
+    def install_machine(self):
+        """Have this process use no other network and disk."""
         network_module.install(self.network)
         sqlite.install(self.disk)
+
+    def install(self, places):
+        """Have this process use nothing else."""
+        self.install_machine()
         names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
         broker.install([name.removeprefix(transport.EMBEDDED) for name in names], self.faults)
         door.server.InProcess = Closed
@@ -35,6 +43,18 @@ class Stage:
             lambda _self: POLL_S, lambda *_ignored: None
         )
         amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MIN = amqpdriver.ACK_REQUEUE_EVERY_SECONDS_MAX = POLL_S
+
+    def branch(self, branch, path_of):
+        """Call `branch()` while no file is open; continue with a copy of the files.
+
+        path_of(seed): the directory for that
+        """
+        source = os.getcwd()
+        connections = self.disk.close_all()
+        branch()
+        places_module.enter(path_of(kernel.current().seed), source)
+        for connection in connections:
+            connection.reopen()
 
 
 class Closed:
