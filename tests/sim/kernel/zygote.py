@@ -56,11 +56,9 @@ class Zygotes:
         return found.fork(child)
 
     def close(self):
-        """End the zygotes."""
-        for zygote in self._made.values():
-            zygote.close()
-        for zygote in self._made.values():
-            zygote.join()
+        """End the zygotes, whose histories have ended."""
+        while self._made:
+            self._made.popitem()[1].kill()
 
 
 class Zygote:
@@ -100,12 +98,8 @@ class Zygote:
             socket.send_fds(self._socket, [READY], descriptors)
             return int(self._receive())
 
-    def close(self):
-        """Let it end."""
-        self._socket.close()
-
     def kill(self):
-        """End it, while its socket may be open in others, too."""
+        """End it. Its socket may be open in others, so it would not notice that it is closed."""
         self._socket.close()
         self._history.kill()
         self._history.reap()

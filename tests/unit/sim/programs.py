@@ -304,8 +304,9 @@ def busy():
 
 
 def _begun(key, _number, branch):
-    """Start a thread that ticks, and continue as another history after three seconds."""
+    """Tick in a thread, log at length, and continue as another history after three seconds."""
     now = kernel.current()
+    now.log('long', 'x' * 500_000)
     ticks = []
 
     def tick():

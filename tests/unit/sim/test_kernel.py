@@ -7,6 +7,8 @@ import sys
 
 import testtools
 
+from tests.sim.kernel import runner
+
 ALL = 'uniform,sticky,pct'
 # Hashes of the logs of seed 11, chooser by chooser: the same in each version of Python and on
 # each machine. A change of the kernel that changes schedules changes them, and only that.
@@ -25,6 +27,8 @@ def histories(program, seeds='1', choosers='sticky', **options):
         capture_output=True,
         text=True,
         check=True,
+        # A start that is stuck is ended only then.
+        timeout=runner.WATCHDOG_S,
         env=dict(os.environ, PYTHONHASHSEED='0'),
     )
     return json.loads(done.stdout)
