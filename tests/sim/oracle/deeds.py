@@ -1,7 +1,8 @@
 """What was done to a server: what users asked for ends well, and only users ask.
 
 Read from the actions on record. What a fault met, or a refusal of its own, may fail. A
-request that was answered 409 has an action at most if this failed.
+request that was refused with a 4xx code has an action at most if this failed. Requests to
+remove one thing may fail when there were several.
 """
 
 import datetime
@@ -57,12 +58,21 @@ class Deeds:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked():
                 yield f'no user asked for it: {told}'
-            if action['message'] != 'Error' and action['request_id'] in self._ledger.conflicts:
-                yield f'answered 409, but it was done: {told}'
-            if action['action'] not in CERTAIN or action['message'] != 'Error':
+            code = self._ledger.refused.get(action['request_id'])
+            failed = action['message'] == 'Error'
+            if code is not None:
+                if not failed:
+                    yield f'answered {code}, but it was done: {told}'
                 continue
-            if not self._is_excused(message, [action]):
+            if failed and not self._may_fail(message, action):
                 yield f'failed without a fault: {told}: {message}'
+
+    def _may_fail(self, message, action):
+        return (
+            action['action'] not in CERTAIN
+            or action['request_id'] in self._ledger.rivals
+            or self._is_excused(message, [action])
+        )
 
     def _is_excused(self, message, actions):
         work = [

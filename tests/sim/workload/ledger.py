@@ -4,13 +4,14 @@ import collections
 
 from tests.sim import kernel
 
-CONFLICT = 409
+REFUSALS = range(400, 500)
 
 
 class Ledger:
     """counts: {what: {code: number}}; violations: [text, ...]
 
-    conflicts: {request id: what was asked for} of those that were answered 409
+    refused: {request id: code} of those that were answered so
+    rivals: {request id: path} of accepted requests to remove one and the same thing
     excuses: an oracle.excuses.Excuses
     """
 
@@ -20,7 +21,7 @@ class Ledger:
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
-        self.conflicts = {}
+        self.refused, self.rivals, self._removals = {}, {}, {}
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -31,11 +32,19 @@ class Ledger:
         """A client was answered; code 0: it was not. call: a caller.Call"""
         code = call.code
         self.counts[call.what][code] += 1
-        if code == CONFLICT:
-            self.conflicts[call.request_id] = call.what
+        if code in REFUSALS:
+            self.refused[call.request_id] = code
+        elif call.method == 'DELETE':
+            self._removal(call)
         if (code == 0 or code >= 500) and not self.excuses.of_call(call):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
+
+    def _removal(self, call):
+        path = call.url.partition('.sim')[2]
+        first = self._removals.setdefault(path, call.request_id)
+        if first != call.request_id:
+            self.rivals.update({first: path, call.request_id: path})
 
     def accepted(self, uuid, name):
         """A server was accepted."""

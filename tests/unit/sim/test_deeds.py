@@ -6,32 +6,46 @@ import testtools
 
 from tests.sim.oracle import deeds
 from tests.sim.oracle import excuses
+from tests.sim.workload import caller
 from tests.sim.workload import ledger
 
 SERVER = {'id': 'uuid', 'status': 'ACTIVE'}
 
 
-def findings(conflicts=(), **action):
-    """What is found of a server with one action."""
+def findings(refused=(), removals=(), **action):
+    """What is found of a server with one action. removals: ids of requests to remove one thing"""
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None, **action}
     book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
-    book.conflicts.update(conflicts)
-    caller = types.SimpleNamespace(send=lambda *_args: (200, {'instanceActions': [done]}))
-    return list(deeds.Deeds(caller, book).findings(SERVER))
+    book.refused.update(refused)
+    for each in removals:
+        url = 'http://api-1.sim/servers/uuid/os-interface/port'
+        call = caller.Call('client', 'detach', 'DELETE', url, 0, request_id=each, code=202)
+        book.answered(call, '')
+    asking = types.SimpleNamespace(send=lambda *_args: (200, {'instanceActions': [done]}))
+    return list(deeds.Deeds(asking, book).findings(SERVER))
 
 
 class DeedsTestCase(testtools.TestCase):
     def test_what_a_user_asked_for_is_well(self):
         self.assertEqual([], findings())
-        self.assertEqual([], findings(conflicts={'req-2': 'stop'}))
+        self.assertEqual([], findings(refused={'req-2': 409}))
 
     def test_what_no_user_asked_for(self):
         self.assertEqual(['no user asked for it: uuid stop req-1'], findings(user_id='admin'))
 
     def test_a_conflict_with_the_request_itself(self):
-        found = findings(conflicts={'req-1': 'stop'})
+        found = findings(refused={'req-1': 409})
         self.assertEqual(['answered 409, but it was done: uuid stop req-1'], found)
 
     def test_a_conflict_whose_action_failed(self):
-        found = findings(conflicts={'req-1': 'resize'}, action='resize', message='Error')
+        found = findings(refused={'req-1': 409}, action='resize', message='Error')
         self.assertEqual([], found)
+
+    def test_a_refused_request_whose_action_failed(self):
+        found = findings(refused={'req-1': 404}, action='detach_volume', message='Error')
+        self.assertEqual([], found)
+
+    def test_of_two_requests_to_remove_one_thing_either_may_fail(self):
+        deed = {'action': 'detach_interface', 'message': 'Error'}
+        self.assertEqual([], findings(removals=('req-1', 'req-2'), **deed))
+        self.assertEqual([], findings(removals=('req-2', 'req-1'), **deed))
