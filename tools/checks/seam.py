@@ -27,7 +27,12 @@ MODULES = frozenset(
     )
 )
 # The kernel of the simulation stands in for them; programs of its tests run on it.
-SEAM = ('nova_lite/runtime.py', 'tests/sim/kernel/', 'tests/unit/sim/programs.py')
+SEAM = (
+    'nova_lite/runtime.py',
+    'tests/sim/kernel/',
+    'tests/unit/sim/programs.py',
+    'tests/unit/sim/starts.py',
+)
 
 
 def check(source):

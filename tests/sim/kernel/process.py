@@ -25,6 +25,8 @@ class Process:
         self._booted_us = streams.derived(0, machine) % 10**12
         self.boot_id = '%08x-0000-4000-8000-000000000000' % (streams.derived(1, machine) >> 32)
         self._offset_us = self._drift_ppb = 0
+        # Since when its clocks drift as they do now, by the true time and by its own.
+        self._since_us = self._own_us = kernel.now_us()
         self.threads = []
         self.dead = self.frozen = False
         # Threads that would be ready if the process were not frozen.
@@ -34,13 +36,17 @@ class Process:
         self._kill_hooks = []
 
     def set_clock(self, offset=0.0, drift=0.0):
-        """Let the wall clock be `offset` seconds ahead and all clocks gain `drift` s a second."""
+        """Set the wall clock `offset` seconds ahead; all clocks gain `drift` s a second from now.
+
+        The time since boot keeps what it has gained.
+        """
+        self._since_us, self._own_us = self._kernel.now_us(), self._elapsed_us()
         self._drift_ppb = round(drift * BILLION)
-        self._offset_us = round(offset * 10**6)
+        self._offset_us = round(offset * 10**6) + self._since_us - self._own_us
 
     def _elapsed_us(self):
-        true = self._kernel.now_us()
-        return true + true * self._drift_ppb // BILLION
+        passed = self._kernel.now_us() - self._since_us
+        return self._own_us + passed + passed * self._drift_ppb // BILLION
 
     def wall_us(self):
         """Return the wall clock in microseconds since 1970."""

@@ -14,11 +14,9 @@ import dataclasses  # noqa: E402
 import datetime  # noqa: E402
 import json  # noqa: E402
 import logging  # noqa: E402
-import os  # noqa: E402
 import queue  # noqa: E402
 import random  # noqa: E402
 import secrets  # noqa: E402
-import sqlite3  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
 import time  # noqa: E402
@@ -26,16 +24,10 @@ import uuid  # noqa: E402
 
 from tests.sim import command  # noqa: E402
 from tests.sim import kernel  # noqa: E402
-from tests.sim.world import faults as faults_module  # noqa: E402
-from tests.sim.world import sqlite  # noqa: E402
+from tests.unit.sim import starts  # noqa: E402
 
-
-def _together(*functions):
-    running = [threading.Thread(target=function) for function in functions]
-    for thread in running:
-        thread.start()
-    for thread in running:
-        thread.join()
+together = starts.together
+begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
 
 
 def lost_update():
@@ -48,7 +40,7 @@ def lost_update():
         now.point('read', read)
         account['balance'] = read + 1
 
-    _together(add, add)
+    together(add, add)
     if account['balance'] != 2:
         now.fail('lost update')
 
@@ -62,7 +54,7 @@ def deadlock():
             pass
 
     for _ in range(20):
-        _together(lambda: take(first, second), lambda: take(second, first))
+        together(lambda: take(first, second), lambda: take(second, first))
 
 
 def library():
@@ -79,7 +71,7 @@ def library():
     timer.start()
     timer.join()
     barrier = threading.Barrier(3)
-    _together(barrier.wait, barrier.wait, barrier.wait)
+    together(barrier.wait, barrier.wait, barrier.wait)
     _log_conditions(log)
     _log_locals(log)
     log('threads', threading.active_count())
@@ -140,7 +132,7 @@ def _log_locals(log):
         log('local', getattr(here, 'name', None))
         here.name = 'second'
 
-    _together(other)
+    together(other)
     log('local', here.name)
 
 
@@ -152,7 +144,7 @@ def pools():
             for future in [pool.submit(time.sleep, 1) for _ in range(6)]:
                 future.result()
 
-    _together(*[submit] * 5)
+    together(*[submit] * 5)
 
 
 def chance():
@@ -239,6 +231,14 @@ def clocks():
         now.process('fast', drift=0.01).spawn(tell),
     ):
         thread.join()
+    late, began = now.process('late', drift=0.5), now.time()
+    with late.entered():
+        since = time.monotonic()
+        time.sleep(150)
+        late.set_clock(offset=7)
+        time.sleep(100)
+        gained = time.monotonic() - since - (now.time() - began)
+        now.log('late', (round(gained), round(time.time() - 1_800_000_000 - now.time())))
 
 
 def blocks():
@@ -300,66 +300,7 @@ def busy():
             with lock:
                 pass
 
-    _together(work, work, work, work)
-
-
-def _begun(key, _number, branch):
-    """Tick in a thread, log at length, and continue as another history after three seconds."""
-    now = kernel.current()
-    now.log('long', 'x' * 500_000)
-    ticks = []
-
-    def tick():
-        while True:
-            time.sleep(1)
-            ticks.append(now.time())
-            now.log('tick', (key, len(ticks), random.random()))
-
-    threading.Thread(target=tick, daemon=True).start()
-    time.sleep(3.5)
-    branch()
-    now.log('begun', (now.seed, len(ticks)))
-    _together(lambda: time.sleep(3), lambda: time.sleep(now.stream('mine').random()))
-    if now.seed == 13:
-        now.fail('unlucky')
-
-
-begun = kernel.Zygotes(lambda seed: seed % 2, _begun)
-one_kept = kernel.Zygotes(lambda seed: seed % 2, _begun, most=1)
-
-
-def _reopened(_key, _number, branch):
-    """Hibernate a connection, and use it in the process of a history."""
-    now = kernel.current()
-    disk = sqlite.Disk(faults_module.Faults())
-    sqlite.install(disk)
-    connection = sqlite3.connect(':memory:')
-    connection.isolation_level, connection.row_factory = None, sqlite3.Row
-    connection.execute('PRAGMA cache_size = -2000')
-    connection.create_function('twice', 1, lambda number: 2 * number, deterministic=True)
-    connections = disk.close_all()
-    branch()
-    for each in connections:
-        each.reopen()
-    row = connection.execute('SELECT twice(21) AS answer').fetchone()
-    size = connection.execute('PRAGMA cache_size').fetchone()[0]
-    now.log('reopened', (row['answer'], size, connection.isolation_level, connection.name))
-
-
-reopened = kernel.Zygotes(lambda _seed: None, _reopened)
-
-
-def _endless(_key, _number, branch):
-    """Run until the process is killed, after a start that was logged at length."""
-    kernel.current().log('long', 'x' * 500_000)
-    branch()
-    # In one piece, since another history does the same.
-    os.write(sys.stdout.fileno(), b'runs\n')
-    while True:
-        time.sleep(1)
-
-
-endless = kernel.Zygotes(lambda _seed: None, _endless)
+    together(work, work, work, work)
 
 
 def main(name, seeds, choosers, options):

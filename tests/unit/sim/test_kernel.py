@@ -150,6 +150,10 @@ class ProcessesTestCase(testtools.TestCase):
         self.assertTrue(found['ahead'].endswith(', 100.0)'), found)
         self.assertTrue(found['fast'].endswith(', 100.0)'), found)
 
+    def test_a_clock_that_is_set_keeps_the_time_since_boot(self):
+        (outcome,) = histories('clocks')
+        self.assertEqual(['(50, 7)'], details(outcome, 'late'))
+
 
 class RealBlockTestCase(testtools.TestCase):
     def test_what_blocks_in_c_is_killed_with_its_stack(self):
