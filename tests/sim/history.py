@@ -1,13 +1,17 @@
 """One history: a cloud, clients that race, a nemesis, and the account at the end."""
 
 from nova_lite import runtime
+from nova_lite.cmd.cloud import layout
 from tests.sim import kernel
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
-from tests.sim.oracle import groups
 from tests.sim.oracle import guests
+from tests.sim.oracle import limits
+from tests.sim.oracle import placing
+from tests.sim.oracle import watching
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import client as client_module
+from tests.sim.workload import isolation
 from tests.sim.workload import ledger as ledger_module
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import nemesis as nemesis_module
@@ -30,6 +34,9 @@ class History:
         self._begun.have(plan)
         self._watch(world.disk, cloud.places)
         ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals))
+        if plan.isolated:
+            isolation.prepare(caller_module.Caller(world.network, ledger, 'operator', _apis(plan)))
+            now.sleep(isolation.REUSE_S)
         now.sleep(now.stream('begin').uniform(*BEGIN_S))
         self._race(cloud, world, ledger, plan)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
@@ -38,9 +45,19 @@ class History:
 
     def _watch(self, disk, places):
         disk.watch(guests.Guests([places.guests_path(cell) for cell in places.cell_names]))
-        if self._plan.groups:
-            urls = [places.database_url(cell) for cell in places.cell_names]
-            disk.watch(groups.Groups([url.removeprefix('sqlite:///') for url in urls]))
+        for looks, names in self._rules(places):
+            paths = {name: _path(places, name) for name in names}
+            disk.watch(watching.Watch(paths, looks))
+
+    def _rules(self, places):
+        """Yield (rule, the names of the databases that it looks at)."""
+        plan, cells = self._plan, places.cell_names
+        if plan.groups:
+            yield placing.anti_affinity, cells
+        if plan.isolated:
+            yield placing.isolation(isolation.HOST, isolation.TRAIT), cells
+        if plan.quota:
+            yield limits.servers(plan.quota), (layout.API, *cells)
 
     def _race(self, cloud, world, ledger, plan):
         now = kernel.current()
@@ -57,6 +74,10 @@ class History:
         world.faults.quiet = True
         for thread in threads:
             thread.join()
+
+
+def _path(places, name):
+    return places.database_url(name).removeprefix('sqlite:///')
 
 
 def _apis(plan):

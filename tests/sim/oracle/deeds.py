@@ -34,6 +34,9 @@ CERTAIN = frozenset(
         'detach_interface',
     )
 )
+# What may take a server to another host than the one that was named for it.
+MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
+HOST = 'OS-EXT-SRV-ATTR:host'
 CLIENT = 'client'
 
 
@@ -54,6 +57,8 @@ class Deeds:
         message = server.get('fault', {}).get('message', '')
         if server['status'] == 'ERROR' and not self._is_excused(message, actions):
             yield f'unexplained ERROR: {server["id"]}: {message}'
+        if not self._is_where_requested(server, actions):
+            yield f'not where requested: {server["id"]}'
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked():
@@ -66,6 +71,11 @@ class Deeds:
                 continue
             if failed and not self._may_fail(message, action):
                 yield f'failed without a fault: {told}: {message}'
+
+    def _is_where_requested(self, server, actions):
+        host, wanted = server[HOST], self._ledger.requested.get(server['id'])
+        moved = any(action['action'] in MOVES for action in actions)
+        return None in (host, wanted) or host == wanted or moved
 
     def _may_fail(self, message, action):
         return (

@@ -72,6 +72,14 @@ class Ending:
                 yield f'undead server {uuid}'
         for server in found['servers']:
             yield from self._state(server)
+        yield from self._usage(len(listed))
+
+    def _usage(self, number):
+        """What counts for the quota is what there is."""
+        code, found = self._caller.send('limits', 'GET', '/limits')
+        used = found['limits']['absolute']['totalInstancesUsed'] if code == 200 else None
+        if used != number:
+            yield f'{number} servers, of which {used} count for the quota'
 
     def _state(self, server):
         told = f'{server["id"]} {server["status"]} {server["OS-EXT-STS:task_state"]}'

@@ -8,7 +8,7 @@ while it was under way. A server may be in ERROR when a fault met what was asked
 # the longest time of a call, and what is sent to it until it has its queues again.
 AFTERMATH_S = 30
 # What does no harm to a request.
-HARMLESS = ('clock leaps', 'power off')
+HARMLESS = ('clock', 'power off')
 INTERNAL_ERROR = 500
 
 
@@ -69,5 +69,5 @@ def _hurt(fault, request_id, begin, end):
     """Whether a fault met an action."""
     if request_id in fault.requests:
         return True
-    harms = fault.kind == 'nemesis' and not fault.fate.startswith('clock leaps')
+    harms = fault.kind == 'nemesis' and not fault.fate.startswith('clock')
     return harms and fault.overlaps(begin, end, AFTERMATH_S)

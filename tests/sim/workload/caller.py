@@ -16,8 +16,8 @@ HEADERS = {
     'X-Project-Id': PROJECT,
     'X-Roles': 'admin',
     'X-Auth-Token': f'client:{PROJECT}',
-    'OpenStack-API-Version': VERSION,
 }
+PLACEMENT = 'placement 1.39'
 LOST = 0
 REQUEST_ID = 'x-openstack-request-id'
 
@@ -45,18 +45,24 @@ class Caller:
 
     def send(self, what, method, path, body=None):
         """Send a compute request; (code, decoded answer). The code is LOST without one."""
-        return self._send(what, method, f'http://{self._rng.choice(self._apis)}/v2.1{path}', body)
+        url = f'http://{self._rng.choice(self._apis)}/v2.1{path}'
+        return self._send(what, method, url, body=body)
 
     def neighbour(self, what, method, path, body=None):
         """Send a request to the image, network or volume service; as `send`."""
-        return self._send(what, method, f'http://simcloud.sim{path}', body)
+        return self._send(what, method, f'http://simcloud.sim{path}', body=body)
 
-    def _send(self, what, method, url, body):
+    def placement(self, method, path, body=None):
+        """Send a request to the placement service; as `send`."""
+        url = f'http://placement.sim/placement{path}'
+        return self._send('placement', method, url, body=body, version=PLACEMENT)
+
+    def _send(self, what, method, url, *, body, version=VERSION):
         now = kernel.current()
         call = Call(self.who, what, method, url, now.time())
-        headers, content = HEADERS, None
+        headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
         if body is not None:
-            headers, content = {**HEADERS, 'Content-Type': 'application/json'}, json.dumps(body)
+            headers['Content-Type'], content = 'application/json', json.dumps(body)
         now.log(f'{self.who}: {what}', f'{method} {url.partition(".sim")[2]} {content or ""}')
         try:
             answer = self._network.exchange(method, url, headers, body=content, timeout_s=BOUND_S)

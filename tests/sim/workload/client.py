@@ -5,10 +5,9 @@ from tests.sim.workload import caller as caller_module
 
 # The chance to ask for something that the server's status does not allow.
 SENSELESS = 0.08
-FLAVORS = ('42', '1', '2')
 IMAGES = '/image/v2/images'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
-DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
+DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
 MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
 # Asked for only while the power of the server's host is known to be off.
 EVACUATE = ('evacuate',) * 4
@@ -136,7 +135,7 @@ class Client:
         server = {
             'name': f'{self._caller.who}-{self._made}',
             'imageRef': self._image,
-            'flavorRef': self._rng.choice(FLAVORS[1:]),
+            'flavorRef': self._rng.choice(self._plan.flavors),
             'networks': self._rng.choice(['none', networks]),
         }
         many = self._rng.random() < 0.15
@@ -151,6 +150,7 @@ class Client:
             body['os:scheduler_hints'] = {'group': self._group}
         if not many and self._rng.random() < self._plan.volumes:
             self._give_volume(server)
+        host = self._request_host(server) if self._rng.random() < self._plan.requested else None
         code, found = self._caller.send('create', 'POST', '/servers', body)
         if code != 202:
             return
@@ -158,9 +158,15 @@ class Client:
             path = f'/servers?reservation_id={found["reservation_id"]}'
             code, found = self._caller.send('list', 'GET', path)
             for each in found.get('servers', ()):
-                self._ledger.accepted(each['id'], each['name'])
+                self._ledger.accepted(each['id'], host)
         else:
-            self._ledger.accepted(found['server']['id'], server['name'])
+            self._ledger.accepted(found['server']['id'], host)
+
+    def _request_host(self, server):
+        """Name a host for it, or the one node of a host; the host."""
+        host = self._rng.choice(self._cloud.hosts)
+        server[self._rng.choice(('host', 'hypervisor_hostname'))] = host
+        return host
 
     def _give_volume(self, server):
         volume = self._make_volume()
@@ -182,7 +188,7 @@ class Client:
     # ---- actions with a body ----
 
     def _do_resize(self, server):
-        flavor = {'flavorRef': self._rng.choice(FLAVORS[1:])}
+        flavor = {'flavorRef': self._rng.choice(self._plan.flavors)}
         self._act(server, 'resize', 'resize', flavor)
 
     def _do_cross(self, server):
@@ -237,6 +243,27 @@ class Client:
         if attached:
             volume = self._rng.choice(attached)['volumeId']
             self._caller.send('detach volume', 'DELETE', f'{path}/{volume}')
+
+    def _do_swap(self, server):
+        path = f'/servers/{server["id"]}/os-volume_attachments'
+        _code, found = self._caller.send('list volumes', 'GET', path)
+        attached = found.get('volumeAttachments', ())
+        new = self._make_volume() if attached else None
+        if new is None:
+            return
+        old = self._rng.choice(attached)['volumeId']
+        if self._migrating(old, 'migrating') != 202:
+            return
+        body = {'volumeAttachment': {'volumeId': new}}
+        code, _found = self._caller.send('swap', 'PUT', f'{path}/{old}', body)
+        if code != 202:
+            self._migrating(old, 'none')
+
+    def _migrating(self, volume, status):
+        """Have the volume service say so of a volume, as it does before it asks for a swap."""
+        path = f'/volume/v3/{caller_module.PROJECT}/volumes/{volume}/action'
+        body = {'os-reset_status': {'migration_status': status}}
+        return self._caller.neighbour('migrate volume', 'POST', path, body)[0]
 
     def _do_attach_interface(self, server):
         body = {'interfaceAttachment': {'net_id': self._network}}

@@ -12,6 +12,7 @@ class Ledger:
 
     refused: {request id: code} of those that were answered so
     rivals: {request id: path} of accepted requests to remove one and the same thing
+    requested: {id of a server: host that was named for it}
     excuses: an oracle.excuses.Excuses
     """
 
@@ -21,7 +22,7 @@ class Ledger:
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
-        self.refused, self.rivals, self._removals = {}, {}, {}
+        self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -46,9 +47,11 @@ class Ledger:
         if first != call.request_id:
             self.rivals.update({first: path, call.request_id: path})
 
-    def accepted(self, uuid, name):
-        """A server was accepted."""
-        self._accepted.setdefault(uuid, name)
+    def accepted(self, uuid, host=None):
+        """A server was accepted. host: on which it is to be built"""
+        self._accepted.setdefault(uuid, True)
+        if host:
+            self.requested[uuid] = host
 
     def ending(self, uuid):
         """Somebody is about to ask that a server be deleted."""

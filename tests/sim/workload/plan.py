@@ -3,8 +3,10 @@
 import dataclasses
 
 from tests.sim.workload import client
+from tests.sim.workload import isolation
 from tests.sim.world import places
 
+FLAVORS = ('1', '2')
 # Kinds of faults, and what may befall one thing of a kind.
 FATES = {
     'commit': ('lost before', 'lost after', 'conflict', 'busy', 'read-only', 'killed after'),
@@ -20,12 +22,16 @@ class Plan:
     """operations: names; profile: of the hosts, as YAML; rates: see faults.Faults
 
     kills, freezes, leaps, hosts_off, outages: how many; outages are of neighbours
+    drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
     victims: how the names of those begin who are killed and frozen
     creates, deletes: the chances that the next operation creates a server, while there are
         fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
         a volume that there is already
+    requested: the share of new servers for which a host is named
+    quota: how many servers there may be; None when the limit is out of reach
+    isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     off_s: for how many seconds the power of a host is off
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -39,6 +45,7 @@ class Plan:
     kills: int = 0
     freezes: int = 0
     leaps: int = 0
+    drift: float = 0.0
     hosts_off: int = 0
     outages: int = 0
     ambush: bool = False
@@ -49,12 +56,20 @@ class Plan:
     deletes: float = 0.08
     groups: float = 0.0
     volumes: float = 0.0
+    requested: float = 0.0
+    quota: int | None = None
+    isolated: bool = False
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()
     # Seconds after the last request by which all must be well. What two audits of allocations
     # find is given up, and by default there is one every half an hour.
     settle_s: tuple = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 600.0, 1800.0, 4000.0, 4030.0)
+
+    @property
+    def flavors(self):
+        """Ids of those that servers have."""
+        return (*FLAVORS, isolation.FLAVOR) if self.isolated else FLAVORS
 
     def moments(self, end):
         """The virtual times at which to look whether all is well."""

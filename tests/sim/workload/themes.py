@@ -44,7 +44,7 @@ failures:
 """
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
-DEVICES = ('attach_volume', 'detach_volume', 'attach_interface', 'detach_interface')
+DEVICES = client.DEVICES
 
 
 def of_seed(seed):
@@ -190,14 +190,15 @@ def _deaths(rng):
 
 
 def _clocks(rng):
-    """Clocks that leap, while servers move; nothing else goes wrong."""
+    """Clocks that leap or drift, while servers move; nothing else goes wrong."""
     return plan.Plan(
         clients=2,
         servers=3,
         minutes=0.5,
         pause_s=1.0,
         operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
-        leaps=3,
+        leaps=rng.choice((0, 3)),
+        drift=rng.choice((0.0, 0.02, 0.2)),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=5, more=''),
         settle_s=(30.0, 60.0, 150.0, 180.0, 240.0),
@@ -255,6 +256,46 @@ def _evacuations(rng):
     )
 
 
+def _places(rng):
+    """Hosts that are named for servers, and one that is isolated, while servers move."""
+    return plan.Plan(
+        clients=2,
+        servers=4,
+        minutes=0.4,
+        pause_s=1.0,
+        creates=0.6,
+        operations=frozenset((*MOVES, 'cross', *rng.choice(((), SHELVES)))),
+        requested=rng.choice((0.0, 0.5)),
+        isolated=True,
+        rates=rng.choice(({}, {'call': dict.fromkeys(('twice', 'late'), 0.01)})),
+        options=places.merged(HASTY, {'scheduler': {'enable_isolated_aggregate_filtering': True}}),
+        profile=rng.choice((SLOW, REFUSING)).format(
+            seed=rng.randrange(1000), high=3, more='', share=0.3
+        ),
+        refusals=('No valid host', 'Exceeded maximum number of retries', 'Build of instance'),
+    )
+
+
+def _quota(rng):
+    """A quota that racing clients reach again and again."""
+    most = rng.choice((2, 3))
+    return plan.Plan(
+        clients=3,
+        servers=most + 2,
+        minutes=0.25,
+        pause_s=0.5,
+        creates=0.5,
+        deletes=0.5,
+        operations=frozenset(('delete', *rng.choice(((), SHELVES)))),
+        quota=most,
+        kills=rng.choice((0, 2)),
+        ambush=True,
+        victims=('api', 'super', 'scheduler'),
+        options=places.merged(HASTY, {'quota': {'instances': most}}),
+        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.1, 3)), more=''),
+    )
+
+
 # {name: (how many of so many seeds have it, size, how its plan is drawn)}
 THEMES = {
     'mixed': (4, places.LARGE, _mixed),
@@ -268,4 +309,6 @@ THEMES = {
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),
     'evacuations': (1, places.SMALL, _evacuations),
+    'places': (1, places.SMALL, _places),
+    'quota': (1, places.SMALL, _quota),
 }

@@ -30,6 +30,8 @@ class Nemesis:
     def run(self, until):
         """Do all harm until a virtual time, spread evenly, and mend it."""
         now = kernel.current()
+        if self._plan.drift:
+            self._let_drift()
         for moment, name, act in self._drawn(now.time(), until):
             now.sleep(max(0.0, moment - now.time()))
             if self._stream.happens(1, name):
@@ -132,6 +134,13 @@ class Nemesis:
             self._cloud.processes[name].set_clock(offset=seconds)
 
         return act
+
+    def _let_drift(self):
+        for name, process in self._cloud.processes.items():
+            if not name.startswith('compute'):
+                drift = self._stream.uniform(-self._plan.drift, self._plan.drift)
+                self._faults.note('nemesis', f'clock drifts by {drift:.3f}', name, process=name)
+                process.set_clock(drift=drift)
 
     def _off(self):
         places = self._cloud.places

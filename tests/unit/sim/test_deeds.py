@@ -9,13 +9,17 @@ from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
 
-SERVER = {'id': 'uuid', 'status': 'ACTIVE'}
+SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
-def findings(refused=(), removals=(), **action):
-    """What is found of a server with one action. removals: ids of requests to remove one thing"""
+def findings(refused=(), removals=(), host=None, **action):
+    """What is found of a server with one action.
+
+    removals: ids of requests to remove one thing; host: the one that was asked for
+    """
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None, **action}
     book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+    book.accepted('uuid', host)
     book.refused.update(refused)
     for each in removals:
         url = 'http://api-1.sim/servers/uuid/os-interface/port'
@@ -49,3 +53,8 @@ class DeedsTestCase(testtools.TestCase):
         deed = {'action': 'detach_interface', 'message': 'Error'}
         self.assertEqual([], findings(removals=('req-1', 'req-2'), **deed))
         self.assertEqual([], findings(removals=('req-2', 'req-1'), **deed))
+
+    def test_a_server_is_on_the_host_that_was_asked_for_until_it_moves(self):
+        self.assertEqual([], findings(host='host1'))
+        self.assertEqual(['not where requested: uuid'], findings(host='host2'))
+        self.assertEqual([], findings(host='host2', action='migrate'))

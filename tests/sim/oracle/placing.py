@@ -1,0 +1,36 @@
+"""Rules of placing, asked after each commit of a cell: anti-affinity and isolated aggregates.
+
+Every server group of the workload is of that policy. A server that is being built, or that
+could not be, is not on its host yet.
+"""
+
+import json
+
+THERE = "host IS NOT NULL AND deleted = 0 AND vm_state NOT IN ('building', 'error')"
+SHARED = f"""
+    SELECT group_uuid, host, COUNT(*) FROM instances
+    WHERE group_uuid IS NOT NULL AND {THERE}
+    GROUP BY group_uuid, host HAVING COUNT(*) > 1
+"""
+ON_HOST = f'SELECT uuid, flavor FROM instances WHERE host = ? AND {THERE}'
+
+
+def anti_affinity(cells):
+    """No two members of a group on one host."""
+    for connection in cells.values():
+        for group, host, number in connection.execute(SHARED):
+            return f'{number} members of anti-affinity group {group} on {host}'
+    return None
+
+
+def isolation(host, trait):
+    """A rule: on `host` are only servers whose flavors ask for a trait."""
+
+    def look(cells):
+        for connection in cells.values():
+            for uuid, flavor in connection.execute(ON_HOST, [host]):
+                if json.loads(flavor)['extra_specs'].get(f'trait:{trait}') != 'required':
+                    return f'{uuid} is on {host}, which is isolated for {trait}'
+        return None
+
+    return look

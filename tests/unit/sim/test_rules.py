@@ -1,0 +1,73 @@
+"""The rules that are asked after each commit, on databases with a few rows."""
+
+import json
+import sqlite3
+
+import testtools
+
+from tests.sim.oracle import limits
+from tests.sim.oracle import placing
+
+TRAIT = 'CUSTOM_LICENSED'
+
+
+def cell(*servers):
+    """The database of a cell. servers: (uuid, host, group, traits required, deleted, vm_state)"""
+    connection = sqlite3.connect(':memory:')
+    connection.execute('CREATE TABLE instances (uuid, host, group_uuid, flavor, deleted, vm_state)')
+    for uuid, host, group, traits, deleted, state in servers:
+        flavor = {'extra_specs': {f'trait:{trait}': 'required' for trait in traits}}
+        connection.execute(
+            'INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?)',
+            [uuid, host, group, json.dumps(flavor), deleted, state],
+        )
+    return connection
+
+
+def api(accepted=(), leaving=()):
+    """The API database with build requests, (uuid, withdrawn), and servers that are deleted."""
+    connection = sqlite3.connect(':memory:')
+    connection.execute('CREATE TABLE build_requests (instance_uuid, withdrawn)')
+    connection.execute('CREATE TABLE instance_mappings (instance_uuid, queued_for_delete)')
+    connection.executemany('INSERT INTO build_requests VALUES (?, ?)', accepted)
+    connection.executemany('INSERT INTO instance_mappings VALUES (?, 1)', [[u] for u in leaving])
+    return connection
+
+
+class RulesTestCase(testtools.TestCase):
+    def test_members_of_a_group_are_apart(self):
+        one = ('a', 'host1', 'group', (), 0, 'active')
+        other = ('b', 'host1', 'group', (), 0, 'active')
+        self.assertIsNone(placing.anti_affinity({'cell1': cell(one), 'cell2': cell(other)}))
+        for passing in (
+            ('b', 'host2', 'group', (), 0, 'active'),
+            ('b', 'host1', 'other', (), 0, 'active'),
+            ('b', 'host1', 'group', (), 1, 'active'),
+            ('b', 'host1', 'group', (), 0, 'building'),
+        ):
+            self.assertIsNone(placing.anti_affinity({'cell1': cell(one, passing)}))
+        found = placing.anti_affinity({'cell1': cell(one, other)})
+        self.assertEqual('2 members of anti-affinity group group on host1', found)
+
+    def test_an_isolated_host_takes_who_asks_for_its_trait(self):
+        look = placing.isolation('host1', TRAIT)
+        passing = [
+            ('a', 'host1', None, (TRAIT,), 0, 'active'),
+            ('b', 'host2', None, (), 0, 'active'),
+            ('c', 'host1', None, (), 0, 'error'),
+        ]
+        self.assertIsNone(look({'cell1': cell(*passing)}))
+        found = look({'cell1': cell(*passing, ('d', 'host1', None, ('OTHER',), 0, 'active'))})
+        self.assertEqual(f'd is on host1, which is isolated for {TRAIT}', found)
+
+    def test_a_project_has_no_more_than_its_quota(self):
+        look = limits.servers(2)
+        there = [(name, 'host1', None, (), 0, 'active') for name in 'ab']
+        gone = ('c', 'host1', None, (), 1, 'active')
+        # A server is in both databases while it is handed over.
+        accepted = [('b', 0), ('d', 1)]
+        self.assertIsNone(look({'api': api(accepted), 'cell1': cell(*there, gone)}))
+        found = look({'api': api([('d', 0)]), 'cell1': cell(*there)})
+        self.assertEqual('3 servers with a quota of 2', found)
+        leaving = {'api': api([('d', 0)], leaving='a'), 'cell1': cell(*there)}
+        self.assertIsNone(look(leaving))
