@@ -1,4 +1,4 @@
-"""Run tox environments one after the other in this virtual environment; print their sum.
+"""Run tox environments in this virtual environment; print their sum.
 
 tox.ini says what each does; tox-current-env lets them share the interpreter
 that runs this, since one installation serves them all. The last line reads
@@ -13,13 +13,16 @@ the test, so it counts as failed.
 
 Tests wait for a good part of their time, so three run at once on two cores; of those
 with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
-NOVA_LITE_TEST_CLOUDS say otherwise. tools/sample.py says which cases of the tables of
-faults run; the first line reads how to run the same cases again.
+NOVA_LITE_TEST_CLOUDS say otherwise. Environments that only compute (BESIDE) run at the
+lowest priority beside the others, one after the other, and use what these leave of the
+processors. tools/sample.py says which cases of the tables of faults run; the first line
+reads how to run the same cases again.
 """
 
 import argparse
 import collections
 import configparser
+import functools
 import os
 import re
 import signal
@@ -27,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 
+from nova_lite import runtime
 from tools import durations
 from tools import sample
 
@@ -42,6 +46,9 @@ LAST_LINES = 20
 # So many tests pass between two signs of life.
 PROGRESS = 100
 LIMIT_S = 85 * 60
+# What has no bounds of real time, so that it may run slowly.
+BESIDE = ('pep8', 'mypy', 'docs', 'sim')
+LOWEST_PRIORITY = 19
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
@@ -54,28 +61,73 @@ def _environments():
     return parser['tox']['envlist'].replace('\n', ',').split(',')
 
 
-def _run(name, work_dir):
-    """Run one environment, passing on what matters; (exit code, {total: count}, failures)."""
-    command = [sys.executable, '-m', 'tox', '--current-env', '-q', '--workdir', work_dir]
-    process = subprocess.Popen(
-        [*command, '-e', name],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors='replace',
-        start_new_session=True,
-    )
-    _end_with_time(process)
-    try:
-        with open(os.path.join(LOG_DIR, f'{name}.log'), 'w', 1, 'utf-8') as file:
-            totals, failures = follow(process.stdout, file)
-        return process.wait(), totals, failures
-    finally:
-        _end(process)
+class Runs:
+    """Runs environments, in two rows beside each other when there are such as run beside.
+
+    outcomes: {environment: (exit code, {total: count}, Failures)} of those that have ended
+    """
+
+    def __init__(self, names, work_dir):
+        self._work_dir = work_dir
+        beside = [name for name in names if name in BESIDE]
+        others = [name for name in names if name not in BESIDE]
+        self._rows = [row for row in (others, beside) if row]
+        self._names = names
+        self._running = []
+        self._is_over = False
+        self.outcomes = {}
+
+    def run(self):
+        """Run all; what has not ended when `end` is called has failed."""
+        threads = [runtime.spawn(self._run_row, row) for row in self._rows]
+        for thread in threads:
+            thread.join()
+
+    def end(self, *_signal):
+        """Kill what runs, and start nothing more."""
+        print('\nThe time is up.', flush=True)
+        self._is_over = True
+        for process in self._running:
+            _end(process)
+
+    def _run_row(self, names):
+        for name in names:
+            self.outcomes[name] = (1, {}, Failures()) if self._is_over else self._run(name)
+
+    def _run(self, name):
+        say = functools.partial(_say, f'{name}: ' if len(self._rows) > 1 else '')
+        print('\n== %s (of %d)' % (name, len(self._names)), flush=True)
+        lowered = ['nice', '-n', str(LOWEST_PRIORITY)] if self._is_beside(name) else []
+        tox = [sys.executable, '-m', 'tox', '--current-env', '-q', '-e', name]
+        # In the same session: Linux compares priorities only within one.
+        process = subprocess.Popen(
+            [*lowered, *tox, '--workdir', os.path.join(self._work_dir, name)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors='replace',
+            process_group=0,
+        )
+        self._running.append(process)
+        if self._is_over:
+            _end(process)
+        try:
+            with open(os.path.join(LOG_DIR, f'{name}.log'), 'w', 1, 'utf-8') as file:
+                totals, failures = follow(process.stdout, file, say)
+            return process.wait(), totals, failures
+        finally:
+            _end(process)
+
+    def _is_beside(self, name):
+        return len(self._rows) > 1 and name in BESIDE
 
 
-def follow(output, log):
-    """Keep all lines in the log and print all but the tests that pass; (totals, failures)."""
+def _say(prefix, line):
+    print(f'{prefix}{line}', flush=True)
+
+
+def follow(output, log, say):
+    """Keep all lines in the log and `say` all but the tests that pass; (totals, failures)."""
     totals, failures, passed = {}, Failures(), 0
     last = collections.deque(maxlen=LAST_LINES)
     for line in output:
@@ -89,11 +141,12 @@ def follow(output, log):
         if test and test['result'] == 'ok':
             passed += 1
             if passed % PROGRESS == 0:
-                print(f'{passed} tests passed', flush=True)
+                say(f'{passed} tests passed')
         else:
-            print(text, flush=True)
+            say(text)
     if passed and not totals:
-        print('It ended amid the tests, after:', *last, sep='\n', flush=True)
+        for line in ('It ended amid the tests, after:', *last):
+            say(line)
     return totals, failures
 
 
@@ -141,17 +194,6 @@ class Failures:
             print(f'FAILED {name}', *lines, '', sep='\n')
 
 
-def _end_with_time(process):
-    def out_of_time(*_):
-        print('\nThe time is up.', flush=True)
-        _end(process)
-
-    signal.signal(signal.SIGALRM, out_of_time)
-    left, _interval = signal.getitimer(signal.ITIMER_REAL)
-    if not left:
-        out_of_time()
-
-
 def _end(process):
     """Kill the process and its children, unless it has ended."""
     if process.poll() is None:
@@ -180,16 +222,15 @@ def main():
     print('Sample of the tables of faults: %s' % sample.replay(), flush=True)
     os.makedirs(LOG_DIR, exist_ok=True)
     durations.load()
-    signal.alarm(LIMIT_S)
-    results, all_failures = {}, []
     with tempfile.TemporaryDirectory() as work_dir:
-        for number, name in enumerate(names, 1):
-            print('\n== %s (%d of %d)' % (name, number, len(names)), flush=True)
-            code, totals, failures = _run(name, work_dir)
-            results[name] = judge(code, totals)
-            all_failures.append(failures)
-    for failures in all_failures:
+        runs = Runs(names, work_dir)
+        signal.signal(signal.SIGALRM, runs.end)
+        signal.alarm(LIMIT_S)
+        runs.run()
+    outcomes = {name: runs.outcomes[name] for name in names}
+    for _code, _totals, failures in outcomes.values():
         failures.show()
+    results = {name: judge(code, totals) for name, (code, totals, _) in outcomes.items()}
     return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
 
 

@@ -73,37 +73,38 @@ ended with status -9
 """
 
 
+def _follow(lines):
+    """(totals, failures, what the log has, what is said) of these lines."""
+    log, said = io.StringIO(), []
+    totals, failures = run_tests.follow(lines, log, said.append)
+    return totals, failures, log.getvalue(), said
+
+
 class TestFollow(testtools.TestCase):
     def test_tests_that_pass_are_only_counted(self):
         good = ['{0} tests.a.b [0.1s] ... ok\n'] * run_tests.PROGRESS
         rest = ['{1} tests.a.c [0.1s] ... FAILED\n', '\n', ' - Passed: 100\n', ' - Failed: 1\n']
-        log, printed = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            totals, failures = run_tests.follow(good + rest, log)
-        self.assertEqual(''.join(good + rest), log.getvalue())
-        self.assertEqual('100 tests passed\n' + ''.join(rest), printed.getvalue())
+        totals, failures, log, said = _follow(good + rest)
+        self.assertEqual(''.join(good + rest), log)
+        self.assertEqual(['100 tests passed', *(line.rstrip() for line in rest)], said)
         self.assertEqual({'Passed': 100, 'Failed': 1}, totals)
         self.assertEqual(['tests.a.c'], list(failures.tracebacks))
 
     def test_histories_count_as_tests(self):
-        printed = io.StringIO()
-        line = '198 histories passed, 2 failed; median 0.5 virtual minutes a CPU second\n'
-        with contextlib.redirect_stdout(printed):
-            totals, _failures = run_tests.follow([line], io.StringIO())
+        line = '198 histories passed, 2 failed; median 0.5 virtual minutes a CPU second'
+        totals, _failures, _log, said = _follow([line])
         self.assertEqual((198, 2, 0), run_tests.judge(1, totals))
-        self.assertEqual(line, printed.getvalue())
+        self.assertEqual([line], said)
 
     def test_what_came_before_a_sudden_end_is_shown(self):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            run_tests.follow(['{0} tests.a.b [0.1s] ... ok\n'], io.StringIO())
-        self.assertIn('tests.a.b', printed.getvalue())
+        _totals, _failures, _log, said = _follow(['{0} tests.a.b [0.1s] ... ok\n'])
+        self.assertIn('tests.a.b', said[-1])
 
 
 class TestMain(testtools.TestCase):
-    """With a tox that fails the first time it runs an environment and then passes."""
+    """With a tox that stands in for the real one."""
 
-    TOX = """\
+    FAILS_FIRST = """\
 import pathlib
 runs = pathlib.Path('runs')
 first = not runs.exists()
@@ -113,23 +114,48 @@ print(' - Passed: 0' if first else ' - Passed: 1')
 print(' - Failed: 1' if first else ' - Failed: 0')
 raise SystemExit(int(first))
 """
+    PRIORITY = "import os\nprint('nice', os.nice(0))\n"
+    OUT_OF_TIME = """\
+import os, signal
+os.kill(os.getppid(), signal.SIGALRM)
+signal.pause()
+"""
 
-    def test_a_test_that_fails_is_not_repeated(self):
-        work = self.useFixture(fixtures.TempDir()).path
-        with open(os.path.join(work, 'tox.py'), 'w') as file:
-            file.write(self.TOX)
+    def run_with(self, tox, *environments):
+        """The exit code and the lines printed of a run in a directory of its own."""
+        self.work = self.useFixture(fixtures.TempDir()).path
+        with open(os.path.join(self.work, 'tox.py'), 'w') as file:
+            file.write(tox)
         runner = subprocess.run(
-            [sys.executable, '-m', 'tools.run_tests', 'functional'],
-            cwd=work,
+            [sys.executable, '-m', 'tools.run_tests', *environments],
+            cwd=self.work,
             env={**os.environ, 'PYTHONPATH': sample.TOP, 'CI': ''},
             stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
-        self.assertEqual(1, runner.returncode, runner.stdout)
-        self.assertEqual('0 passed, 1 failed', runner.stdout.splitlines()[-1])
-        with open(os.path.join(work, 'runs')) as file:
+        return runner.returncode, runner.stdout.splitlines()
+
+    def test_a_test_that_fails_is_not_repeated(self):
+        code, printed = self.run_with(self.FAILS_FIRST, 'functional')
+        self.assertEqual(1, code, printed)
+        self.assertEqual('0 passed, 1 failed', printed[-1])
+        with open(os.path.join(self.work, 'runs')) as file:
             self.assertEqual('x', file.read())
+
+    def test_histories_leave_the_processors_to_others(self):
+        code, printed = self.run_with(self.PRIORITY, 'functional', 'sim')
+        self.assertEqual((0, '2 passed, 0 failed'), (code, printed[-1]))
+        self.assertIn(f'functional: nice {os.nice(0)}', printed)
+        self.assertIn(f'sim: nice {run_tests.LOWEST_PRIORITY}', printed)
+
+    def test_alone_they_have_the_priority_of_the_run(self):
+        _code, printed = self.run_with(self.PRIORITY, 'sim')
+        self.assertIn(f'nice {os.nice(0)}', printed)
+
+    def test_what_has_not_ended_in_time_has_failed(self):
+        code, printed = self.run_with(self.OUT_OF_TIME, 'functional', 'unit')
+        self.assertEqual((1, '0 passed, 2 failed'), (code, printed[-1]), printed)
 
 
 class TestFailures(testtools.TestCase):
