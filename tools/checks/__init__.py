@@ -5,7 +5,20 @@ A check is a function that takes a Source and yields Problems.
 
 import ast
 import dataclasses
+import functools
 import pathlib
+
+LOOKED_AT = frozenset(
+    (
+        ast.AsyncFunctionDef,
+        ast.Call,
+        ast.ExceptHandler,
+        ast.FunctionDef,
+        ast.Import,
+        ast.ImportFrom,
+        ast.Raise,
+    )
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,10 +45,12 @@ class Source:
     def is_python(self):
         return self.path.endswith('.py')
 
-    @property
-    def tree(self):
-        """The syntax tree; only for Python files."""
-        return ast.parse(self.text, self.path)
+    @functools.cached_property
+    def statements(self):
+        """The nodes of the syntax tree that a check looks at; only for Python files."""
+        return [
+            node for node in ast.walk(ast.parse(self.text, self.path)) if type(node) in LOOKED_AT
+        ]
 
 
 def read(path):

@@ -32,7 +32,7 @@ def check(source):
         return
     if source.path.rpartition('/')[2] in VAGUE_FILES:
         yield checks.Problem(source.path, 1, 'a file is named after what it owns')
-    for node in ast.walk(source.tree):
+    for node in source.statements:
         text = _judge(source.path, node)
         if text:
             yield checks.Problem(source.path, node.lineno, text)

@@ -39,7 +39,7 @@ def check(source):
     """Yield a problem for each import of these modules, in functions and by name too."""
     if not source.is_python or source.path.startswith(SEAM):
         return
-    for node in ast.walk(source.tree):
+    for node in source.statements:
         for name in sorted(_imported(node) & MODULES):
             yield checks.Problem(source.path, node.lineno, 'ask nova_lite.runtime, not %s' % name)
 

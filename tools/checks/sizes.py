@@ -25,7 +25,7 @@ def check(source):
         yield checks.Problem(
             source.path, limit + 1, '%d lines, more than %d' % (len(source.lines), limit)
         )
-    for node in ast.walk(source.tree):
+    for node in source.statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _check_function(source.path, node)
 

@@ -1,12 +1,16 @@
 """The house rules find what they are for and nothing else."""
 
+import contextlib
+import io
 import textwrap
 
+import fixtures
 import testtools
 
 from tools import checks
 from tools.checks import commit_message
 from tools.checks import constructs
+from tools.checks import hacking_rules
 from tools.checks import places
 from tools.checks import seam
 from tools.checks import sizes
@@ -109,6 +113,42 @@ class TestSeam(testtools.TestCase):
     def test_who_may(self):
         for path in ('nova_lite/runtime.py', 'tests/sim/kernel/locks.py'):
             self.assertEqual([], _texts(seam.check, 'import threading, time', path))
+
+
+class TestHacking(testtools.TestCase):
+    BAD = """\
+# vim: tabstop=4
+class A:
+    def f(self):
+        try:
+            g()
+        except:
+            pass
+        self.assertEqual(None, 1)
+        self.assertTrue(isinstance(1, int))
+        self.assertRaises(Exception, g)
+        return '%(a)s' % locals()
+
+    def g(self):
+        \""" Starts with a space.\"""
+"""
+
+    def found(self, text):
+        """The rules that a file breaks."""
+        path = f'{self.useFixture(fixtures.TempDir()).path}/file.py'
+        with open(path, 'w') as file:
+            file.write(text)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            hacking_rules.style().check_files([path])
+        return [line.split()[1] for line in printed.getvalue().splitlines()]
+
+    def test_what_breaks_a_rule_is_found(self):
+        rules = ['H106', 'H201', 'H203', 'H211', 'H202', 'H501', 'H401']
+        self.assertEqual(rules, self.found(self.BAD))
+
+    def test_rules_of_others_are_left_to_them(self):
+        self.assertEqual([], self.found('import os, sys\nx=1;y = 2\n' + 'z = "%s"\n' % ('z' * 200)))
 
 
 class TestCommitMessage(testtools.TestCase):
