@@ -84,13 +84,14 @@ class PowerState(enum.IntEnum):
     SUSPENDED = 7
 
 
-_POWERED = (VmState.ACTIVE, VmState.PAUSED)
+# States in which a guest has power.
+POWERED = (VmState.ACTIVE, VmState.PAUSED)
 _OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
 
 
 def has_gone_off(vm_state, power_state):
     """Whether a server in this state is to be STOPPED, since its guest has this power state."""
-    return vm_state in _POWERED and power_state in _OFF
+    return vm_state in POWERED and power_state in _OFF
 
 
 class MigrationType(enum.StrEnum):
@@ -228,7 +229,9 @@ class Transition:
     vm_states: allowed before; None allows any
     task_states: allowed before ((None,) means no task runs); None allows any
     during: task state while it runs; None leaves the task state alone
+    through: further task states while it runs
     after: vm state when it succeeded; None leaves it
+    or_off: a server that was off before is STOPPED after it instead
     launched: refuse a server that was never launched
     """
 
@@ -238,17 +241,24 @@ class Transition:
     during: TaskState | None = None
     after: VmState | None = None
     launched: bool = True
+    through: tuple = ()
+    or_off: bool = False
 
 
 _V, _T = VmState, TaskState
 _REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
 _REBOOTING_HARD = (_T.REBOOTING_HARD, _T.REBOOT_PENDING_HARD, _T.REBOOT_STARTED_HARD)
+_RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_MIGRATED, _T.RESIZE_FINISH)
+_UPLOADING = (_T.IMAGE_PENDING_UPLOAD, _T.IMAGE_UPLOADING)
+_EVACUATING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
 
 START = Transition('start', (_V.STOPPED,), during=_T.POWERING_ON, after=_V.ACTIVE)
 STOP = Transition(
     'stop', (_V.ACTIVE, _V.ERROR), during=_T.POWERING_OFF, after=_V.STOPPED, launched=False
 )
-REBOOT_SOFT = Transition('reboot', (_V.ACTIVE,), during=_T.REBOOTING, after=_V.ACTIVE)
+REBOOT_SOFT = Transition(
+    'reboot', (_V.ACTIVE,), during=_T.REBOOTING, through=_REBOOTING[1:], after=_V.ACTIVE
+)
 REBOOT_HARD = Transition(
     'reboot',
     (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED, _V.ERROR),
@@ -264,6 +274,7 @@ REBOOT_HARD = Transition(
         _T.RESUMING,
     ),
     during=_T.REBOOTING_HARD,
+    through=_REBOOTING_HARD[1:],
     after=_V.ACTIVE,
 )
 PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)
@@ -274,11 +285,17 @@ RESCUE = Transition(
     'rescue', (_V.ACTIVE, _V.STOPPED, _V.ERROR), during=_T.RESCUING, after=_V.RESCUED
 )
 UNRESCUE = Transition('unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE)
-RESIZE = Transition('resize', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, after=_V.RESIZED)
-MIGRATE = Transition('migrate', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, after=_V.RESIZED)
-CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE)
+RESIZE = Transition(
+    'resize',
+    (_V.ACTIVE, _V.STOPPED),
+    during=_T.RESIZE_PREP,
+    through=_RESIZING,
+    after=_V.RESIZED,
+)
+MIGRATE = dataclasses.replace(RESIZE, verb='migrate')
+CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True)
 REVERT_RESIZE = Transition(
-    'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE
+    'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE, or_off=True
 )
 LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
@@ -290,6 +307,9 @@ EVACUATE = Transition(
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     _NOT_DELETING,
     during=_T.REBUILDING,
+    through=_EVACUATING,
+    after=_V.ACTIVE,
+    or_off=True,
     launched=False,
 )
 REBUILD = Transition(
@@ -300,21 +320,37 @@ REBUILD = Transition(
     launched=False,
 )
 SHELVE = Transition(
-    'shelve', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED), during=_T.SHELVING, after=_V.SHELVED
+    'shelve',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.SHELVING,
+    through=(
+        _T.SHELVING_IMAGE_PENDING_UPLOAD,
+        _T.SHELVING_IMAGE_UPLOADING,
+        _T.SHELVING_OFFLOADING,
+    ),
+    after=_V.SHELVED,
 )
 SHELVE_OFFLOAD = Transition(
     'shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING, after=_V.SHELVED_OFFLOADED
 )
 UNSHELVE = Transition(
-    'unshelve', (_V.SHELVED, _V.SHELVED_OFFLOADED), during=_T.UNSHELVING, after=_V.ACTIVE
+    'unshelve',
+    (_V.SHELVED, _V.SHELVED_OFFLOADED),
+    during=_T.UNSHELVING,
+    after=_V.ACTIVE,
+    or_off=True,
 )
 SNAPSHOT = Transition(
     'createImage',
     (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
     during=_T.IMAGE_SNAPSHOT_PENDING,
+    through=(_T.IMAGE_SNAPSHOT, *_UPLOADING),
 )
 BACKUP = Transition(
-    'createBackup', (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED), during=_T.IMAGE_BACKUP
+    'createBackup',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.IMAGE_BACKUP,
+    through=_UPLOADING,
 )
 _HAS_DISKS = (
     _V.ACTIVE,
@@ -336,13 +372,23 @@ SOFT_DELETE = Transition(
     'delete', None, None, during=_T.SOFT_DELETING, after=_V.SOFT_DELETED, launched=False
 )
 RESTORE = Transition(
-    'restore', (_V.SOFT_DELETED,), during=_T.RESTORING, after=_V.ACTIVE, launched=False
+    'restore',
+    (_V.SOFT_DELETED,),
+    during=_T.RESTORING,
+    after=_V.ACTIVE,
+    or_off=True,
+    launched=False,
 )
 FORCE_DELETE = Transition(
     'forceDelete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False
 )
 BUILD = Transition(
-    'create', (_V.BUILDING,), (_T.SCHEDULING,), during=_T.SPAWNING, after=_V.ACTIVE, launched=False
+    'create',
+    (_V.BUILDING,),
+    during=_T.SCHEDULING,
+    through=(_T.BLOCK_DEVICE_MAPPING, _T.NETWORKING, _T.SPAWNING),
+    after=_V.ACTIVE,
+    launched=False,
 )
 
 TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))

@@ -3,6 +3,7 @@
 from nova_lite import runtime
 from nova_lite.cmd.cloud import layout
 from tests.sim import kernel
+from tests.sim.oracle import changing
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
 from tests.sim.oracle import guests
@@ -52,6 +53,7 @@ class History:
     def _rules(self, places):
         """Yield (rule, the names of the databases that it looks at)."""
         plan, cells = self._plan, places.cell_names
+        yield changing.States(), cells
         if plan.groups:
             yield placing.anti_affinity, cells
         if plan.isolated:

@@ -5,6 +5,7 @@ import sqlite3
 
 import testtools
 
+from tests.sim.oracle import changing
 from tests.sim.oracle import limits
 from tests.sim.oracle import placing
 
@@ -35,6 +36,53 @@ def api(accepted=(), leaving=()):
 
 
 class RulesTestCase(testtools.TestCase):
+    def test_states_change_as_the_table_has_it(self):
+        for before, after in (
+            (('active', None), ('active', 'powering-off')),
+            (('active', 'powering-off'), ('stopped', None)),
+            (('active', 'powering-off'), ('active', 'deleting')),
+            (('active', 'reboot_started'), ('active', 'rebooting_hard')),
+            (('active', 'resize_migrating'), ('active', 'resize_finish')),
+            (('active', 'resize_finish'), ('resized', None)),
+            (('active', 'resize_finish'), ('error', None)),
+            (('resized', None), ('active', None)),
+            (('resized', 'resize_reverting'), ('stopped', None)),
+            (('shelved', 'shelving_offloading'), ('shelved_offloaded', 'shelving_offloading')),
+            (('building', 'spawning'), ('building', 'scheduling')),
+            (('active', None), ('stopped', None)),
+        ):
+            self.assertTrue(changing.is_allowed(before, after), (before, after))
+
+    def test_other_changes_are_none_of_the_table(self):
+        for before, after in (
+            (('stopped', None), ('stopped', 'pausing')),
+            (('stopped', None), ('active', None)),
+            (('stopped', None), ('paused', None)),
+            (('active', 'powering-off'), ('paused', None)),
+            (('active', 'powering-off'), ('active', 'migrating')),
+            (('active', None), ('resized', None)),
+            (('active', None), ('error', None)),
+            (('active', 'resize_finish'), ('resized', 'deleting')),
+            (('active', 'deleting'), ('active', 'rebooting')),
+            (('rescued', None), ('stopped', None)),
+        ):
+            self.assertFalse(changing.is_allowed(before, after), (before, after))
+
+    def test_the_state_of_each_server_is_compared_with_its_last(self):
+        look = changing.States()
+
+        def told(**vm_states):
+            made = sqlite3.connect(':memory:')
+            made.execute('CREATE TABLE instances (uuid, vm_state, task_state, deleted)')
+            rows = list(vm_states.items())
+            made.executemany('INSERT INTO instances VALUES (?, ?, NULL, 0)', rows)
+            return look({'cell1': made})
+
+        self.assertIsNone(told(a='active', b='stopped'))
+        self.assertIsNone(told(a='stopped', b='stopped'))
+        found = told(a='stopped', b='active', c='active')
+        self.assertEqual('b in cell1 went from stopped and None to active and None', found)
+
     def test_members_of_a_group_are_apart(self):
         one = ('a', 'host1', 'group', (), 0, 'active')
         other = ('b', 'host1', 'group', (), 0, 'active')
