@@ -15,6 +15,7 @@ from sqlalchemy.dialects import mysql
 from nova_lite import runtime
 from nova_lite.db import compiled
 from nova_lite.db import mariadb
+from nova_lite.db import sqlite
 
 LOG = logging.getLogger(__name__)
 
@@ -53,11 +54,6 @@ def _on_connect(connection, _record):
         connection.execute(f'PRAGMA {pragma}')
 
 
-def _on_begin(connection):
-    write = connection.get_execution_options().get('simcloud_write')
-    connection.exec_driver_sql('BEGIN IMMEDIATE' if write else 'BEGIN')
-
-
 def make_engine(database):
     """An engine for `database`; a transaction for writing says so when it begins."""
     url = url_of(database)
@@ -69,11 +65,13 @@ def make_engine(database):
         mariadb.use(engine)
         return engine
     engine = sa.create_engine(
-        url, pool_size=10, max_overflow=30, connect_args={'check_same_thread': False, 'timeout': 30}
+        sqlite.with_dialect(url),
+        pool_size=10,
+        max_overflow=30,
+        connect_args={'check_same_thread': False, 'timeout': 30},
     )
     compiled.share(engine)
     sa.event.listen(engine, 'connect', _on_connect)
-    sa.event.listen(engine, 'begin', _on_begin)
     return engine
 
 
@@ -102,7 +100,6 @@ class Database:
 
     def __init__(self, database):
         self.engine = make_engine(database)
-        self._writers = self.engine.execution_options(simcloud_write=True)
         self._has_one_writer = self.engine.dialect.name == 'sqlite'
         # In one process a lock is fairer than SQLite's polling and keeps no connection waiting.
         self._turn = runtime.RLock()
@@ -116,6 +113,7 @@ class Database:
     def read(self):
         """A connection for queries, in one transaction that changes nothing."""
         with self.engine.connect() as conn:
+            conn.info[sqlite.WRITES] = False
             yield conn
 
     def change(self, function, *args, **kwargs):
@@ -135,8 +133,10 @@ class Database:
     def _insist(self, function):
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                with self._turn, self._writers.begin() as conn:
-                    return function(conn)
+                with self._turn, self.engine.connect() as conn:
+                    conn.info[sqlite.WRITES] = True
+                    with conn.begin():
+                        return function(conn)
             except sa.exc.DBAPIError as error:
                 if attempt == ATTEMPTS or not _is_lost_race(error):
                     raise

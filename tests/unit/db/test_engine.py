@@ -7,6 +7,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.db import engine
+from nova_lite.db import sqlite
 from tests.fixtures import ports
 
 
@@ -92,12 +93,52 @@ class TestDatabase(testtools.TestCase):
         def count(connection):
             return connection.exec_driver_sql('SELECT count(*) FROM t').scalar()
 
-        with other.engine.connect().execution_options(nova_lite_writes=False) as reader:
+        with other.engine.connect() as reader:
+            reader.info[sqlite.WRITES] = False
             self.assertEqual(0, count(reader))
             error = self.assertRaises(exception.Unavailable, database.write, insert)
             self.assertTrue(error.kwargs['may_have_committed'])
         database.write(insert)
         self.assertEqual(1, other.read(count))
+
+    def test_a_transaction_that_only_reads_keeps_no_writer_waiting(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        url = f'sqlite:///{directory}/a.sqlite'
+        database, other = engine.Database(url), engine.Database(url)
+        self.addCleanup(database.dispose)
+        self.addCleanup(other.dispose)
+        sa.event.listen(other.engine, 'connect', _do_not_wait)
+
+        def insert(connection):
+            connection.exec_driver_sql('INSERT INTO t VALUES (1)')
+
+        def count(connection):
+            return connection.exec_driver_sql('SELECT count(*) FROM t').scalar()
+
+        def meet(connection, function, *args):
+            before = count(connection)
+            function(*args)
+            return before, count(connection)
+
+        def refused(function):
+            self.assertRaises(exception.Unavailable, other.write, function)
+
+        database.write(lambda connection: connection.exec_driver_sql('CREATE TABLE t (n INT)'))
+        for _again in range(2):
+            # On the same connection: the kind of the former transaction is not kept.
+            before, after = database.read(meet, other.write, insert)
+            self.assertEqual(before, after, 'what it sees changes')
+            before, after = database.write(meet, refused, insert)
+            self.assertEqual(before, after)
+        self.assertEqual(2, database.read(count))
+
+    def test_no_event_slows_down_statements(self):
+        """SQLAlchemy runs through all kinds of events for each statement, if there is one."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        for url in (f'sqlite:///{directory}/a.sqlite', 'mysql+pymysql://x@127.0.0.1:1/y'):
+            database = engine.Database(url)
+            self.addCleanup(database.dispose)
+            self.assertFalse(database.engine._has_events)
 
     def test_an_error_of_ours_stays_one(self):
         directory = self.useFixture(fixtures.TempDir()).path

@@ -1,0 +1,37 @@
+"""SQLAlchemy's dialect of SQLite, with transactions that begin as we want them to.
+
+A transaction that writes takes the lock of the file when it begins: one that begins by
+reading cannot wait for the lock later. The dialect begins it. An event of the engine
+could as well, but an engine with events runs all of them for each statement.
+"""
+
+from sqlalchemy import dialects
+from sqlalchemy.dialects.sqlite import pysqlite
+
+# In the `info` of a connection: whether transactions on it write. Without it they may.
+WRITES = 'nova_lite_writes'
+_DRIVER = 'nova_lite'
+
+
+class Dialect(pysqlite.dialect):
+    """Begins transactions; the driver must not, so set its `isolation_level` to None."""
+
+    supports_statement_cache = True
+
+    def begin(self, dbapi_connection):
+        """Begin a transaction on a connection of the pool."""
+        writes = dbapi_connection.info.get(WRITES, True)
+        cursor = dbapi_connection.cursor()
+        cursor.execute('BEGIN IMMEDIATE' if writes else 'BEGIN')
+        cursor.close()
+
+    # SQLAlchemy's name for it.
+    do_begin = begin
+
+
+dialects.registry.register(f'sqlite.{_DRIVER}', __name__, Dialect.__name__)
+
+
+def with_dialect(url):
+    """Return a URL (sqlalchemy's) of an SQLite database with this dialect."""
+    return url.set(drivername=f'sqlite+{_DRIVER}')
