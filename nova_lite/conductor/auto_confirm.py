@@ -26,6 +26,18 @@ LOG = log.getLogger(__name__)
 
 Status = states.MigrationStatus
 TYPES = (states.MigrationType.RESIZE, states.MigrationType.MIGRATION)
+_TABLE, _SERVER = migrations.TABLE, instances.TABLE
+_OF_SERVER = ('uuid', 'deleted', 'vm_state', 'task_state')
+_FINISHED = (
+    sa.select(_TABLE, *(_SERVER.c[name].label(f'server_{name}') for name in _OF_SERVER))
+    .outerjoin(_SERVER, _SERVER.c.uuid == _TABLE.c.instance_uuid)
+    .where(
+        _TABLE.c.status == str(Status.FINISHED),
+        _TABLE.c.migration_type.in_([str(each) for each in TYPES]),
+        _TABLE.c.hidden.is_(False),
+    )
+    .order_by(_TABLE.c.id)
+)
 
 
 class AutoConfirm:
@@ -145,20 +157,8 @@ def finished(connection):
 
     One statement, of what is looked at: there may be many, and it is asked often.
     """
-    table, server = migrations.TABLE, instances.TABLE
-    names = ('uuid', 'deleted', 'vm_state', 'task_state')
-    columns = [server.c[name].label(f'server_{name}') for name in names]
-    found = connection.execute(
-        sa.select(table, *columns)
-        .outerjoin(server, server.c.uuid == table.c.instance_uuid)
-        .where(
-            table.c.status == str(Status.FINISHED),
-            table.c.migration_type.in_([str(each) for each in TYPES]),
-            table.c.hidden.is_(False),
-        )
-        .order_by(table.c.id)
-    ).all()
-    return [(row, _Server(*row[-len(names) :]) if row.server_uuid else None) for row in found]
+    found = connection.execute(_FINISHED).all()
+    return [(row, _Server(*row[-len(_OF_SERVER) :]) if row.server_uuid else None) for row in found]
 
 
 class _Server(typing.NamedTuple):

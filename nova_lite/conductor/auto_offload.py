@@ -64,7 +64,7 @@ def _due(connection, before):
     found = rows.every(
         connection,
         table,
-        table.c.host.is_not(None),
+        instances.ON_HOST,
         deleted=False,
         hidden=False,
         vm_state=str(states.VmState.SHELVED),

@@ -33,6 +33,17 @@ INCOMPLETE = (
     states.MigrationType.MIGRATION,
     states.MigrationType.LIVE_MIGRATION,
 )
+_SERVERS = instances.TABLE
+_INCOMPLETE = (
+    sa.select(migrations.TABLE.c.uuid)
+    .join(_SERVERS, _SERVERS.c.uuid == migrations.TABLE.c.instance_uuid)
+    .where(
+        migrations.TABLE.c.status == str(states.MigrationStatus.ERROR),
+        migrations.TABLE.c.migration_type.in_([str(each) for each in INCOMPLETE]),
+        _SERVERS.c.deleted.is_(True),
+        sa.func.coalesce(_SERVERS.c.deleted_at, _SERVERS.c.updated_at) <= sa.bindparam('before'),
+    )
+)
 
 
 class Audit:
@@ -81,17 +92,17 @@ class Audit:
 
 
 def _hostless(connection, task_state, idle_s):
-    table = instances.TABLE
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return rows.every(
         connection,
-        table,
-        table.c.host.is_(None),
-        table.c.deleted.is_(False),
-        table.c.hidden.is_(False),
-        table.c.task_state == task_state,
-        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
-        order_by=table.c.id,
+        instances.TABLE,
+        instances.IS_IDLE,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        host=None,
+        deleted=False,
+        hidden=False,
+        task_state=task_state,
     )
 
 
@@ -101,20 +112,8 @@ def _incomplete(connection, idle_s):
     What hosts have left of them is found by their own audit (compute.audit).
     Source: reference/moves 1.2.
     """
-    table, servers = migrations.TABLE, instances.TABLE
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
-    return list(
-        connection.scalars(
-            sa.select(table.c.uuid)
-            .join(servers, servers.c.uuid == table.c.instance_uuid)
-            .where(
-                table.c.status == str(states.MigrationStatus.ERROR),
-                table.c.migration_type.in_([str(each) for each in INCOMPLETE]),
-                servers.c.deleted.is_(True),
-                sa.func.coalesce(servers.c.deleted_at, servers.c.updated_at) <= before,
-            )
-        )
-    )
+    return list(connection.scalars(_INCOMPLETE, {'before': before}))
 
 
 def _close(connection, uuids):

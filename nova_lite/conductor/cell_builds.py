@@ -10,11 +10,11 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import cell_actions
 from nova_lite.conductor import group_policies
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import models
 
 LOG = log.getLogger(__name__)
 
@@ -181,20 +181,18 @@ def is_gone(row):
 
 def _take(connection, row, values):
     """Change a hostless build that is as `row` says, to the microsecond of its last change."""
-    table = models.Instance.__table__
-    found = connection.execute(
-        table.update()
-        .where(
-            table.c.uuid == row.uuid,
-            table.c.host.is_(None),
-            table.c.deleted.is_(False),
-            table.c.vm_state == states.VmState.BUILDING,
-            table.c.task_state == states.TaskState.SCHEDULING,
-            table.c.updated_at == row.updated_at,
-        )
-        .values(**{'updated_at': runtime.naive_now(), **values})
+    found = rows.change(
+        connection,
+        instances.TABLE,
+        {'updated_at': runtime.naive_now(), **values},
+        uuid=row.uuid,
+        host=None,
+        deleted=False,
+        vm_state=states.VmState.BUILDING,
+        task_state=states.TaskState.SCHEDULING,
+        updated_at=row.updated_at,
     )
-    if found.rowcount != 1:
+    if found != 1:
         raise exception.StateChanged(
             what='Instance', key=row.uuid, detail='its build is no longer without a host'
         )

@@ -61,6 +61,16 @@ RECORD = (
     'hidden',
     'updated_at',
 )
+_SERVERS, _SERVICES = instances.TABLE, services.TABLE
+_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
+    _SERVERS.c.host.in_(sa.bindparam('hosts')), _SERVERS.c.deleted.is_(False)
+)
+_SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
+_UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced_down).where(
+    _SERVICES.c.binary == services.COMPUTE,
+    _SERVICES.c.host.in_(sa.bindparam('hosts')),
+    sa.or_(_SERVICES.c.disabled.is_(True), _SERVICES.c.forced_down.is_(True)),
+)
 
 
 class Returned(Exception):
@@ -77,14 +87,7 @@ class Returned(Exception):
 def beat(connection, ctxt, hosts, version):
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
-    table = services.TABLE
-    found = connection.execute(
-        sa.select(table.c.host, table.c.disabled, table.c.forced_down).where(
-            table.c.binary == services.COMPUTE,
-            table.c.host.in_(list(hosts)),
-            sa.or_(table.c.disabled.is_(True), table.c.forced_down.is_(True)),
-        )
-    ).all()
+    found = connection.execute(_UNUSABLE, {'hosts': list(hosts)}).all()
     # An evacuation begins under a lock on the service, which this transaction has by now.
     left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
     # Those that are forced down do not count as up anyway.
@@ -134,13 +137,10 @@ def report_nodes(connection, ctxt, nodes):
 
 def records(connection, hosts, uuids=None):
     """See ConductorAPI.host_records."""
-    table = instances.TABLE
-    query = sa.select(*(table.c[name] for name in RECORD)).where(
-        table.c.host.in_(list(hosts)), table.c.deleted.is_(False)
-    )
+    query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
-        query = query.where(table.c.uuid.in_(list(uuids)))
-    found = [dict(row._mapping) for row in connection.execute(query)]
+        query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
+    found = [dict(row._mapping) for row in connection.execute(query, parameters)]
     for record in found:
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()
@@ -169,16 +169,16 @@ def held_guests(connection, host, guests):
 
 def unfinished(connection, hosts, idle_s):
     """See ConductorAPI.unfinished."""
-    table = instances.TABLE
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     found = rows.every(
         connection,
-        table,
-        table.c.host.in_(list(hosts)),
-        table.c.deleted.is_(False),
-        table.c.task_state.in_(HOST_TASKS),
-        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
-        order_by=table.c.id,
+        instances.TABLE,
+        instances.IS_IDLE,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        host=list(hosts),
+        deleted=False,
+        task_state=HOST_TASKS,
     )
     devices = children.block_devices(connection, [row.uuid for row in found])
     return [

@@ -8,7 +8,6 @@ conductors of their own (cell_audit).
 import datetime
 
 from oslo_log import log
-import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import disposal
@@ -88,13 +87,13 @@ def _withdraw(world, ctxt, request):
 
 
 def _abandoned(connection, idle_s):
-    table = instances.TABLE
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return rows.every(
         connection,
-        table,
-        table.c.deleted.is_(False),
-        table.c.task_state == str(states.TaskState.DELETING),
-        sa.func.coalesce(table.c.updated_at, table.c.created_at) <= before,
-        order_by=table.c.id,
+        instances.TABLE,
+        instances.IS_IDLE,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        deleted=False,
+        task_state=str(states.TaskState.DELETING),
     )

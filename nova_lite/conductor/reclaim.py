@@ -6,6 +6,7 @@ Source: [DEFAULT]reclaim_instance_interval; the API soft-deletes and restores.
 import datetime
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import exception
@@ -19,6 +20,7 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
 LOG = log.getLogger(__name__)
+_DELETED_BEFORE = instances.TABLE.c.deleted_at <= sa.bindparam('before')
 
 
 class Reclaim:
@@ -57,15 +59,15 @@ class Reclaim:
 
 
 def _due(connection, before):
-    table = instances.TABLE
     return rows.every(
         connection,
-        table,
-        table.c.vm_state == str(states.VmState.SOFT_DELETED),
-        table.c.task_state.is_(None),
-        table.c.deleted.is_(False),
-        table.c.deleted_at <= before,
-        order_by=table.c.id,
+        instances.TABLE,
+        _DELETED_BEFORE,
+        order_by=instances.TABLE.c.id,
+        given={'before': before},
+        vm_state=str(states.VmState.SOFT_DELETED),
+        task_state=None,
+        deleted=False,
     )
 
 

@@ -26,15 +26,18 @@ class _After(functions.FunctionElement):
 
 
 def after(seconds):
-    """Return the expression of the instant in `seconds` (a number or a bindparam)."""
-    if not isinstance(seconds, sa.BindParameter):
-        seconds = sa.bindparam(None, float(seconds), type_=sa.Float, unique=True)
-    return _After(seconds)
+    """Return the expression of the instant in `seconds`: a number, or a parameter's name."""
+    if isinstance(seconds, str):
+        return _After(sa.bindparam(seconds, type_=sa.Float))
+    return _After(sa.bindparam(None, float(seconds), type_=sa.Float, unique=True))
+
+
+_NOW = after(0)
 
 
 def now():
-    """Return the expression of the present instant."""
-    return after(0)
+    """Return the expression of the present instant, always the same one."""
+    return _NOW
 
 
 @compiler.compiles(_After, 'sqlite')

@@ -1,7 +1,12 @@
 """Statements that every query module needs: insert, compare-and-swap, fetch.
 
-To build a statement takes five times as long as to run it, so those of one shape are
-built once: the same table, columns and kinds of condition, whatever the values.
+To build a statement takes as long as to run it, so those of one shape are built once: the
+same table, columns and kinds of condition, whatever the values. Statements of other shapes
+are constants of their modules, with `sa.bindparam` for each value, or results of functions
+that `functools.cache` remembers.
+
+The SQL expressions that functions here take (conditions, columns, orders) are parts of a
+shape and must be constants as well. `given` has the values of their parameters, by name.
 """
 
 import functools
@@ -16,29 +21,31 @@ IS, IN, NULL, IN_OR_NULL, NEVER = 'is', 'in', 'null', 'in or null', 'never'
 MANY = (list, tuple, set, frozenset)
 
 
-def insert(connection, table, values, **computed):
+def insert(connection, table, values, *, given=None, **computed):
     """Insert one row (a dict) or many (a list of dicts).
 
     computed: SQL expressions of further columns
     """
     if values:
-        statement = _inserting(table).values(**computed) if computed else _inserting(table)
-        connection.execute(statement, values)
+        if given:
+            one = isinstance(values, dict)
+            values = {**values, **given} if one else [{**each, **given} for each in values]
+        connection.execute(_inserting(table, tuple(computed.items())), values)
 
 
 def insert_returning_id(connection, table, values):
     """Insert one row and return its `id`."""
-    return connection.execute(_inserting(table), values).inserted_primary_key[0]
+    return connection.execute(_inserting(table, ()), values).inserted_primary_key[0]
 
 
-def insert_new(connection, table, values, error, **computed):
+def insert_new(connection, table, values, error, *, given=None, **computed):
     """Insert one row and return its first key; raises `error` when a unique key is taken.
 
     computed: SQL expressions of further columns
     """
     try:
-        statement = _inserting(table).values(**computed) if computed else _inserting(table)
-        return connection.execute(statement, values).inserted_primary_key[0]
+        statement = _inserting(table, tuple(computed.items()))
+        return connection.execute(statement, {**values, **(given or {})}).inserted_primary_key[0]
     except db_exception.DBDuplicateEntry:
         raise error from None
 
@@ -60,25 +67,26 @@ def find(connection, table, *, more=(), **where):
     return connection.execute(query, _parameters(where)).first()
 
 
-def every(connection, table, *conditions, order_by=None, more=(), **where):
+def lock(connection, table, **where):
+    """As `find`; other transactions that lock or change the row wait until this one ends."""
+    return connection.execute(_locking(table, _shape(where)), _parameters(where)).first()
+
+
+def every(connection, table, *conditions, order_by=None, more=(), given=None, **where):
     """All rows that fulfil the conditions. more: as of `get`"""
-    query = _selecting(table, _shape(where), more)
-    if conditions:
-        query = query.where(*conditions)
-    if order_by is not None:
-        query = query.order_by(order_by)
-    return connection.execute(query, _parameters(where)).all()
+    query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
+    return connection.execute(query, {**_parameters(where), **(given or {})}).all()
 
 
-def change(connection, table, values, *, computed=None, **where):
-    """Set `values` in the rows whose columns equal `where`; how many there were.
+def change(connection, table, values, *conditions, computed=None, given=None, **where):
+    """Set `values` in the rows that fulfil the conditions; how many there were.
 
     computed: {column: SQL expression} of further columns
     """
-    statement = _updating(table, _shape(where), (), tuple(values))
-    if computed:
-        statement = statement.values(**computed)
-    parameters = {**_parameters(where), **_values(values)}
+    computed = tuple((computed or {}).items())
+    names = tuple(values)
+    statement = _updating(table, _shape(where), names, computed=computed, conditions=conditions)
+    parameters = {**_parameters(where), **_values(values), **(given or {})}
     return connection.execute(statement, parameters).rowcount
 
 
@@ -89,7 +97,7 @@ def swap(connection, table, key, values, *, expected, what):
     Raises StateChanged when the row is gone or no longer as expected.
     """
     shape = tuple((name, _kind_of(allowed)) for name, allowed in expected.items())
-    statement = _updating(table, _shape(key), shape, tuple(values))
+    statement = _updating(table, _shape(key), tuple(values), expected=shape)
     parameters = {**_parameters(key), **_values(values)}
     for name, allowed in expected.items():
         found = [value for value in allowed if value is not None]
@@ -105,36 +113,50 @@ def swap(connection, table, key, values, *, expected, what):
         )
 
 
-def delete(connection, table, **where):
-    """Delete the rows whose columns equal `where`; how many there were."""
-    return connection.execute(_deleting(table, _shape(where)), _parameters(where)).rowcount
+def delete(connection, table, *conditions, given=None, **where):
+    """Delete the rows that fulfil the conditions; how many there were."""
+    statement = _deleting(table, _shape(where), conditions)
+    return connection.execute(statement, {**_parameters(where), **(given or {})}).rowcount
 
 
 # ---- statements, each built once ----
 
-
-@functools.cache
-def _inserting(table):
-    return table.insert()
+# Bounded, as an expression that is no constant makes another shape each time.
+_once = functools.lru_cache(maxsize=2000)
 
 
-@functools.cache
-def _selecting(table, shape, more=()):
-    return sa.select(table, *more).where(*_conditions(table, shape, 'where'))
+@_once
+def _inserting(table, computed):
+    return table.insert().values(dict(computed)) if computed else table.insert()
 
 
-@functools.cache
-def _deleting(table, shape):
-    return table.delete().where(*_conditions(table, shape, 'where'))
+@_once
+def _selecting(table, shape, more=(), *, conditions=(), order_by=None):
+    query = sa.select(table, *more).where(*_conditions(table, shape, 'where'), *conditions)
+    return query if order_by is None else query.order_by(order_by)
 
 
-@functools.cache
-def _updating(table, shape, expected, names):
+@_once
+def _locking(table, shape):
+    return _selecting(table, shape).with_for_update()
+
+
+@_once
+def _deleting(table, shape, conditions):
+    return table.delete().where(*_conditions(table, shape, 'where'), *conditions)
+
+
+@_once
+def _updating(table, shape, names, *, expected=(), computed=(), conditions=()):
     values = {name: sa.bindparam(f'set_{name}', type_=table.c[name].type) for name in names}
     return (
         table.update()
-        .where(*_conditions(table, shape, 'where'), *_conditions(table, expected, 'expect'))
-        .values(values)
+        .where(
+            *_conditions(table, shape, 'where'),
+            *_conditions(table, expected, 'expect'),
+            *conditions,
+        )
+        .values({**values, **dict(computed)})
     )
 
 

@@ -13,6 +13,7 @@ from nova_lite.clients import image
 from nova_lite.clients import placement
 from nova_lite.clients import session
 from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import models as cell_models
 from nova_lite.db.cell import services
@@ -187,31 +188,46 @@ def _consumers(name, bus, wanted):
 # ---- databases ----
 
 
-def _rows(connection, table, *conditions):
-    return connection.execute(sa.select(table).where(*conditions)).all()
+def _hosts(column):
+    return sa.select(column).where(column.is_not(None)).distinct()
+
+
+_EVENTS = cell_models.InstanceActionEvent.__table__
+_ACTIONS = cell_models.InstanceAction.__table__
+_OPEN_EVENTS = (
+    sa.select(_EVENTS, _ACTIONS.c.action, _ACTIONS.c.instance_uuid)
+    .join(_ACTIONS, _ACTIONS.c.id == _EVENTS.c.action_id)
+    .where(_EVENTS.c.finish_time.is_(None))
+)
+_HOSTS = (
+    _hosts(cell_models.Instance.__table__.c.host),
+    _hosts(cell_models.Migration.__table__.c.source_compute),
+    _hosts(cell_models.Migration.__table__.c.dest_compute),
+    _hosts(_EVENTS.c.host),
+)
 
 
 def _api_rows(connection, conf):
     m = api_models
     members = collections.defaultdict(set)
-    for row in _rows(connection, m.InstanceGroupMember.__table__):
+    for row in rows.every(connection, m.InstanceGroupMember.__table__):
         members[row.group_id].add(row.instance_uuid)
     hosts = collections.defaultdict(set)
-    for row in _rows(connection, m.AggregateHost.__table__):
+    for row in rows.every(connection, m.AggregateHost.__table__):
         hosts[row.aggregate_id].add(row.host)
-    mappings = _rows(connection, m.InstanceMapping.__table__)
-    requests = _rows(connection, m.BuildRequest.__table__)
+    mappings = rows.every(connection, m.InstanceMapping.__table__)
+    requests = rows.every(connection, m.BuildRequest.__table__)
     return {
         'mappings': {r.instance_uuid: r for r in mappings},
         'build_requests': {r.instance_uuid: r for r in requests if not r.withdrawn},
         'withdrawn': {r.instance_uuid: r for r in requests if r.withdrawn},
-        'specs': {r.instance_uuid: r.spec for r in _rows(connection, m.RequestSpec.__table__)},
-        'sagas': _rows(connection, m.Saga.__table__),
+        'specs': {r.instance_uuid: r.spec for r in rows.every(connection, m.RequestSpec.__table__)},
+        'sagas': rows.every(connection, m.Saga.__table__),
         'groups': {
-            r.uuid: (r, members[r.id]) for r in _rows(connection, m.InstanceGroup.__table__)
+            r.uuid: (r, members[r.id]) for r in rows.every(connection, m.InstanceGroup.__table__)
         },
-        'aggregates': [(r, hosts[r.id]) for r in _rows(connection, m.Aggregate.__table__)],
-        'host_mappings': _rows(connection, m.HostMapping.__table__),
+        'aggregates': [(r, hosts[r.id]) for r in rows.every(connection, m.Aggregate.__table__)],
+        'host_mappings': rows.every(connection, m.HostMapping.__table__),
         'limits': {
             project: quota.limits(connection, conf, project)
             for project in {row.project_id for row in mappings}
@@ -220,15 +236,14 @@ def _api_rows(connection, conf):
 
 
 def _cell_rows(connection, down_time_s):
-    m = cell_models
-    instances, found = m.Instance.__table__, services.every(connection)
+    m, found = cell_models, services.every(connection)
     return {
-        'instances': _rows(connection, instances, instances.c.deleted.is_(False)),
-        'migrations': _rows(connection, m.Migration.__table__),
-        'block_devices': _rows(connection, m.BlockDevice.__table__),
-        'nodes': _rows(connection, m.ComputeNode.__table__),
+        'instances': rows.every(connection, m.Instance.__table__, deleted=False),
+        'migrations': rows.every(connection, m.Migration.__table__),
+        'block_devices': rows.every(connection, m.BlockDevice.__table__),
+        'nodes': rows.every(connection, m.ComputeNode.__table__),
         'services': found,
-        'open_events': _open_events(connection),
+        'open_events': connection.execute(_OPEN_EVENTS).all(),
         'former_hosts': _named_hosts(connection) - {service.host for service in found},
         'down': frozenset(
             service.host
@@ -240,25 +255,4 @@ def _cell_rows(connection, down_time_s):
 
 def _named_hosts(connection):
     """Hosts that records name, those of deleted servers included."""
-    m = cell_models
-    columns = (
-        m.Instance.__table__.c.host,
-        m.Migration.__table__.c.source_compute,
-        m.Migration.__table__.c.dest_compute,
-        m.InstanceActionEvent.__table__.c.host,
-    )
-    return frozenset(
-        host
-        for column in columns
-        for host in connection.scalars(sa.select(column).where(column.is_not(None)).distinct())
-    )
-
-
-def _open_events(connection):
-    events = cell_models.InstanceActionEvent.__table__
-    actions = cell_models.InstanceAction.__table__
-    return connection.execute(
-        sa.select(events, actions.c.action, actions.c.instance_uuid)
-        .join(actions, actions.c.id == events.c.action_id)
-        .where(events.c.finish_time.is_(None))
-    ).all()
+    return frozenset(host for query in _HOSTS for host in connection.scalars(query))

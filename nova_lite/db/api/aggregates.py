@@ -19,6 +19,11 @@ TABLE = models.Aggregate.__table__
 HOSTS = models.AggregateHost.__table__
 DELETED = models.DeletedAggregate.__table__
 ZONE = 'availability_zone'
+_HAS_HOST = TABLE.c.id.in_(
+    sa.select(HOSTS.c.aggregate_id).where(HOSTS.c.host == sa.bindparam('member'))
+)
+_UUIDS = sa.select(TABLE.c.uuid)
+_UUIDS_OF_HOST = _UUIDS.where(_HAS_HOST)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,23 +82,20 @@ def every(connection):
 
 def of_host(connection, host):
     """The aggregates a host is in."""
-    mine = sa.select(HOSTS.c.aggregate_id).where(HOSTS.c.host == host)
-    found = rows.every(connection, TABLE, TABLE.c.id.in_(mine), order_by=TABLE.c.id)
+    found = rows.every(connection, TABLE, _HAS_HOST, order_by=TABLE.c.id, given={'member': host})
     return _with_hosts(connection, found)
 
 
 def uuids(connection):
     """Return the uuids of all aggregates, and of deleted ones that are not forgotten yet."""
     # In this order, so that one that is deleted between the two statements is not missed.
-    existing = set(connection.scalars(sa.select(TABLE.c.uuid)))
+    existing = set(connection.scalars(_UUIDS))
     return existing | deleted(connection).keys()
 
 
 def uuids_of_host(connection, host):
     """Return the uuids of the aggregates a host is in."""
-    joined = sa.join(TABLE, HOSTS, HOSTS.c.aggregate_id == TABLE.c.id)
-    query = sa.select(TABLE.c.uuid).select_from(joined).where(HOSTS.c.host == host)
-    return set(connection.scalars(query))
+    return set(connection.scalars(_UUIDS_OF_HOST, {'member': host}))
 
 
 def deleted(connection):
@@ -217,7 +219,7 @@ def _refuse_name(connection, name):
 
 
 def _update(connection, aggregate_id, **values):
-    connection.execute(TABLE.update().where(TABLE.c.id == aggregate_id).values(**values))
+    rows.change(connection, TABLE, values, id=aggregate_id)
 
 
 def _note(connection, change, aggregate_id):

@@ -18,6 +18,48 @@ from nova_lite.saga import journal
 TABLE = models.BuildRequest.__table__
 # How often the lease of a withdrawn request doubles.
 DOUBLINGS = 12
+# Computed columns: of a lease, of a withdrawn request, of an intent (withdrawn unless it is
+# redeemed before the lease ends), of a request that is taken over.
+_LEASE = {'lease_until': clock.after('lease_s')}
+_WITHDRAWN = {'withdrawn_at': clock.now(), **_LEASE}
+_TAKEN = {'epoch': TABLE.c.epoch + 1, **_LEASE}
+_FAILED = {'failures': TABLE.c.failures + 1}
+_ENDED = {'lease_until': clock.now()}
+# Its lease has ended, or was written before the clock was set back.
+_IS_DUE = sa.or_(
+    TABLE.c.lease_until < clock.now(),
+    TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+)
+_IS_OLD = TABLE.c.withdrawn_at <= clock.after('age')
+_FIRST = (TABLE.c.lease_until, TABLE.c.id)
+_MOST = sa.bindparam('most', type_=sa.Integer)
+_DUE_BATCHES = (
+    sa.select(TABLE.c.reservation_id)
+    .where(
+        _IS_DUE,
+        TABLE.c.withdrawn.is_(False),
+        TABLE.c.reservation_id.not_in(sa.bindparam('besides')),
+    )
+    .order_by(*_FIRST)
+    .limit(_MOST)
+)
+_DUE_OF_BATCH = (
+    sa.select(TABLE.c.id)
+    .where(
+        TABLE.c.reservation_id == sa.bindparam('reservation'),
+        _IS_DUE,
+        TABLE.c.withdrawn.is_(False),
+    )
+    .with_for_update()
+)
+_DUE_WITHDRAWN = (
+    sa.select(TABLE.c.id, TABLE.c.epoch)
+    .where(_IS_DUE, TABLE.c.withdrawn.is_(True))
+    .order_by(*_FIRST)
+    .limit(_MOST)
+    .with_for_update()
+)
+_NEWEST_FIRST = TABLE.c.id.desc()
 
 
 def create(connection, values, lease_s=None):
@@ -25,14 +67,16 @@ def create(connection, values, lease_s=None):
 
     lease_s: seconds after which the sweep takes them up; None: `values` say it
     """
-    computed = {} if lease_s is None else {'lease_until': clock.after(lease_s)}
-    rows.insert(connection, TABLE, values, **computed)
+    if lease_s is None:
+        rows.insert(connection, TABLE, values)
+    else:
+        rows.insert(connection, TABLE, values, given={'lease_s': lease_s}, **_LEASE)
 
 
 def intend(connection, values, *, lease_s):
     """Add intents (as of `create`), which are cleared up after when the lease is over."""
     intents = [{**each, 'withdrawn': True} for each in values]
-    rows.insert(connection, TABLE, intents, **_intended(lease_s))
+    rows.insert(connection, TABLE, intents, given={'lease_s': lease_s}, **_WITHDRAWN)
 
 
 def redeem(connection, uuids):
@@ -43,19 +87,14 @@ def redeem(connection, uuids):
 
 def renew_intents(connection, uuids, *, lease_s):
     """Start the lease of intents again. Raises Conflict, see `_lost`."""
-    computed = _intended(lease_s)
-    if rows.change(connection, TABLE, {}, computed=computed, **_intents(uuids)) != len(uuids):
+    lease = {'computed': _WITHDRAWN, 'given': {'lease_s': lease_s}}
+    if rows.change(connection, TABLE, {}, **lease, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
 def abandon(connection, uuids):
     """Prevent these intents from being redeemed; waits for a transaction that does it now."""
     rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
-
-
-def _intended(lease_s):
-    """Return the computed columns of intents: withdrawn now, unless they are redeemed."""
-    return {'lease_until': clock.after(lease_s), 'withdrawn_at': clock.now()}
 
 
 def _intents(uuids):
@@ -67,14 +106,6 @@ def _lost():
     """The lease was over, and the super-conductor ends what was reserved."""
     return exception.Conflict(
         reason='the volumes of the servers were reserved for too long. Try again.'
-    )
-
-
-def _is_due():
-    """Its lease has ended, or was written before the clock was set back."""
-    return sa.or_(
-        TABLE.c.lease_until < clock.now(),
-        TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
     )
 
 
@@ -106,7 +137,7 @@ def every(connection, project_id=None):
     where = {'withdrawn': False}
     if project_id is not None:
         where['project_id'] = project_id
-    return rows.every(connection, TABLE, order_by=TABLE.c.id.desc(), **where)
+    return rows.every(connection, TABLE, order_by=_NEWEST_FIRST, **where)
 
 
 def drop(connection, uuid, epoch):
@@ -125,23 +156,11 @@ def withdraw(connection, uuid, lease_s):
 
     Whoever withdraws it clears up after it, and has the lease for that.
     """
-    row = connection.execute(
-        sa.select(TABLE)
-        .where(TABLE.c.instance_uuid == uuid, TABLE.c.withdrawn.is_(False))
-        .with_for_update()
-    ).first()
+    row = rows.lock(connection, TABLE, instance_uuid=uuid, withdrawn=False)
     if row is None:
         return None
-    connection.execute(
-        TABLE.update()
-        .where(TABLE.c.id == row.id)
-        .values(
-            withdrawn=True,
-            withdrawn_at=clock.now(),
-            epoch=row.epoch + 1,
-            lease_until=clock.after(lease_s),
-        )
-    )
+    values, given = {'withdrawn': True, 'epoch': row.epoch + 1}, {'lease_s': lease_s}
+    rows.change(connection, TABLE, values, computed=_WITHDRAWN, given=given, id=row.id)
     return rows.find(connection, TABLE, id=row.id)
 
 
@@ -152,14 +171,8 @@ def forget(connection, uuid, epoch):
 
 def forget_old(connection, uuid, epoch, age_s):
     """As `forget`, if the request was withdrawn `age_s` seconds ago or earlier."""
-    connection.execute(
-        TABLE.delete().where(
-            TABLE.c.instance_uuid == uuid,
-            TABLE.c.epoch == epoch,
-            TABLE.c.withdrawn.is_(True),
-            TABLE.c.withdrawn_at <= clock.after(-age_s),
-        )
-    )
+    own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': True}
+    rows.delete(connection, TABLE, _IS_OLD, given={'age': -age_s}, **own)
 
 
 def take_over(connection, lease_s, limit=20, besides=()):
@@ -170,40 +183,11 @@ def take_over(connection, lease_s, limit=20, besides=()):
     besides: reservation ids that are left alone
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
-    due = (
-        connection.execute(
-            sa.select(TABLE.c.reservation_id)
-            .where(
-                _is_due(),
-                TABLE.c.withdrawn.is_(False),
-                TABLE.c.reservation_id.not_in(list(besides)),
-            )
-            .order_by(TABLE.c.lease_until, TABLE.c.id)
-            .limit(limit)
-        )
-        .scalars()
-        .all()
-    )
+    due = connection.scalars(_DUE_BATCHES, {'besides': list(besides), 'most': limit}).all()
     batches = {}
     for reservation_id in dict.fromkeys(due):
-        mine = (
-            connection.execute(
-                sa.select(TABLE.c.id)
-                .where(
-                    TABLE.c.reservation_id == reservation_id,
-                    _is_due(),
-                    TABLE.c.withdrawn.is_(False),
-                )
-                .with_for_update()
-            )
-            .scalars()
-            .all()
-        )
-        connection.execute(
-            TABLE.update()
-            .where(TABLE.c.id.in_(mine))
-            .values(epoch=TABLE.c.epoch + 1, lease_until=clock.after(lease_s))
-        )
+        mine = connection.scalars(_DUE_OF_BATCH, {'reservation': reservation_id}).all()
+        rows.change(connection, TABLE, {}, computed=_TAKEN, given={'lease_s': lease_s}, id=mine)
         found = rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
         if found:
             batches[reservation_id] = found
@@ -215,20 +199,13 @@ def take_over_withdrawn(connection, lease_s, limit=20):
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
     """
-    due = connection.execute(
-        sa.select(TABLE.c.id, TABLE.c.epoch)
-        .where(_is_due(), TABLE.c.withdrawn.is_(True))
-        .order_by(TABLE.c.lease_until, TABLE.c.id)
-        .limit(limit)
-        .with_for_update()
-    ).all()
+    due = connection.execute(_DUE_WITHDRAWN, {'most': limit}).all()
     for key, epoch in due:
         pause_s = min(lease_s * 2 ** min(epoch, DOUBLINGS), journal.LONGEST_LEASE_S)
-        connection.execute(
-            TABLE.update()
-            .where(TABLE.c.id == key)
-            .values(epoch=epoch + 1, lease_until=clock.after(pause_s))
-        )
+        lease = {'computed': _LEASE, 'given': {'lease_s': pause_s}}
+        rows.change(connection, TABLE, {'epoch': epoch + 1}, **lease, id=key)
+    if not due:
+        return []
     return rows.every(connection, TABLE, order_by=TABLE.c.id, id=[key for key, _epoch in due])
 
 
@@ -240,7 +217,7 @@ def count_failure(connection, epoch_of):
     counted = {}
     for uuid, epoch in epoch_of.items():
         own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': False}
-        if rows.change(connection, TABLE, {}, computed={'failures': TABLE.c.failures + 1}, **own):
+        if rows.change(connection, TABLE, {}, computed=_FAILED, **own):
             counted[uuid] = get(connection, uuid).failures
     return counted
 
@@ -251,8 +228,4 @@ def expire(connection, epoch_of):
     epoch_of: {server's uuid: epoch}
     """
     for uuid, epoch in epoch_of.items():
-        connection.execute(
-            TABLE.update()
-            .where(TABLE.c.instance_uuid == uuid, TABLE.c.epoch == epoch)
-            .values(lease_until=clock.now())
-        )
+        rows.change(connection, TABLE, {}, computed=_ENDED, instance_uuid=uuid, epoch=epoch)

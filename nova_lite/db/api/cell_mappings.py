@@ -26,7 +26,7 @@ def get(connection, uuid):
 def update(connection, uuid, values):
     """Change columns of a cell; raises CellMappingNotFound."""
     get(connection, uuid)
-    connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(**values))
+    rows.change(connection, TABLE, values, uuid=uuid)
 
 
 def destroy(connection, uuid):

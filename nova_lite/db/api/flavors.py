@@ -13,6 +13,16 @@ TABLE = models.Flavor.__table__
 PROJECTS = models.FlavorProject.__table__
 
 
+def _usable(project_id):
+    """Condition: public, or the project (an id or a parameter) was given access to it."""
+    granted = sa.select(PROJECTS.c.flavor_id).where(PROJECTS.c.project_id == project_id)
+    return sa.or_(TABLE.c.is_public.is_(True), TABLE.c.id.in_(granted))
+
+
+_BY_FLAVORID = sa.select(TABLE).where(TABLE.c.flavorid == sa.bindparam('flavorid'))
+_USABLE_BY_FLAVORID = _BY_FLAVORID.where(_usable(sa.bindparam('project')))
+
+
 def create(connection, values):
     """Add a flavor and return its row; raises AlreadyExists for its name or flavorid."""
     for column, what in (('flavorid', 'Flavor with ID'), ('name', 'Flavor with name')):
@@ -31,10 +41,10 @@ def create(connection, values):
 
 def get(connection, flavorid, project_id=None):
     """One flavor, or only if a project may use it; raises FlavorNotFound."""
-    query = sa.select(TABLE).where(TABLE.c.flavorid == flavorid)
+    query, parameters = _BY_FLAVORID, {'flavorid': flavorid}
     if project_id is not None:
-        query = query.where(_usable(project_id))
-    row = connection.execute(query).first()
+        query, parameters['project'] = _USABLE_BY_FLAVORID, project_id
+    row = connection.execute(query, parameters).first()
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
     return row
@@ -123,8 +133,7 @@ def projects(connection, row):
 
 def allow(connection, row, project_id):
     """Give a project access to the flavor; raises AlreadyExists, FlavorNotFound."""
-    held = sa.select(TABLE.c.id).where(TABLE.c.id == row.id).with_for_update()
-    if connection.execute(held).first() is None:
+    if rows.lock(connection, TABLE, id=row.id) is None:
         raise exception.FlavorNotFound(flavor_id=row.flavorid)
     error = exception.AlreadyExists(
         what='Flavor access', key=f'for flavor {row.flavorid} and project {project_id}'
@@ -143,18 +152,11 @@ def disallow(connection, row, project_id):
     _note(connection, 'flavor.update', row)
 
 
-def _usable(project_id):
-    granted = sa.select(PROJECTS.c.flavor_id).where(PROJECTS.c.project_id == project_id)
-    return sa.or_(TABLE.c.is_public.is_(True), TABLE.c.id.in_(granted))
-
-
 def _change(connection, flavorid, change):
-    row = connection.execute(
-        sa.select(TABLE).where(TABLE.c.flavorid == flavorid).with_for_update()
-    ).first()
+    row = rows.lock(connection, TABLE, flavorid=flavorid)
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
-    connection.execute(TABLE.update().where(TABLE.c.id == row.id).values(**change(row)))
+    rows.change(connection, TABLE, change(row), id=row.id)
     row = rows.find(connection, TABLE, id=row.id)
     _note(connection, 'flavor.update', row)
     return row

@@ -7,11 +7,12 @@ from nova_lite.db import rows
 from nova_lite.db.api import models
 
 TABLE = models.HostMapping.__table__
+_KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
 def create_missing(connection, cell_id, hosts):
     """Map the hosts that no mapping names yet; returns those that were new."""
-    known = set(connection.scalars(sa.select(TABLE.c.host).where(TABLE.c.host.in_(hosts))))
+    known = set(connection.scalars(_KNOWN, {'hosts': list(hosts)}))
     new = [host for host in hosts if host not in known]
     rows.insert(connection, TABLE, [{'cell_id': cell_id, 'host': host} for host in new])
     return new

@@ -22,6 +22,22 @@ def _greater(name):
 
 
 VCPUS, MEMORY_MB = _greater('vcpus'), _greater('memory_mb')
+_COUNTS = TABLE.c.queued_for_delete.is_(False)
+_COUNTED = (
+    sa.select(VCPUS.label('vcpus'), MEMORY_MB.label('memory_mb'))
+    .select_from(_WITH_SAGAS)
+    .where(TABLE.c.instance_uuid == sa.bindparam('uuid'), _COUNTS)
+)
+_USAGE = (
+    sa.select(
+        sa.func.count(),
+        sa.func.coalesce(sa.func.sum(VCPUS), 0),
+        sa.func.coalesce(sa.func.sum(MEMORY_MB), 0),
+    )
+    .select_from(_WITH_SAGAS)
+    .where(TABLE.c.project_id == sa.bindparam('project'), _COUNTS)
+)
+_USAGE_OF_USER = _USAGE.where(TABLE.c.user_id == sa.bindparam('user'))
 
 
 def create(connection, values):
@@ -72,9 +88,7 @@ def switch(connection, uuid, from_cell_id, to_cell_id):
 
 def set_queued_for_delete(connection, uuid, queued=True):
     """Mark a server as going away (or, when restored, as staying)."""
-    connection.execute(
-        TABLE.update().where(TABLE.c.instance_uuid == uuid).values(queued_for_delete=queued)
-    )
+    rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=uuid)
 
 
 def queue_for_delete(connection, cell_id, uuids, queued):
@@ -91,19 +105,13 @@ def queue_for_delete(connection, cell_id, uuids, queued):
 
 def set_size(connection, uuid, vcpus, memory_mb):
     """What the server counts for in quotas from now on (MiB)."""
-    connection.execute(
-        TABLE.update().where(TABLE.c.instance_uuid == uuid).values(vcpus=vcpus, memory_mb=memory_mb)
-    )
+    values = {'vcpus': vcpus, 'memory_mb': memory_mb}
+    rows.change(connection, TABLE, values, instance_uuid=uuid)
 
 
 def counted(connection, uuid):
     """{'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
-    query = (
-        sa.select(VCPUS.label('vcpus'), MEMORY_MB.label('memory_mb'))
-        .select_from(_WITH_SAGAS)
-        .where(TABLE.c.instance_uuid == uuid, TABLE.c.queued_for_delete.is_(False))
-    )
-    found = connection.execute(query).first()
+    found = connection.execute(_COUNTED, {'uuid': uuid}).first()
     return None if found is None else dict(found._mapping)
 
 
@@ -114,18 +122,10 @@ def destroy(connection, uuid):
 
 def usage(connection, project_id, user_id=None):
     """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
-    query = (
-        sa.select(
-            sa.func.count(),
-            sa.func.coalesce(sa.func.sum(VCPUS), 0),
-            sa.func.coalesce(sa.func.sum(MEMORY_MB), 0),
-        )
-        .select_from(_WITH_SAGAS)
-        .where(TABLE.c.project_id == project_id, TABLE.c.queued_for_delete.is_(False))
-    )
+    query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
-        query = query.where(TABLE.c.user_id == user_id)
-    count, vcpus, memory_mb = connection.execute(query).one()
+        query, parameters['user'] = _USAGE_OF_USER, user_id
+    count, vcpus, memory_mb = connection.execute(query, parameters).one()
     return int(count), int(vcpus), int(memory_mb)
 
 

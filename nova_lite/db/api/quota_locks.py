@@ -5,7 +5,6 @@ are projects, users for what belongs to them alone, and scopes of unique names.
 """
 
 from oslo_db import exception as db_exception
-import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -38,8 +37,7 @@ def hold(connection, holder):
 
     Only in what `write` runs: that makes the lock when there is none yet.
     """
-    query = sa.select(TABLE).where(TABLE.c.project_id == holder).with_for_update()
-    if connection.execute(query).first() is None:
+    if rows.lock(connection, TABLE, project_id=holder) is None:
         raise _NoLock(holder)
 
 

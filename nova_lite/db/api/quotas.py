@@ -10,6 +10,7 @@ LOG = log.getLogger(__name__)
 LIMITS = models.Quota.__table__
 CLASSES = models.QuotaClass.__table__
 DEFAULT_CLASS = 'default'
+_OF_USER = LIMITS.c.user_id != ''
 
 
 def of_project(connection, project_id, user_id=''):
@@ -21,7 +22,7 @@ def of_project(connection, project_id, user_id=''):
 def of_users(connection, project_id):
     """{user id: {resource: limit}} of the users of a project that have their own."""
     grouped = {}
-    for row in rows.every(connection, LIMITS, LIMITS.c.user_id != '', project_id=project_id):
+    for row in rows.every(connection, LIMITS, _OF_USER, project_id=project_id):
         grouped.setdefault(row.user_id, {})[row.resource] = row.hard_limit
     return grouped
 

@@ -1,7 +1,5 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
-import functools
-
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
@@ -15,6 +13,48 @@ from nova_lite.saga import journal
 TABLE = models.Saga.__table__
 EVENTS = models.SagaEvent.__table__
 _NEWEST = sa.select(TABLE.c.epoch).where(TABLE.c.uuid == sa.bindparam('uuid'))
+_HOLD = _NEWEST.with_for_update()
+# Computed columns, and conditions.
+_WAKE_LATER = {'wake_at': clock.after('wake_in_s')}
+_WAKE_NOW = {'wake_at': clock.now()}
+_LEASE = {'lease_until': clock.after('lease_s')}
+_HAS_SERVER = TABLE.c.active_for.is_not(None)
+_HAS_SERVER_OR_CLEANS = sa.or_(_HAS_SERVER, TABLE.c.state == journal.CLEANING)
+_NEWEST_FIRST = TABLE.c.created_at.desc()
+# No one holds it. A lease that ends later than any is one of a clock that was set.
+_FREE = sa.and_(
+    TABLE.c.state.in_(journal.OPEN),
+    sa.or_(
+        TABLE.c.lease_until.is_(None),
+        TABLE.c.lease_until < clock.now(),
+        TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
+    ),
+)
+# It is to be looked at, as is one that is to be looked at later than any may be.
+_DUE = sa.or_(TABLE.c.wake_at <= clock.now(), TABLE.c.wake_at > clock.after(journal.LONGEST_WAIT_S))
+_LATE = sa.select(clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(_FREE, _DUE)
+_FIRST_DUE = (
+    sa.select(TABLE.c.uuid)
+    .where(_FREE, _DUE)
+    .order_by(TABLE.c.wake_at)
+    .limit(sa.bindparam('most', type_=sa.Integer))
+)
+_ACQUIRE = (
+    sa.update(TABLE)
+    .where(
+        TABLE.c.uuid == sa.bindparam('of'),
+        TABLE.c.epoch == sa.bindparam('before'),
+        _FREE,
+        # The nudge for a new saga comes before the time at which the sweep would look.
+        sa.or_(_DUE, TABLE.c.epoch == 0),
+    )
+    .values(
+        **_LEASE,
+        state=sa.case((TABLE.c.state == journal.CLEANING, journal.CLEANING), else_=journal.RUNNING),
+        epoch=sa.bindparam('newest'),
+        owner=sa.bindparam('holder'),
+    )
+)
 
 
 def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=0, size=None):
@@ -45,7 +85,8 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
             'direction': journal.FORWARD,
         },
         conflict,
-        wake_at=clock.after(wake_in_s),
+        given={'wake_in_s': wake_in_s},
+        **_WAKE_LATER,
     )
     _event(connection, uuid, 'api', 0, journal.Note('accepted'))
 
@@ -57,11 +98,9 @@ def get(connection, uuid):
 
 def every(connection, *, active=False, cleaning=False, instance_uuid=None):
     """Sagas, newest first. active: those that have a server; cleaning: and those that clean up"""
-    conditions = [TABLE.c.active_for.is_not(None)] if active else []
-    if active and cleaning:
-        conditions = [sa.or_(*conditions, TABLE.c.state == journal.CLEANING)]
+    conditions = [_HAS_SERVER_OR_CLEANS if cleaning else _HAS_SERVER] if active else []
     where = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
-    return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.created_at.desc(), **where)
+    return rows.every(connection, TABLE, *conditions, order_by=_NEWEST_FIRST, **where)
 
 
 def events(connection, uuid):
@@ -89,8 +128,7 @@ def _counted(connection, columns, *which):
 
 def lag_s(connection):
     """Seconds since the one most overdue should have been taken up; 0 when none is."""
-    due = sa.select(clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(*_due_now())
-    found = connection.execute(due).all()
+    found = connection.execute(_LATE).all()
     # One that is held is not late before its lease has ended. One that lies far ahead was
     # written before the clock was set back.
     late = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
@@ -104,12 +142,9 @@ def find_active(connection, instance_uuid):
 
 def wake(connection, uuid):
     """Let a saga that waits be looked at now; whether there is one."""
-    done = connection.execute(
-        TABLE.update()
-        .where(TABLE.c.uuid == uuid, TABLE.c.state == journal.PARKED)
-        .values(wake_at=clock.now())
+    return bool(
+        rows.change(connection, TABLE, {}, computed=_WAKE_NOW, uuid=uuid, state=journal.PARKED)
     )
-    return bool(done.rowcount)
 
 
 def require_newest(connection, ctxt):
@@ -119,7 +154,7 @@ def require_newest(connection, ctxt):
 
 def hold(connection, ctxt):
     """As `require_newest`; who takes the saga over waits until the transaction ends."""
-    _require_equal(connection.scalar(_NEWEST.with_for_update(), {'uuid': ctxt.saga}), ctxt)
+    _require_equal(connection.scalar(_HOLD, {'uuid': ctxt.saga}), ctxt)
 
 
 def _newest(connection, uuid):
@@ -134,8 +169,7 @@ def _require_equal(newest, ctxt):
 
 def withdraw(connection, uuid):
     """Take back an intent that nobody has taken up; False when someone has."""
-    unbegun = sa.select(TABLE.c.uuid).where(TABLE.c.uuid == uuid, TABLE.c.epoch == 0)
-    if connection.execute(unbegun.with_for_update()).first() is None:
+    if rows.lock(connection, TABLE, uuid=uuid, epoch=0) is None:
         return False
     rows.delete(connection, EVENTS, saga_uuid=uuid)
     rows.delete(connection, TABLE, uuid=uuid)
@@ -253,58 +287,12 @@ class Journal:
         return self.database.read(_find_due, limit)
 
 
-def _free():
-    """No one holds it. A lease that ends later than any is one of a clock that was set."""
-    return sa.and_(
-        TABLE.c.state.in_(journal.OPEN),
-        sa.or_(
-            TABLE.c.lease_until.is_(None),
-            TABLE.c.lease_until < clock.now(),
-            TABLE.c.lease_until > clock.after(journal.LONGEST_LEASE_S),
-        ),
-    )
-
-
-def _due():
-    """It is to be looked at, as is one that is to be looked at later than any may be."""
-    return sa.or_(
-        TABLE.c.wake_at <= clock.now(), TABLE.c.wake_at > clock.after(journal.LONGEST_WAIT_S)
-    )
-
-
-@functools.cache
-def _due_now():
-    return _free(), _due()
-
-
-@functools.cache
-def _acquiring():
-    return (
-        TABLE.update()
-        .where(
-            TABLE.c.uuid == sa.bindparam('of'),
-            TABLE.c.epoch == sa.bindparam('before'),
-            _free(),
-            # The nudge for a new saga comes before the time at which the sweep would look.
-            sa.or_(_due(), TABLE.c.epoch == 0),
-        )
-        .values(
-            state=sa.case(
-                (TABLE.c.state == journal.CLEANING, journal.CLEANING), else_=journal.RUNNING
-            ),
-            epoch=sa.bindparam('newest'),
-            owner=sa.bindparam('holder'),
-            lease_until=clock.after(sa.bindparam('lease_s', type_=sa.Float)),
-        )
-    )
-
-
 def _acquire(connection, uuid, owner, lease_s):
     before = rows.find(connection, TABLE, uuid=uuid)
     if before is None:
         return None
     done = connection.execute(
-        _acquiring(),
+        _ACQUIRE,
         {
             'of': uuid,
             'before': before.epoch,
@@ -323,22 +311,25 @@ def _acquire(connection, uuid, owner, lease_s):
 
 def _renew(connection, held, owner, lease_s):
     for uuid, epoch in held.items():
-        connection.execute(
-            TABLE.update()
-            .where(
-                TABLE.c.uuid == uuid,
-                TABLE.c.epoch == epoch,
-                TABLE.c.owner == owner,
-                TABLE.c.state.in_((journal.RUNNING, journal.CLEANING)),
-            )
-            .values(lease_until=clock.after(lease_s))
+        rows.change(
+            connection,
+            TABLE,
+            {},
+            computed=_LEASE,
+            given={'lease_s': lease_s},
+            uuid=uuid,
+            epoch=epoch,
+            owner=owner,
+            state=(journal.RUNNING, journal.CLEANING),
         )
 
 
 def _change(connection, record, values, *notes, wake_in_s=None):
     held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': record.state}
-    computed = {} if wake_in_s is None else {'wake_at': clock.after(wake_in_s)}
-    if not rows.change(connection, TABLE, values, computed=computed, **held):
+    later = {}
+    if wake_in_s is not None:
+        later = {'computed': _WAKE_LATER, 'given': {'wake_in_s': wake_in_s}}
+    if not rows.change(connection, TABLE, values, **later, **held):
         raise journal.LostLease(record.uuid)
     for note in notes:
         if note is not None and note.what is not None:
@@ -346,6 +337,4 @@ def _change(connection, record, values, *notes, wake_in_s=None):
 
 
 def _find_due(connection, limit):
-    return connection.scalars(
-        sa.select(TABLE.c.uuid).where(*_due_now()).order_by(TABLE.c.wake_at).limit(limit)
-    ).all()
+    return connection.scalars(_FIRST_DUE, {'most': limit}).all()

@@ -17,6 +17,24 @@ MAPPINGS = models.InstanceMapping.__table__
 ALIVE = sa.and_(
     MAPPINGS.c.instance_uuid == MEMBERS.c.instance_uuid, MAPPINGS.c.queued_for_delete.is_(False)
 )
+_MEMBERS = (
+    sa.select(MEMBERS)
+    .join(MAPPINGS, ALIVE)
+    .where(MEMBERS.c.group_id.in_(sa.bindparam('groups')))
+    .order_by(MAPPINGS.c.id)
+)
+_COUNT_MEMBERS = (
+    sa.select(sa.func.count())
+    .select_from(MEMBERS)
+    .join(MAPPINGS, ALIVE)
+    .where(MEMBERS.c.group_id == sa.bindparam('group'))
+)
+_GROUPS = (
+    sa.select(MEMBERS.c.instance_uuid, TABLE.c.uuid)
+    .join(TABLE, TABLE.c.id == MEMBERS.c.group_id)
+    .where(MEMBERS.c.instance_uuid.in_(sa.bindparam('uuids')))
+)
+_COUNT_MEMBERS_OF_USER = _COUNT_MEMBERS.where(MAPPINGS.c.user_id == sa.bindparam('user'))
 
 
 def create(connection, values):
@@ -59,12 +77,7 @@ def destroy(connection, uuid, project_id=None):
 
 def members(connection, group_ids):
     """{group id: [server uuid, ...]} of several groups; a group without is left out."""
-    found = connection.execute(
-        sa.select(MEMBERS)
-        .join(MAPPINGS, ALIVE)
-        .where(MEMBERS.c.group_id.in_(list(group_ids)))
-        .order_by(MAPPINGS.c.id)
-    )
+    found = connection.execute(_MEMBERS, {'groups': list(group_ids)})
     grouped = {}
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)
@@ -73,15 +86,10 @@ def members(connection, group_ids):
 
 def count_members(connection, group_id, user_id=None):
     """How many servers are in a group, or those of one user."""
-    query = (
-        sa.select(sa.func.count())
-        .select_from(MEMBERS)
-        .join(MAPPINGS, ALIVE)
-        .where(MEMBERS.c.group_id == group_id)
-    )
+    query, parameters = _COUNT_MEMBERS, {'group': group_id}
     if user_id is not None:
-        query = query.where(MAPPINGS.c.user_id == user_id)
-    return connection.execute(query).scalar()
+        query, parameters['user'] = _COUNT_MEMBERS_OF_USER, user_id
+    return connection.scalar(query, parameters)
 
 
 def add_members(connection, group, uuids):
@@ -90,18 +98,11 @@ def add_members(connection, group, uuids):
     Raises ServerGroupNotFound when it was deleted in the meantime.
     """
     group_id = group.id
-    row = connection.execute(
-        sa.select(TABLE).where(TABLE.c.id == group_id).with_for_update()
-    ).first()
+    row = rows.lock(connection, TABLE, id=group_id)
     if row is None:
         raise exception.ServerGroupNotFound(group=group.uuid)
-    known = set(
-        connection.scalars(
-            sa.select(MEMBERS.c.instance_uuid).where(
-                MEMBERS.c.group_id == group_id, MEMBERS.c.instance_uuid.in_(list(uuids))
-            )
-        )
-    )
+    found = rows.every(connection, MEMBERS, group_id=group_id, instance_uuid=list(uuids))
+    known = {member.instance_uuid for member in found}
     rows.insert(
         connection,
         MEMBERS,
@@ -132,9 +133,4 @@ def leave(connection, uuids):
 
 def groups_of(connection, uuids):
     """{server uuid: uuid of its group} of those that are in one."""
-    found = connection.execute(
-        sa.select(MEMBERS.c.instance_uuid, TABLE.c.uuid)
-        .join(TABLE, TABLE.c.id == MEMBERS.c.group_id)
-        .where(MEMBERS.c.instance_uuid.in_(list(uuids)))
-    )
-    return dict(found.all())
+    return dict(connection.execute(_GROUPS, {'uuids': list(uuids)}).all())

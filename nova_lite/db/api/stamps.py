@@ -1,7 +1,6 @@
 """Stamps: counters by which daemons notice that what they cached has changed."""
 
 from oslo_db import exception as db_exception
-import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -11,6 +10,7 @@ AGGREGATES = 'aggregates'
 CELLS = 'cells'
 # Hosts discovered or removed; compute services enabled, disabled or forced down.
 HOSTS = 'hosts'
+_NEXT = {'value': TABLE.c.value + 1}
 
 
 def bump(connection, name):
@@ -27,11 +27,9 @@ def bump(connection, name):
 
 
 def _add_one(connection, name):
-    return connection.execute(
-        TABLE.update().where(TABLE.c.name == name).values(value=TABLE.c.value + 1)
-    ).rowcount
+    return rows.change(connection, TABLE, {}, computed=_NEXT, name=name)
 
 
 def every(connection):
     """{name: value} of all stamps."""
-    return {row.name: row.value for row in connection.execute(sa.select(TABLE))}
+    return {row.name: row.value for row in rows.every(connection, TABLE)}

@@ -12,6 +12,38 @@ ACTIONS = models.InstanceAction.__table__
 EVENTS = models.InstanceActionEvent.__table__
 # Actions that make an image of a server.
 COPIES = ('createImage', 'createBackup')
+_NEWEST_FIRST = ACTIONS.c.id.desc()
+_NEWEST_EVENTS_FIRST = EVENTS.c.id.desc()
+_NEWEST_OF_SERVER = (
+    sa.select(ACTIONS)
+    .where(ACTIONS.c.instance_uuid == sa.bindparam('uuid'))
+    .order_by(_NEWEST_FIRST)
+    .limit(1)
+)
+_COPYING = (
+    sa.select(ACTIONS.c.id)
+    .where(
+        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
+        ACTIONS.c.action.in_(COPIES),
+        ACTIONS.c.finish_time.is_(None),
+    )
+    .limit(1)
+)
+# The newest action of a request.
+NEWEST = (
+    sa.select(ACTIONS.c.id)
+    .where(
+        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
+        ACTIONS.c.request_id == sa.bindparam('request'),
+    )
+    .order_by(_NEWEST_FIRST)
+    .limit(1)
+)
+_OWN = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
+_OF_SERVER = EVENTS.c.action_id.in_(_OWN)
+_OF_SERVER_BUT = EVENTS.c.action_id.in_(
+    _OWN.where(ACTIONS.c.request_id != sa.bindparam('but_request'))
+)
 
 
 def start(connection, ctxt, uuid, action, message=None):
@@ -52,27 +84,12 @@ def find(connection, uuid, request_id, action):
 
 def find_newest(connection, uuid):
     """The action of a server that was asked for last, or None."""
-    return connection.execute(
-        sa.select(ACTIONS)
-        .where(ACTIONS.c.instance_uuid == uuid)
-        .order_by(ACTIONS.c.id.desc())
-        .limit(1)
-    ).first()
+    return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
 
 
 def is_copying(connection, uuid):
     """Tell whether an image of the server is being made, or its making was broken off."""
-    return bool(
-        connection.scalar(
-            sa.select(ACTIONS.c.id)
-            .where(
-                ACTIONS.c.instance_uuid == uuid,
-                ACTIONS.c.action.in_(COPIES),
-                ACTIONS.c.finish_time.is_(None),
-            )
-            .limit(1)
-        )
-    )
+    return bool(connection.scalar(_COPYING, {'uuid': uuid}))
 
 
 def start_event(connection, uuid, request_id, event, host=None):
@@ -172,17 +189,13 @@ def end_interrupted(connection, uuid, *, error, events=None, besides=None):
     events: names; None: all of them. besides: the request whose own stay open
     """
     now = runtime.naive_now()
-    own = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == uuid)
+    which, given, where = _OF_SERVER, {'of_server': uuid}, {'finish_time': None}
     if besides is not None:
-        own = own.where(ACTIONS.c.request_id != besides)
-    where = [EVENTS.c.action_id.in_(own), EVENTS.c.finish_time.is_(None)]
+        which, given['but_request'] = _OF_SERVER_BUT, besides
     if events is not None:
-        where.append(EVENTS.c.event.in_(list(events)))
-    connection.execute(
-        EVENTS.update()
-        .where(*where)
-        .values(finish_time=now, updated_at=now, result='Error', details=error)
-    )
+        where['event'] = list(events)
+    outcome = {'finish_time': now, 'updated_at': now, 'result': 'Error', 'details': error}
+    rows.change(connection, EVENTS, outcome, which, given=given, **where)
 
 
 def record_event(connection, uuid, request_id, event, *, host=None, error=None, started_at=None):
@@ -212,7 +225,9 @@ def record_event(connection, uuid, request_id, event, *, host=None, error=None, 
 
 def events_of(connection, action_ids):
     """{action id: [event, ...]} in the order they began, newest first."""
-    found = rows.every(connection, EVENTS, action_id=list(action_ids), order_by=EVENTS.c.id.desc())
+    found = rows.every(
+        connection, EVENTS, action_id=list(action_ids), order_by=_NEWEST_EVENTS_FIRST
+    )
     grouped = {}
     for row in found:
         grouped.setdefault(row.action_id, []).append(row)
@@ -260,17 +275,6 @@ def _open_events(connection, action_id):
     return rows.every(
         connection, EVENTS, order_by=EVENTS.c.id, action_id=action_id, finish_time=None
     )
-
-
-NEWEST = (
-    sa.select(ACTIONS.c.id)
-    .where(
-        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
-        ACTIONS.c.request_id == sa.bindparam('request'),
-    )
-    .order_by(ACTIONS.c.id.desc())
-    .limit(1)
-)
 
 
 def _action_id(connection, uuid, request_id):

@@ -7,6 +7,15 @@ from nova_lite.db.cell import models
 
 DEVICES = models.BlockDevice.__table__
 TAGS = models.Tag.__table__
+_VOLUMES = (
+    sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
+    .where(
+        DEVICES.c.instance_uuid.in_(sa.bindparam('uuids')),
+        DEVICES.c.destination_type == 'volume',
+        DEVICES.c.volume_id.is_not(None),
+    )
+    .order_by(DEVICES.c.id)
+)
 
 
 def create_block_devices(connection, values):
@@ -25,15 +34,7 @@ def block_devices(connection, uuids):
 
 def volumes(connection, uuids):
     """{server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
-    found = connection.execute(
-        sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
-        .where(
-            DEVICES.c.instance_uuid.in_(list(uuids)),
-            DEVICES.c.destination_type == 'volume',
-            DEVICES.c.volume_id.is_not(None),
-        )
-        .order_by(DEVICES.c.id)
-    )
+    found = connection.execute(_VOLUMES, {'uuids': list(uuids)})
     grouped = {}
     for uuid, volume_id, delete_on_termination in found:
         grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))
@@ -42,9 +43,7 @@ def volumes(connection, uuids):
 
 def update_block_device(connection, uuid, values):
     """Change columns of one block device; how many rows that hit."""
-    return connection.execute(
-        DEVICES.update().where(DEVICES.c.uuid == uuid).values(**values)
-    ).rowcount
+    return rows.change(connection, DEVICES, values, uuid=uuid)
 
 
 def destroy_block_device(connection, uuid):
@@ -71,9 +70,7 @@ def create_tags(connection, instance_uuid, tags):
 
 def tags(connection, uuids):
     """{server uuid: [tag, ...]} in alphabetical order."""
-    found = connection.execute(
-        sa.select(TAGS).where(TAGS.c.instance_uuid.in_(list(uuids))).order_by(TAGS.c.tag)
-    )
+    found = rows.every(connection, TAGS, order_by=TAGS.c.tag, instance_uuid=list(uuids))
     grouped = {}
     for row in found:
         grouped.setdefault(row.instance_uuid, []).append(row.tag)

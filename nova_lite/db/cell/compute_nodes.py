@@ -3,21 +3,24 @@
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.ComputeNode.__table__
+_HOSTS = sa.select(TABLE.c.host)
+_ONE_MORE = {'failed_builds': TABLE.c.failed_builds + 1}
+_HAS_FAILED = TABLE.c.failed_builds > 0
+_KNOWN = sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(sa.bindparam('uuids')))
 
 
 def report(connection, nodes):
     """Add or update the nodes (dicts of columns, by uuid), all of a process at once."""
     uuids = [node['uuid'] for node in nodes]
-    known = set(connection.scalars(sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(uuids))))
+    known = set(connection.scalars(_KNOWN, {'uuids': uuids}))
     rows.insert(connection, TABLE, [node for node in nodes if node['uuid'] not in known])
     for node in nodes:
         if node['uuid'] in known:
-            connection.execute(TABLE.update().where(TABLE.c.uuid == node['uuid']).values(**node))
+            rows.change(connection, TABLE, node, uuid=node['uuid'])
 
 
 def every(connection, **where):
@@ -27,7 +30,7 @@ def every(connection, **where):
 
 def hosts(connection):
     """The hosts of all nodes."""
-    return set(connection.scalars(sa.select(TABLE.c.host)))
+    return set(connection.scalars(_HOSTS))
 
 
 def get(connection, uuid):
@@ -50,18 +53,15 @@ def unmapped(connection):
 
 def set_mapped(connection, hosts, mapped=True):
     """Say that the hosts are in the host mappings (or no longer)."""
-    connection.execute(TABLE.update().where(TABLE.c.host.in_(list(hosts))).values(mapped=mapped))
+    rows.change(connection, TABLE, {'mapped': mapped}, host=list(hosts))
 
 
 def count_build(connection, host, failed):
     """Count a failed build of a host, or clear the count after one that worked."""
-    value = TABLE.c.failed_builds + 1 if failed else 0
-    condition = [TABLE.c.host == host]
-    if not failed:
-        condition.append(TABLE.c.failed_builds > 0)
-    connection.execute(
-        TABLE.update().where(*condition).values(failed_builds=value, updated_at=runtime.naive_now())
-    )
+    if failed:
+        rows.change(connection, TABLE, {}, computed=_ONE_MORE, host=host)
+    else:
+        rows.change(connection, TABLE, {'failed_builds': 0}, _HAS_FAILED, host=host)
 
 
 def destroy(connection, uuid):

@@ -2,16 +2,19 @@
 
 import hashlib
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.ConsoleToken.__table__
+_EXPIRED = TABLE.c.expires < sa.bindparam('now')
 
 
 def create(connection, token, values):
     """Store a token's digest with `values`, and forget tokens that have expired."""
-    connection.execute(TABLE.delete().where(TABLE.c.expires < runtime.naive_now()))
+    rows.delete(connection, TABLE, _EXPIRED, given={'now': runtime.naive_now()})
     rows.insert(connection, TABLE, {'token_hash': digest(token), **values})
 
 

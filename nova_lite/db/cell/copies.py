@@ -92,7 +92,7 @@ def renew(connection, copy):
 def show(connection, uuid, shown):
     """Let the cell's record stand for the server, or hide it; its migrations as well."""
     for table, key in ((instances.TABLE, 'uuid'), (migrations.TABLE, 'instance_uuid')):
-        connection.execute(table.update().where(table.c[key] == uuid).values(hidden=not shown))
+        rows.change(connection, table, {'hidden': not shown}, **{key: uuid})
 
 
 def purge(connection, uuid):

@@ -14,6 +14,10 @@ from nova_lite.db.cell import models
 
 TABLE = models.SagaEpoch.__table__
 LOCK = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bindparam('saga')).with_for_update()
+SEEN = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(
+    TABLE.c.saga_uuid.in_(sa.bindparam('sagas'))
+)
+OLD = TABLE.c.seen_at < sa.bindparam('before')
 
 
 def hold(connection, saga, epoch):
@@ -35,8 +39,7 @@ def hold(connection, saga, epoch):
 
 def seen(connection, sagas):
     """{uuid: newest epoch} of those that were seen; nobody has to wait."""
-    query = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(TABLE.c.saga_uuid.in_(list(sagas)))
-    return dict(connection.execute(query).tuples().all())
+    return dict(connection.execute(SEEN, {'sagas': list(sagas)}).tuples().all())
 
 
 def _lock(connection, saga):
@@ -60,4 +63,4 @@ def _first(connection, saga, epoch):
 
 def forget(connection, before):
     """Drop the epochs of sagas of which nothing was heard since `before` (naive UTC)."""
-    connection.execute(TABLE.delete().where(TABLE.c.seen_at < before))
+    rows.delete(connection, TABLE, OLD, given={'before': before})

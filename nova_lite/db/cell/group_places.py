@@ -15,6 +15,25 @@ from nova_lite.db.cell import models
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
+_MEMBERS = (
+    sa.select(
+        INSTANCES.c.uuid,
+        INSTANCES.c.host,
+        INSTANCES.c.vm_state,
+        INSTANCES.c.task_state,
+    )
+    .where(INSTANCES.c.deleted.is_(False))
+    .order_by(INSTANCES.c.id)
+)
+_SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
+_GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'))
+_HOLD_GROUP = _GROUP.with_for_update()
+_OPEN_MOVES = sa.select(
+    MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute
+).where(
+    MIGRATIONS.c.instance_uuid.in_(sa.bindparam('uuids')),
+    MIGRATIONS.c.status.not_in(migrations.OVER),
+)
 
 
 def of_servers(connection, uuids):
@@ -22,8 +41,8 @@ def of_servers(connection, uuids):
 
     A server that is on no host and that no move takes anywhere is left out.
     """
-    condition = INSTANCES.c.uuid.in_(list(uuids))
-    return _places(connection, _members(connection, condition), building=True)
+    members = connection.execute(_SERVERS, {'uuids': list(uuids)}).all()
+    return _places(connection, members, building=True)
 
 
 def of_group(connection, group_uuid, *, building=False):
@@ -31,7 +50,8 @@ def of_group(connection, group_uuid, *, building=False):
 
     building: whether a host counts that has not begun to build the server
     """
-    return _places(connection, _members(connection, _in(group_uuid)), building=building)
+    members = connection.execute(_GROUP, {'group': group_uuid}).all()
+    return _places(connection, members, building=building)
 
 
 def hold_group(connection, group_uuid):
@@ -41,22 +61,8 @@ def hold_group(connection, group_uuid):
     once one waits, and then sees what the other has written. To PostgreSQL a record that
     was added while a statement waited is not there; so they are read again.
     """
-    _members(connection, _in(group_uuid), lock=True)
+    connection.execute(_HOLD_GROUP, {'group': group_uuid})
     return of_group(connection, group_uuid)
-
-
-def _in(group_uuid):
-    return INSTANCES.c.group_uuid == group_uuid
-
-
-def _members(connection, condition, *, lock=False):
-    columns = (INSTANCES.c.uuid, INSTANCES.c.host, INSTANCES.c.vm_state, INSTANCES.c.task_state)
-    query = (
-        sa.select(*columns)
-        .where(condition, INSTANCES.c.deleted.is_(False))
-        .order_by(INSTANCES.c.id)
-    )
-    return connection.execute(query.with_for_update() if lock else query).all()
 
 
 def _places(connection, members, *, building):
@@ -64,13 +70,8 @@ def _places(connection, members, *, building):
     for member in members:
         if member.host is not None and (building or not _is_awaited(member)):
             found[member.uuid].add(member.host)
-    query = sa.select(
-        MIGRATIONS.c.instance_uuid, MIGRATIONS.c.source_compute, MIGRATIONS.c.dest_compute
-    ).where(
-        MIGRATIONS.c.instance_uuid.in_([member.uuid for member in members]),
-        MIGRATIONS.c.status.not_in(migrations.OVER),
-    )
-    for uuid, *ends in connection.execute(query):
+    uuids = [member.uuid for member in members]
+    for uuid, *ends in connection.execute(_OPEN_MOVES, {'uuids': uuids}):
         found[uuid].update(host for host in ends if host is not None)
     return {uuid: hosts for uuid, hosts in found.items() if hosts}
 

@@ -14,6 +14,28 @@ INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
 # A migration that was accepted may name a destination that nobody has chosen yet.
 HOLDS_NOTHING = (*migrations.OVER, str(states.MigrationStatus.ACCEPTED))
+_MOVING = (
+    sa.select(
+        MIGRATIONS.c.source_compute,
+        MIGRATIONS.c.source_node,
+        MIGRATIONS.c.dest_compute,
+        MIGRATIONS.c.dest_node,
+        MIGRATIONS.c.cross_cell_move,
+        INSTANCES.c.uuid,
+        INSTANCES.c.host,
+        INSTANCES.c.flavor,
+        INSTANCES.c.old_flavor,
+        INSTANCES.c.new_flavor,
+    )
+    .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
+    .where(MIGRATIONS.c.status.not_in(HOLDS_NOTHING), INSTANCES.c.deleted.is_(False))
+)
+_AMONG = INSTANCES.c.uuid.in_(sa.bindparam('uuids'))
+_HOSTS = sa.select(INSTANCES.c.uuid, INSTANCES.c.host).where(_AMONG, INSTANCES.c.deleted.is_(False))
+_GONE = sa.select(INSTANCES.c.uuid).where(_AMONG, INSTANCES.c.deleted.is_(True))
+_IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
+    INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
+)
 
 
 def by_node(connection, moves=None):
@@ -38,24 +60,8 @@ def moving(connection):
     Of a move between cells each cell has a record for its own end: only a copy that is
     on no host yet holds its destination besides.
     """
-    query = (
-        sa.select(
-            MIGRATIONS.c.source_compute,
-            MIGRATIONS.c.source_node,
-            MIGRATIONS.c.dest_compute,
-            MIGRATIONS.c.dest_node,
-            MIGRATIONS.c.cross_cell_move,
-            INSTANCES.c.uuid,
-            INSTANCES.c.host,
-            INSTANCES.c.flavor,
-            INSTANCES.c.old_flavor,
-            INSTANCES.c.new_flavor,
-        )
-        .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
-        .where(MIGRATIONS.c.status.not_in(HOLDS_NOTHING), INSTANCES.c.deleted.is_(False))
-    )
     held = []
-    for row in connection.execute(query):
+    for row in connection.execute(_MOVING):
         if row.cross_cell_move and row.host is not None:
             continue
         if row.host == row.dest_compute:
@@ -71,28 +77,19 @@ def hosts_of(connection, uuids):
     """{server uuid: host} of servers that are there; None for one that is on no host."""
     if not uuids:
         return {}
-    query = sa.select(INSTANCES.c.uuid, INSTANCES.c.host).where(
-        INSTANCES.c.uuid.in_(list(uuids)), INSTANCES.c.deleted.is_(False)
-    )
-    return dict(connection.execute(query).all())
+    return dict(connection.execute(_HOSTS, {'uuids': list(uuids)}).all())
 
 
 def gone(connection, uuids):
     """Those among `uuids` whose servers were here and are deleted."""
     if not uuids:
         return set()
-    query = sa.select(INSTANCES.c.uuid).where(
-        INSTANCES.c.uuid.in_(list(uuids)), INSTANCES.c.deleted.is_(True)
-    )
-    return set(connection.scalars(query))
+    return set(connection.scalars(_GONE, {'uuids': list(uuids)}))
 
 
 def image_properties(connection):
     """{(host, node): Counter of (property, value)} over the images of the servers there."""
-    query = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
-        INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
-    )
     counted = collections.defaultdict(collections.Counter)
-    for host, node, properties in connection.execute(query):
+    for host, node, properties in connection.execute(_IMAGES):
         counted[host, node].update((properties or {}).items())
     return dict(counted)

@@ -6,6 +6,8 @@ Text sorts by code point on every database, as Python does: pages of several
 cells are merged by that order and continued by it.
 """
 
+import functools
+
 import sqlalchemy as sa
 from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
@@ -149,13 +151,17 @@ def find(connection, uuid, conditions):
         return connection.execute(query).first()
 
 
+@functools.lru_cache
+def _shown(columns):
+    """Query of columns (names) of the servers `uuids`."""
+    return sa.select(*(TABLE.c[name] for name in columns)).where(
+        TABLE.c.uuid.in_(sa.bindparam('uuids')), TABLE.c.hidden.is_(False)
+    )
+
+
 def names(connection, uuids):
     """{uuid: row of uuid and name}."""
-    found = connection.execute(
-        sa.select(TABLE.c.uuid, TABLE.c.display_name).where(
-            TABLE.c.uuid.in_(list(uuids)), TABLE.c.hidden.is_(False)
-        )
-    )
+    found = connection.execute(_shown(('uuid', 'display_name')), {'uuids': list(uuids)})
     return {row.uuid: row for row in found}
 
 
@@ -167,11 +173,7 @@ def details(connection, uuids, columns, *, tags=False, hosts=False):
     'services': {host: service of its compute}}.
     """
     uuids = list(uuids)
-    found = connection.execute(
-        sa.select(*(TABLE.c[name] for name in columns)).where(
-            TABLE.c.uuid.in_(uuids), TABLE.c.hidden.is_(False)
-        )
-    ).all()
+    found = connection.execute(_shown(tuple(columns)), {'uuids': uuids}).all()
     failed = [row.uuid for row in found if row.vm_state in ('error', 'deleted')]
     seen = {row.host for row in found if row.host}
     return {

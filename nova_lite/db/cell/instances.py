@@ -13,6 +13,58 @@ TABLE = models.Instance.__table__
 ANY = object()
 # Columns whose change may be told.
 TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
+ON_HOST = TABLE.c.host.is_not(None)
+CHANGED_AT = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
+# A condition: unchanged since the parameter `idle_since`.
+IS_IDLE = sa.bindparam('idle_since') >= CHANGED_AT
+_STAYS = TABLE.c.deleted.is_(False)
+_ON_HOSTS = (TABLE.c.host.in_(sa.bindparam('hosts')), _STAYS)
+_PLACES = sa.select(
+    TABLE.c.uuid, TABLE.c.host, TABLE.c.node, TABLE.c.vm_state, TABLE.c.task_state
+).where(_STAYS)
+_BRIEF = (
+    sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.display_name, TABLE.c.host, TABLE.c.node)
+    .where(*_ON_HOSTS, TABLE.c.hidden.is_(False))
+    .order_by(TABLE.c.id)
+)
+_COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
+# Deleted, kept for a while and about to be deleted do not stay.
+_GOES = sa.or_(
+    TABLE.c.deleted_at.is_not(None),
+    sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
+)
+_CHANGED_UNTIL = (
+    sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(_GOES).label('stays'))
+    .where(
+        TABLE.c.hidden.is_(False),
+        sa.bindparam('until') >= CHANGED_AT,
+        TABLE.c.id > sa.bindparam('after_id'),
+    )
+    .order_by(TABLE.c.id)
+    .limit(sa.bindparam('most', type_=sa.Integer))
+)
+_CHANGED_BETWEEN = _CHANGED_UNTIL.where(sa.bindparam('since') < CHANGED_AT)
+_ACTIONS, _EVENTS = models.InstanceAction.__table__, models.InstanceActionEvent.__table__
+_EVENTS_OF = _EVENTS.c.action_id.in_(
+    sa.select(_ACTIONS.c.id).where(_ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
+)
+_USAGE = (
+    sa.select(
+        TABLE.c.host,
+        TABLE.c.node,
+        sa.func.count(),
+        sa.func.sum(TABLE.c.vcpus),
+        sa.func.sum(TABLE.c.memory_mb),
+        sa.func.sum(TABLE.c.root_gb + TABLE.c.ephemeral_gb),
+    )
+    .where(_STAYS, ON_HOST, TABLE.c.vm_state != 'shelved_offloaded')
+    .group_by(TABLE.c.host, TABLE.c.node)
+)
+_BUSY = (
+    sa.select(TABLE.c.host, sa.func.count())
+    .where(_STAYS, ON_HOST, TABLE.c.task_state.is_not(None))
+    .group_by(TABLE.c.host)
+)
 
 
 def create(connection, values):
@@ -54,9 +106,7 @@ def lock(connection, uuid):
 
 def held(connection, uuid):
     """As `hold`, but None for a server that is not there and also what is hidden."""
-    return connection.execute(
-        sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False)).with_for_update()
-    ).first()
+    return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
 
 
 def seal(connection, uuid, sealed=True):
@@ -64,7 +114,7 @@ def seal(connection, uuid, sealed=True):
 
     What was accepted before is in the record when this transaction has ended.
     """
-    connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(sealed=sealed))
+    rows.change(connection, TABLE, {'sealed': sealed}, uuid=uuid)
 
 
 def find(connection, uuid):
@@ -92,34 +142,22 @@ def on_host(connection, host, node=None):
 
 def places(connection):
     """Rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
-    names = ('uuid', 'host', 'node', 'vm_state', 'task_state')
-    columns = [TABLE.c[name] for name in names]
-    return connection.execute(sa.select(*columns).where(TABLE.c.deleted.is_(False))).all()
+    return connection.execute(_PLACES).all()
 
 
 def settled(connection):
     """Rows of the servers that are on a host and that nothing is being done to."""
-    return rows.every(
-        connection, TABLE, TABLE.c.host.is_not(None), deleted=False, hidden=False, task_state=None
-    )
+    return rows.every(connection, TABLE, ON_HOST, deleted=False, hidden=False, task_state=None)
 
 
 def brief_on(connection, hosts):
     """Rows of id, uuid, display_name, host and node of the servers on the hosts."""
-    return connection.execute(
-        sa.select(TABLE.c.id, TABLE.c.uuid, TABLE.c.display_name, TABLE.c.host, TABLE.c.node)
-        .where(TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False))
-        .order_by(TABLE.c.id)
-    ).all()
+    return connection.execute(_BRIEF, {'hosts': list(hosts)}).all()
 
 
 def count_on(connection, hosts):
     """How many servers the hosts have together, hidden ones included."""
-    return connection.execute(
-        sa.select(sa.func.count())
-        .select_from(TABLE)
-        .where(TABLE.c.host.in_(list(hosts)), TABLE.c.deleted.is_(False))
-    ).scalar()
+    return connection.scalar(_COUNT_ON, {'hosts': list(hosts)})
 
 
 def update(
@@ -166,18 +204,15 @@ def _note_change(connection, uuid):
 def mark_deleted(connection, uuid):
     """End a server's life: the record stays, as deleted, until it is archived."""
     now = runtime.naive_now()
-    connection.execute(
-        TABLE.update()
-        .where(TABLE.c.uuid == uuid, TABLE.c.deleted.is_(False))
-        .values(
-            deleted=True,
-            deleted_at=now,
-            terminated_at=now,
-            vm_state='deleted',
-            task_state=None,
-            power_state=0,
-        )
-    )
+    values = {
+        'deleted': True,
+        'deleted_at': now,
+        'terminated_at': now,
+        'vm_state': 'deleted',
+        'task_state': None,
+        'power_state': 0,
+    }
+    rows.change(connection, TABLE, values, uuid=uuid, deleted=False)
 
 
 def changed_between(connection, since, until, *, after_id=0, limit=1000):
@@ -186,17 +221,10 @@ def changed_between(connection, since, until, *, after_id=0, limit=1000):
     since: None for ever; until: that moment included
     Deleted, kept for a while and about to be deleted do not stay.
     """
-    going = sa.or_(
-        TABLE.c.deleted_at.is_not(None),
-        sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
-    )
-    moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
-    query = sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(going).label('stays')).where(
-        TABLE.c.hidden.is_(False), moment <= until, TABLE.c.id > after_id
-    )
-    if since is not None:
-        query = query.where(moment > since)
-    return connection.execute(query.order_by(TABLE.c.id).limit(limit)).all()
+    parameters = {'until': until, 'after_id': after_id, 'most': limit}
+    if since is None:
+        return connection.execute(_CHANGED_UNTIL, parameters).all()
+    return connection.execute(_CHANGED_BETWEEN, {**parameters, 'since': since}).all()
 
 
 def purge(connection, uuid):
@@ -214,14 +242,8 @@ def purge(connection, uuid):
 
 def purge_actions(connection, uuid):
     """Remove the record of a server's actions."""
-    actions = models.InstanceAction.__table__
-    events = models.InstanceActionEvent.__table__
-    connection.execute(
-        events.delete().where(
-            events.c.action_id.in_(sa.select(actions.c.id).where(actions.c.instance_uuid == uuid))
-        )
-    )
-    rows.delete(connection, actions, instance_uuid=uuid)
+    rows.delete(connection, _EVENTS, _EVENTS_OF, given={'of_server': uuid})
+    rows.delete(connection, _ACTIONS, instance_uuid=uuid)
 
 
 def add_fault(connection, uuid, *, code, message, details=None, host=None):
@@ -251,35 +273,12 @@ def usage_by_node(connection):
 
     `host_usage.by_node` adds what moves in progress hold besides.
     """
-    query = (
-        sa.select(
-            TABLE.c.host,
-            TABLE.c.node,
-            sa.func.count(),
-            sa.func.sum(TABLE.c.vcpus),
-            sa.func.sum(TABLE.c.memory_mb),
-            sa.func.sum(TABLE.c.root_gb + TABLE.c.ephemeral_gb),
-        )
-        .where(
-            TABLE.c.deleted.is_(False),
-            TABLE.c.host.is_not(None),
-            TABLE.c.vm_state != 'shelved_offloaded',
-        )
-        .group_by(TABLE.c.host, TABLE.c.node)
-    )
     return {
         (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
-        for host, node, count, vcpus, memory_mb, disk_gb in connection.execute(query)
+        for host, node, count, vcpus, memory_mb, disk_gb in connection.execute(_USAGE)
     }
 
 
 def busy_by_host(connection):
     """{host: servers with a task running}: the hosts' workload."""
-    query = (
-        sa.select(TABLE.c.host, sa.func.count())
-        .where(
-            TABLE.c.deleted.is_(False), TABLE.c.host.is_not(None), TABLE.c.task_state.is_not(None)
-        )
-        .group_by(TABLE.c.host)
-    )
-    return {host: int(count) for host, count in connection.execute(query)}
+    return {host: int(count) for host, count in connection.execute(_BUSY)}

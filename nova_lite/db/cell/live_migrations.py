@@ -22,6 +22,23 @@ ANSWERS = {
     FORCE_COMPLETE: 'compute_live_migration_force_complete',
 }
 _IS_LIVE = TABLE.c.migration_type == str(states.MigrationType.LIVE_MIGRATION)
+_IS_SHOWN = sa.and_(_IS_LIVE, TABLE.c.hidden.is_(False))
+_LEAVES = sa.and_(_IS_LIVE, TABLE.c.source_compute == sa.bindparam('source'))
+_AHEAD = (
+    sa.select(sa.func.count())
+    .select_from(TABLE)
+    .where(
+        _LEAVES,
+        TABLE.c.id != sa.bindparam('own'),
+        sa.or_(
+            TABLE.c.status.in_(ACTIVE),
+            sa.and_(TABLE.c.status == WAITING, TABLE.c.id < sa.bindparam('own')),
+        ),
+    )
+)
+_NEXT_WAITING = (
+    sa.select(TABLE.c.uuid).where(_LEAVES, TABLE.c.status == WAITING).order_by(TABLE.c.id).limit(1)
+)
 
 
 def shown(connection, instance_uuid):
@@ -29,8 +46,7 @@ def shown(connection, instance_uuid):
     return rows.every(
         connection,
         TABLE,
-        _IS_LIVE,
-        TABLE.c.hidden.is_(False),
+        _IS_SHOWN,
         order_by=TABLE.c.id,
         instance_uuid=instance_uuid,
         status=SHOWN,
@@ -50,36 +66,17 @@ def newest(connection, instance_uuids):
 
 def ahead(connection, row):
     """How many live migrations leave the same host already, or wait there for longer."""
-    return connection.execute(
-        sa.select(sa.func.count())
-        .select_from(TABLE)
-        .where(
-            _IS_LIVE,
-            TABLE.c.source_compute == row.source_compute,
-            TABLE.c.id != row.id,
-            sa.or_(
-                TABLE.c.status.in_(ACTIVE),
-                sa.and_(TABLE.c.status == WAITING, TABLE.c.id < row.id),
-            ),
-        )
-    ).scalar()
+    return connection.scalar(_AHEAD, {'source': row.source_compute, 'own': row.id})
 
 
 def next_waiting(connection, host):
     """The uuid of the live migration that waits for longest to leave a host, or None."""
-    return connection.execute(
-        sa.select(TABLE.c.uuid)
-        .where(_IS_LIVE, TABLE.c.source_compute == host, TABLE.c.status == WAITING)
-        .order_by(TABLE.c.id)
-        .limit(1)
-    ).scalar()
+    return connection.scalar(_NEXT_WAITING, {'source': host})
 
 
 def lock(connection, uuid):
     """A migration's row, kept from other writers until the transaction ends; or None."""
-    return connection.execute(
-        sa.select(TABLE).where(TABLE.c.uuid == uuid).with_for_update()
-    ).first()
+    return rows.lock(connection, TABLE, uuid=uuid)
 
 
 def wish(connection, row, name, ctxt):
@@ -108,4 +105,4 @@ def drop_wish(connection, row, name, request_id):
 
 
 def _change(connection, row, data):
-    connection.execute(TABLE.update().where(TABLE.c.id == row.id).values(data=data))
+    rows.change(connection, TABLE, {'data': data}, id=row.id)

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite.db import paging
+from nova_lite.db import rows
 from nova_lite.db.cell import migrations
 
 TABLE = migrations.TABLE
@@ -32,8 +33,7 @@ def page(connection, where, *, limit, since=None, before=None, marker=None):
 
 def records(connection, uuids):
     """The migrations with these uuids that are not hidden."""
-    query = sa.select(TABLE).where(TABLE.c.uuid.in_(list(uuids)), TABLE.c.hidden.is_(False))
-    return connection.execute(query).all()
+    return rows.every(connection, TABLE, uuid=list(uuids), hidden=False)
 
 
 def _conditions(where):

@@ -22,6 +22,18 @@ UNDONE = [
     )
 ]
 OVER = [str(status) for status in states.MIGRATION_OVER]
+_OPEN = TABLE.c.status.not_in(OVER)
+_AT_HOST = sa.or_(
+    TABLE.c.source_compute == sa.bindparam('end'), TABLE.c.dest_compute == sa.bindparam('end')
+)
+# Also of evacuations not found out about.
+_HOLDING = sa.or_(
+    _OPEN,
+    sa.and_(
+        TABLE.c.migration_type == str(states.MigrationType.EVACUATION),
+        TABLE.c.status == str(states.MigrationStatus.DONE),
+    ),
+)
 
 
 def create(connection, values):
@@ -86,17 +98,12 @@ def drop_left(connection, uuid):
 
 def in_progress(connection, host=None):
     """Migrations that still hold something, on any host or with `host` at either end."""
-    conditions = [TABLE.c.status.not_in(OVER)]
-    if host is not None:
-        conditions.append(sa.or_(TABLE.c.source_compute == host, TABLE.c.dest_compute == host))
-    return rows.every(connection, TABLE, *conditions, order_by=TABLE.c.id)
+    if host is None:
+        return rows.every(connection, TABLE, _OPEN, order_by=TABLE.c.id)
+    given = {'end': host}
+    return rows.every(connection, TABLE, _OPEN, _AT_HOST, order_by=TABLE.c.id, given=given)
 
 
 def holding(connection):
     """Migrations whose hosts may hold something: also of evacuations not found out about."""
-    evacuated = sa.and_(
-        TABLE.c.migration_type == str(states.MigrationType.EVACUATION),
-        TABLE.c.status == str(states.MigrationStatus.DONE),
-    )
-    condition = sa.or_(TABLE.c.status.not_in(OVER), evacuated)
-    return rows.every(connection, TABLE, condition, order_by=TABLE.c.id)
+    return rows.every(connection, TABLE, _HOLDING, order_by=TABLE.c.id)

@@ -20,6 +20,21 @@ COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
 KNOWN_S = 30
 # What every row has besides its columns: the instant at which it was read.
 READ_AT = (clock.now().label('read_at'),)
+_BEAT = {'last_seen_up': clock.now(), 'report_count': TABLE.c.report_count + 1}
+_HEARD_NOW = {'last_seen_up': clock.now()}
+_KNOWN = sa.select(TABLE.c.host).where(
+    TABLE.c.binary == sa.bindparam('binary'), TABLE.c.host.in_(sa.bindparam('hosts'))
+)
+_AHEAD = sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > clock.after(1))
+_CONDUCTORS = sa.select(clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
+    TABLE.c.binary == CONDUCTOR
+)
+_HEARD_SINCE = sa.select(TABLE.c.host).where(
+    TABLE.c.binary == COMPUTE, TABLE.c.last_seen_up >= sa.bindparam('since')
+)
+_OLDEST = sa.select(sa.func.min(TABLE.c.version)).where(
+    TABLE.c.binary == sa.bindparam('binary'), TABLE.c.version > 0
+)
 
 
 class ServiceIsUp(exception.Invalid):
@@ -45,26 +60,14 @@ def beat(connection, hosts, binary, topic, *, version=None):
 
     version: of the service; None: of this release
     """
-    version = version or versions.SERVICE_VERSION
-    done = connection.execute(
-        TABLE.update()
-        .where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))
-        .values(
-            last_seen_up=clock.now(),
-            report_count=TABLE.c.report_count + 1,
-            version=version,
-            updated_at=runtime.naive_now(),
-        )
-    )
+    hosts, version = list(hosts), version or versions.SERVICE_VERSION
+    own = {'binary': binary, 'host': hosts}
+    found = rows.change(connection, TABLE, {'version': version}, computed=_BEAT, **own)
     if binary != COMPUTE:
         _forget_future(connection)
-    if done.rowcount == len(hosts):
+    if found == len(hosts):
         return
-    known = set(
-        connection.scalars(
-            sa.select(TABLE.c.host).where(TABLE.c.binary == binary, TABLE.c.host.in_(list(hosts)))
-        )
-    )
+    known = set(connection.scalars(_KNOWN, {'binary': binary, 'hosts': hosts}))
     rows.insert(
         connection,
         TABLE,
@@ -90,13 +93,9 @@ def beat(connection, hosts, binary, topic, *, version=None):
 
 def _forget_future(connection):
     """Let services that were heard of before the clock was set back age from now on."""
-    ahead = connection.scalars(
-        sa.select(TABLE.c.id).where(TABLE.c.last_seen_up > clock.after(1))
-    ).all()
+    ahead = connection.scalars(_AHEAD).all()
     if ahead:
-        connection.execute(
-            TABLE.update().where(TABLE.c.id.in_(ahead)).values(last_seen_up=clock.now())
-        )
+        rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
 
 
 def every(connection, **where):
@@ -111,11 +110,7 @@ def find(connection, host, binary=COMPUTE):
 
 def lock(connection, host, binary=COMPUTE):
     """Keep other transactions that lock the same service waiting until this one ends."""
-    connection.execute(
-        sa.select(TABLE.c.id)
-        .where(TABLE.c.host == host, TABLE.c.binary == binary)
-        .with_for_update()
-    )
+    rows.lock(connection, TABLE, host=host, binary=binary)
 
 
 def get(connection, uuid):
@@ -126,7 +121,7 @@ def get(connection, uuid):
 
 def update(connection, uuid, values):
     """Change columns of a service."""
-    connection.execute(TABLE.update().where(TABLE.c.uuid == uuid).values(**values))
+    rows.change(connection, TABLE, values, uuid=uuid)
     if notes.is_kept(connection):
         _note(connection, 'service.update', rows.find(connection, TABLE, uuid=uuid))
 
@@ -171,29 +166,18 @@ def unheard(connection, down_time_s):
     None are when a conductor has reported since. Otherwise their heartbeats had no way
     in: the database did not answer, the machine slept, or its clock was set.
     """
-    conductors = sa.select(clock.now(), sa.func.max(TABLE.c.last_seen_up)).where(
-        TABLE.c.binary == CONDUCTOR
-    )
-    now, newest = connection.execute(conductors).one()
+    now, newest = connection.execute(_CONDUCTORS).one()
     if newest is None or (now - newest).total_seconds() <= down_time_s:
         return []
     since = newest - datetime.timedelta(seconds=down_time_s)
-    return connection.scalars(
-        sa.select(TABLE.c.host).where(TABLE.c.binary == COMPUTE, TABLE.c.last_seen_up >= since)
-    ).all()
+    return connection.scalars(_HEARD_SINCE, {'since': since}).all()
 
 
 def excuse(connection, hosts):
     """Let computes be silent from now on, as if they had just been heard of."""
-    connection.execute(
-        TABLE.update()
-        .where(TABLE.c.binary == COMPUTE, TABLE.c.host.in_(list(hosts)))
-        .values(last_seen_up=clock.now())
-    )
+    rows.change(connection, TABLE, {}, computed=_HEARD_NOW, binary=COMPUTE, host=list(hosts))
 
 
 def minimum_version(connection, binary=COMPUTE):
     """The oldest version among the services of `binary`; None when there is none."""
-    return connection.execute(
-        sa.select(sa.func.min(TABLE.c.version)).where(TABLE.c.binary == binary, TABLE.c.version > 0)
-    ).scalar()
+    return connection.scalar(_OLDEST, {'binary': binary})

@@ -16,6 +16,11 @@ TABLE = sa.Table(
     sa.Column('state', sa.String(20)),
     sa.Column('size', sa.Integer),
 )
+# Constants, as every part of a shape.
+LARGE = TABLE.c.size > sa.bindparam('least')
+BACKWARDS = TABLE.c.name.desc()
+GROWN = {'size': TABLE.c.size + sa.bindparam('by')}
+SIZED = {'size': sa.func.abs(sa.bindparam('by', type_=sa.Integer))}
 
 
 class RowsTest(testtools.TestCase):
@@ -49,9 +54,10 @@ class RowsTest(testtools.TestCase):
         for values, found in ((['on', 'off'], ['a', 'c']), (('on',), ['a']), ([], [])):
             self.assertEqual(found, self.names(state=values))
         self.assertEqual(['a'], self.names(state='on', size=1))
-        self.assertEqual(['c', 'a'], self.names(state={'on', 'off'}, order_by=TABLE.c.name.desc()))
-        self.assertEqual(['b'], self.names(TABLE.c.size > 1))
-        self.assertEqual(['b'], self.names(TABLE.c.size > 1, state=None))
+        self.assertEqual(['c', 'a'], self.names(state={'on', 'off'}, order_by=BACKWARDS))
+        self.assertEqual(['b'], self.names(LARGE, given={'least': 1}))
+        self.assertEqual([], self.names(LARGE, given={'least': 2}))
+        self.assertEqual(['b'], self.names(LARGE, given={'least': 1}, state=None))
         self.assertIsNone(self.read(rows.find, TABLE, name='d'))
 
     def test_swap(self):
@@ -76,6 +82,29 @@ class RowsTest(testtools.TestCase):
         self.assertEqual(2, self.write(rows.delete, TABLE, size=5))
         self.assertEqual(['c'], self.names())
 
+    def test_computed_columns_and_conditions(self):
+        grown = self.write(
+            rows.change, TABLE, {'state': 'x'}, LARGE, computed=GROWN, given={'by': 7, 'least': 1}
+        )
+        self.assertEqual(1, grown)
+        self.assertEqual(['b'], self.names(state='x', size=9))
+        self.assertEqual(1, self.write(rows.delete, TABLE, LARGE, given={'least': 8}, state='x'))
+        self.assertEqual(['a', 'c'], self.names())
+        self.write(rows.insert, TABLE, {'name': 'd'}, given={'by': -3}, **SIZED)
+        more = [{'name': 'e'}, {'name': 'f'}]
+        self.write(rows.insert, TABLE, more, given={'by': -4}, **SIZED)
+        taken = exception.Conflict(reason='taken')
+        self.write(rows.insert_new, TABLE, {'name': 'g'}, taken, given={'by': -5}, **SIZED)
+        sizes = {
+            row.name: row.size for row in self.read(rows.every, TABLE, LARGE, given={'least': 2})
+        }
+        self.assertEqual({'d': 3, 'e': 4, 'f': 4, 'g': 5}, sizes)
+
+    def test_lock(self):
+        self.assertEqual('on', self.write(rows.lock, TABLE, name='a').state)
+        self.assertIsNone(self.write(rows.lock, TABLE, name='a', state=None))
+        self.assertIn('FOR UPDATE', str(rows._locking(TABLE, ())))
+
     def test_insert(self):
         made = self.write(rows.insert_returning_id, TABLE, {'name': 'd'})
         self.assertEqual('d', self.read(rows.find, TABLE, id=made).name)
@@ -86,13 +115,16 @@ class RowsTest(testtools.TestCase):
         self.assertIs(taken, error)
 
     def test_each_statement_is_built_once(self):
-        sizes = (rows._selecting, rows._updating, rows._deleting)
-        self.test_change_and_delete()
-        before = [each.cache_info().currsize for each in sizes]
+        built = (rows._selecting, rows._updating, rows._deleting, rows._inserting)
+        for each in built:
+            each.cache_clear()
         for name in ('x', 'y', 'z'):
             self.write(rows.change, TABLE, {'size': 5}, name=name, state=None)
             self.read(rows.find, TABLE, name=name)
             self.write(rows.delete, TABLE, size=len(name))
+            self.names(LARGE, order_by=BACKWARDS, given={'least': len(name)})
+            grown = {'computed': GROWN, 'given': {'by': len(name)}}
+            self.write(rows.change, TABLE, {}, **grown, name=name)
+            self.write(rows.insert, TABLE, {'name': name}, given={'by': 1}, **SIZED)
         self.read(rows.find, TABLE, name='w')
-        after = [each.cache_info().currsize for each in sizes]
-        self.assertEqual([before[0] + 1, *before[1:]], after)
+        self.assertEqual([2, 2, 1, 1], [each.cache_info().misses for each in built])
