@@ -54,6 +54,7 @@ class RowsTest(testtools.TestCase):
         for values, found in ((['on', 'off'], ['a', 'c']), (('on',), ['a']), ([], [])):
             self.assertEqual(found, self.names(state=values))
         self.assertEqual(['a'], self.names(state='on', size=1))
+        self.assertEqual([], self.names(state=[None]), 'NULL is not among values')
         self.assertEqual(['c', 'a'], self.names(state={'on', 'off'}, order_by=BACKWARDS))
         self.assertEqual(['b'], self.names(LARGE, given={'least': 1}))
         self.assertEqual([], self.names(LARGE, given={'least': 2}))
