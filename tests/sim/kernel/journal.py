@@ -15,15 +15,14 @@ class Journal:
 
     def write(self, now_us, thread, what, detail):
         """Add a line: virtual time, process, thread, what, detail."""
-        line = '%6d.%06d %s %s %s' % (
-            now_us // 10**6,
-            now_us % 10**6,
-            thread.process.name if thread else '-',
-            thread.name if thread else '-',
-            what,
-        )
+        seconds, micros = divmod(now_us, 1_000_000)
+        process, name = (thread.process.name, thread.name) if thread else ('-', '-')
+        line = f'{seconds:6d}.{micros:06d} {process} {name} {what}'
         if detail != '':
-            line += ': ' + ADDRESS.sub('0x…', str(detail)).replace('\n', '\\n')
+            text = str(detail)
+            if '0x' in text:
+                text = ADDRESS.sub('0x…', text)
+            line += ': ' + text.replace('\n', '\\n')
         self.lines.append(line)
         if self.on_line:
             self.on_line(line)

@@ -4,6 +4,7 @@ Every connection that this process opens is of the class here. The write lock of
 file is modelled: who wants it while another has it is blocked in the simulation.
 """
 
+import functools
 import os
 import sqlite3
 
@@ -28,6 +29,15 @@ STATEMENTS = {
 }
 ENDS = ('COMMIT', 'ROLLBACK', 'END', 'RELEASE', 'SAVEPOINT')
 READS = ('SELECT', 'PRAGMA', 'EXPLAIN', 'WITH', 'VALUES')
+
+
+@functools.lru_cache(maxsize=4096)
+def _kind(sql):
+    """Return the verb of a statement, and whether it begins a transaction that writes."""
+    words = sql.split(None, 2)
+    verb = words[0].upper()
+    immediate = verb == 'BEGIN' and len(words) > 1 and words[1].upper().startswith('IMMEDIATE')
+    return verb, immediate
 
 
 class Disk:
@@ -118,9 +128,9 @@ class Cursor(sqlite3.Cursor):
 
 
 class Connection(sqlite3.Connection):
-    """path: of its file; is_cut: it is of no use any more"""
+    """path: of its file; name: of its database; is_cut: it is of no use any more"""
 
-    path = ''
+    path = name = ''
     is_cut = False
 
     def __init__(self, database, **kwargs):
@@ -136,6 +146,8 @@ class Connection(sqlite3.Connection):
         if path.startswith('file:'):
             path = path[len('file://') :].partition('?')[0]
         self.path = os.path.realpath(path)
+        self.name = os.path.basename(self.path).removesuffix('.sqlite')
+        self._is_served = self.name in SERVED
 
     def create_function(self, *args, **kwargs):
         self._functions.append((args, kwargs))
@@ -191,8 +203,7 @@ class Connection(sqlite3.Connection):
 
     def prepare(self, sql):
         """A statement is about to be executed."""
-        words = sql.split(None, 2)
-        verb = words[0].upper()
+        verb, immediate = _kind(sql)
         if verb == 'PRAGMA':
             if '=' in sql and not self.in_transaction:
                 self._pragmas.append(sql)
@@ -202,7 +213,7 @@ class Connection(sqlite3.Connection):
             raise _error(2013, 'Lost connection')
         kernel.current().point(f'db: {verb}', self.name)
         if verb == 'BEGIN':
-            if len(words) > 1 and words[1].upper().startswith('IMMEDIATE'):
+            if immediate:
                 _disk.lock(self)
         elif verb not in ENDS:
             self._meet_fault(verb)
@@ -216,7 +227,7 @@ class Connection(sqlite3.Connection):
             raise _error(*STATEMENTS[fate])
 
     def _fate(self, kind, what):
-        return _disk.faults.draw(kind, what, self.name) if self.name in SERVED else None
+        return _disk.faults.draw(kind, what, self.name) if self._is_served else None
 
     def settle(self):
         """A statement has been executed."""
@@ -236,10 +247,6 @@ class Connection(sqlite3.Connection):
         if when == AFTER:
             self.cut()
             raise _error(*error)
-
-    @property
-    def name(self):
-        return os.path.basename(self.path).removesuffix('.sqlite')
 
 
 def _error(number, text):
