@@ -51,8 +51,8 @@ _ACQUIRE = (
     .values(
         **_LEASE,
         state=sa.case((TABLE.c.state == journal.CLEANING, journal.CLEANING), else_=journal.RUNNING),
-        epoch=sa.bindparam('newest'),
-        owner=sa.bindparam('holder'),
+        epoch=sa.bindparam('newest', type_=TABLE.c.epoch.type),
+        owner=sa.bindparam('holder', type_=TABLE.c.owner.type),
     )
 )
 

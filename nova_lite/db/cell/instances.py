@@ -14,9 +14,11 @@ ANY = object()
 # Columns whose change may be told.
 TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
 ON_HOST = TABLE.c.host.is_not(None)
-CHANGED_AT = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
+# Like a column, in lower case: ruff turns comparisons with capitals round, and then the
+# parameter on the left has no type.
+changed_at = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
 # A condition: unchanged since the parameter `idle_since`.
-IS_IDLE = sa.bindparam('idle_since') >= CHANGED_AT
+IS_IDLE = changed_at <= sa.bindparam('idle_since')
 _STAYS = TABLE.c.deleted.is_(False)
 _ON_HOSTS = (TABLE.c.host.in_(sa.bindparam('hosts')), _STAYS)
 _PLACES = sa.select(
@@ -37,13 +39,13 @@ _CHANGED_UNTIL = (
     sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(_GOES).label('stays'))
     .where(
         TABLE.c.hidden.is_(False),
-        sa.bindparam('until') >= CHANGED_AT,
+        changed_at <= sa.bindparam('until'),
         TABLE.c.id > sa.bindparam('after_id'),
     )
     .order_by(TABLE.c.id)
     .limit(sa.bindparam('most', type_=sa.Integer))
 )
-_CHANGED_BETWEEN = _CHANGED_UNTIL.where(sa.bindparam('since') < CHANGED_AT)
+_CHANGED_BETWEEN = _CHANGED_UNTIL.where(changed_at > sa.bindparam('since'))
 _ACTIONS, _EVENTS = models.InstanceAction.__table__, models.InstanceActionEvent.__table__
 _EVENTS_OF = _EVENTS.c.action_id.in_(
     sa.select(_ACTIONS.c.id).where(_ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
