@@ -27,6 +27,8 @@ LOG = log.getLogger(__name__)
 
 DELETE_EVENT = 'compute_terminate_instance'
 EPOCHS_KEPT = datetime.timedelta(days=7)
+FORGET_EVERY_S = 3600
+HOSTLESS_TASKS = (states.TaskState.SCHEDULING, states.TaskState.DELETING)
 # Moves that end in error while there is a server to look at, and else have failed.
 INCOMPLETE = (
     states.MigrationType.RESIZE,
@@ -57,20 +59,29 @@ class Audit:
         self._write, self._read = write, read
         self._rescheduler, self._clients = rescheduler, clients
         self._idle_s = idle_s
+        self._forgot_at = None
 
     def run(self):
         """Finish what lies without a host, close moves of the deleted, forget old epochs."""
-        for row in self._read(_hostless, states.TaskState.SCHEDULING, self._idle_s):
-            LOG.warning('Build of server %s was left without a host', row.uuid)
-            self._attempt(self._rescheduler.take_up, row)
-        for row in self._read(_hostless, states.TaskState.DELETING, self._idle_s):
-            LOG.warning('Deletion of server %s was left unfinished', row.uuid)
-            self._attempt(self._delete, row)
-        incomplete = self._read(_incomplete, self._idle_s)
+        hostless, incomplete = self._read(_abandoned, self._idle_s)
+        for row in hostless:
+            if row.task_state == states.TaskState.SCHEDULING:
+                LOG.warning('Build of server %s was left without a host', row.uuid)
+                self._attempt(self._rescheduler.take_up, row)
+        for row in hostless:
+            if row.task_state == states.TaskState.DELETING:
+                LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+                self._attempt(self._delete, row)
         if incomplete:
             LOG.info('Moves of servers that are deleted have failed: %s', incomplete)
             self._write(_close, incomplete)
-        self._write(_forget_epochs)
+        self._forget_epochs()
+
+    def _forget_epochs(self):
+        now = runtime.monotonic()
+        if self._forgot_at is None or now - self._forgot_at >= FORGET_EVERY_S:
+            self._write(epochs.forget, runtime.naive_now() - EPOCHS_KEPT)
+            self._forgot_at = now
 
     def _attempt(self, repair, row):
         with cell_search.going_on('Server %s cannot be repaired now', row.uuid):
@@ -91,8 +102,13 @@ class Audit:
         self._write(cell_actions.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 
 
-def _hostless(connection, task_state, idle_s):
+def _abandoned(connection, idle_s):
+    """Return what has not moved for `idle_s` seconds: servers without a host, and moves."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    return _hostless(connection, before), _incomplete(connection, before)
+
+
+def _hostless(connection, before):
     return rows.every(
         connection,
         instances.TABLE,
@@ -102,17 +118,16 @@ def _hostless(connection, task_state, idle_s):
         host=None,
         deleted=False,
         hidden=False,
-        task_state=task_state,
+        task_state=HOSTLESS_TASKS,
     )
 
 
-def _incomplete(connection, idle_s):
+def _incomplete(connection, before):
     """Migrations (uuids) that ended in error, whose servers were deleted since.
 
     What hosts have left of them is found by their own audit (compute.audit).
     Source: reference/moves 1.2.
     """
-    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return list(connection.scalars(_INCOMPLETE, {'before': before}))
 
 
@@ -124,7 +139,3 @@ def _close(connection, uuids):
         uuid=uuids,
         status=str(states.MigrationStatus.ERROR),
     )
-
-
-def _forget_epochs(connection):
-    epochs.forget(connection, runtime.naive_now() - EPOCHS_KEPT)

@@ -4,12 +4,15 @@ import datetime
 
 from nova_lite import runtime
 from nova_lite.conductor import cell_audit
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from tests.unit.conductor import base
 
 IDLE_S = 60
+OLD = datetime.datetime.fromisoformat('2000-01-01')
 
 
 class DeletionTest(base.CellConductorTestCase):
@@ -30,6 +33,25 @@ class DeletionTest(base.CellConductorTestCase):
         audit.run()
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual(['done'], list(self.cell.image.images))
+
+
+class EpochsTest(base.CellConductorTestCase):
+    def test_old_ones_are_forgotten_once_an_hour(self):
+        db = self.cell.db
+        audit = cell_audit.Audit(db.write, db.read, rescheduler=None, clients=None, idle_s=IDLE_S)
+        kept_s = cell_audit.EPOCHS_KEPT.total_seconds()
+        for advance_s, found in ((0, 1), (kept_s + 1, 0), (0, 1), (kept_s + 1, 0)):
+            if found:
+                db.write(epochs.hold, 'a', 1)
+            self.clock.advance(advance_s)
+            audit.run()
+            self.assertEqual(found, len(db.read(epochs.seen, ['a'])))
+        db.write(epochs.hold, 'a', 1)
+        db.write(lambda connection: rows.change(connection, epochs.TABLE, {'seen_at': OLD}))
+        for advance_s, found in ((cell_audit.FORGET_EVERY_S - 1, 1), (1, 0)):
+            self.clock.advance(advance_s)
+            audit.run()
+            self.assertEqual(found, len(db.read(epochs.seen, ['a'])))
 
 
 class IncompleteTest(base.CellConductorTestCase):
