@@ -4,6 +4,8 @@ What fails before the volume is forgotten leaves it attached. The attachment end
 so that nobody else gets a volume that a guest may still write to.
 """
 
+import contextlib
+
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
@@ -132,7 +134,9 @@ def unmark_detaching(saga_, volume_id):
     """Undo of `mark_detaching`: what is another's mark stays."""
     if saga_.data.get(MARKED) is False or _is_anothers(saga_, volume_id):
         return
-    saga_.world.volume.roll_detaching(saga_.ctxt, volume_id)
+    # A volume may be deleted with its server while the saga runs.
+    with contextlib.suppress(exception.VolumeNotFound):
+        saga_.world.volume.roll_detaching(saga_.ctxt, volume_id)
     saga_.data.pop(MARKED, None)
 
 

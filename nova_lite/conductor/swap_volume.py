@@ -155,8 +155,14 @@ class SwapVolume(devices.DeviceSaga):
         self.end_events(connection)
 
     def tell(self):
-        """Returns the id that the volume keeps."""
-        return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
+        """Returns the id that the volume keeps.
+
+        Either volume may be deleted with the server: then no migration can be completed.
+        """
+        try:
+            return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
+        except exception.VolumeNotFound:
+            return self._new
 
     def tell_late(self):
         """As `tell`, and the name that the volume keeps, unless it was detached since."""

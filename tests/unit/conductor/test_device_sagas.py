@@ -295,6 +295,33 @@ class MarkTest(DeviceSagasCase):
         self.assertFalse(self.is_marked())
 
 
+class DeletedVolumeTest(DeviceSagasCase):
+    """A volume is deleted with its server while a saga that marked it runs."""
+
+    def setUp(self):
+        super().setUp()
+        self.volume, self.ctxt = self.device.volume_id, context.admin()
+
+    def test_nothing_is_marked_any_more(self):
+        for make in (self.detach_volume, self.swap_volume):
+            made = make()
+            steps = made.steps()[:2]
+            self.cell.volume.volumes[self.volume] = 'available'
+            self.do(made, steps)
+            self.cell.volume.delete(self.ctxt, self.volume)
+            self.undo(made, steps)
+            self.assertNotIn(detach_volume.MARKED, made.data)
+
+    def test_no_migration_is_completed(self):
+        """After the pivot: there is nobody to be told."""
+        for gone in (self.volume, self.new):
+            swap = self.swap_volume()
+            steps = {step.name: step for step in swap.steps()}
+            self.cell.volume.volumes.update({self.volume: 'in-use', self.new: 'reserved'})
+            self.cell.volume.delete(self.ctxt, gone)
+            self.assertEqual(self.new, steps[swap_volume.TELL].do())
+
+
 class ForeignAttachmentsTest(DeviceSagasCase):
     """The duty to end attachments that are none of the server's."""
 
