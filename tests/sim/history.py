@@ -6,7 +6,7 @@ from tests.sim import kernel
 from tests.sim.oracle import changing
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
-from tests.sim.oracle import guests
+from tests.sim.oracle import guests as guests_module
 from tests.sim.oracle import limits
 from tests.sim.oracle import placing
 from tests.sim.oracle import watching
@@ -33,22 +33,24 @@ class History:
         now.log('plan', str(plan))
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
-        self._watch(world.disk, cloud.places)
+        guests = self._watch(world.disk, cloud.places)
         ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals))
         if plan.isolated:
             isolation.prepare(caller_module.Caller(world.network, ledger, 'operator', _apis(plan)))
             now.sleep(isolation.REUSE_S)
         now.sleep(now.stream('begin').uniform(*BEGIN_S))
-        self._race(cloud, world, ledger, plan)
+        self._race(cloud, world, ledger, guests)
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             ending.Ending(cloud, ledger, caller).check(plan.moments(now.time()))
 
     def _watch(self, disk, places):
-        disk.watch(guests.Guests([places.guests_path(cell) for cell in places.cell_names]))
+        guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
+        disk.watch(guests)
         for looks, names in self._rules(places):
             paths = {name: _path(places, name) for name in names}
             disk.watch(watching.Watch(paths, looks))
+        return guests
 
     def _rules(self, places):
         """Yield (rule, the names of the databases that it looks at)."""
@@ -56,13 +58,15 @@ class History:
         yield changing.States(), cells
         if plan.groups:
             yield placing.anti_affinity, cells
+        if plan.single:
+            yield placing.single_claims, [layout.PLACEMENT]
         if plan.isolated:
             yield placing.isolation(isolation.HOST, isolation.TRAIT), cells
         if plan.quota:
             yield limits.servers(plan.quota), (layout.API, *cells)
 
-    def _race(self, cloud, world, ledger, plan):
-        now = kernel.current()
+    def _race(self, cloud, world, ledger, guests):
+        now, plan = kernel.current(), self._plan
         until = now.time() + plan.minutes * 60
         world.faults.quiet = False
         threads = []
@@ -72,7 +76,7 @@ class History:
                 caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
                 made = client_module.Client(caller, ledger, plan, cloud)
                 threads.append(runtime.spawn(made.run, until, name=who))
-        nemesis_module.Nemesis(cloud, world.faults, plan).run(until)
+        nemesis_module.Nemesis(cloud, world.faults, plan, guests).run(until)
         world.faults.quiet = True
         for thread in threads:
             thread.join()

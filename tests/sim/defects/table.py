@@ -148,6 +148,35 @@ DEFECTS = (
         (('db/clock.py', 'runtime.database_now() +', 'runtime.now() +'),),
     ),
     Defect(
+        'host-returns-as-if-nothing-had-been',
+        'a host that slept is up again before it has removed what was evacuated from it',
+        'evacuations',
+        (
+            (
+                'compute/evacuated.py',
+                'if runtime.boottime() - self._heard > self._site.conf.service_down_time:',
+                'if False:',
+            ),
+            (
+                'compute/evacuated.py',
+                'hosts = set(hosts)\n',
+                'hosts = set()\n',
+            ),
+        ),
+    ),
+    Defect(
+        'evacuation-checked-once',
+        'that the source of an evacuation is down is not looked at again when it begins',
+        'evacuations',
+        (
+            (
+                'db/cell/moves.py',
+                "if order.get('down'):\n        services",
+                'if False:\n        services',
+            ),
+        ),
+    ),
+    Defect(
         'late-begin-not-fenced',
         'the first transaction of a request may come after its saga has ended',
         'deaths',
@@ -174,6 +203,11 @@ DEFECTS = (
                 'conductor/move.py',
                 "if self.repeated or self.data.get('refused'):",
                 "if self.repeated and not self.data.get('refused'):",
+            ),
+            (
+                'conductor/move.py',
+                'self.ctxt, consumer, request, beside=self.held_beside()',
+                'self.ctxt, consumer, request',
             ),
         ),
     ),

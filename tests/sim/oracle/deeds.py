@@ -40,6 +40,12 @@ HOST = 'OS-EXT-SRV-ATTR:host'
 CLIENT = 'client'
 
 
+class Lasting(str):
+    """A finding that does not go away."""
+
+    __slots__ = ()
+
+
 class Deeds:
     """caller: a workload.caller.Caller; ledger: a workload.ledger.Ledger"""
 
@@ -47,7 +53,10 @@ class Deeds:
         self._caller, self._ledger, self._excuses = caller, ledger, ledger.excuses
 
     def findings(self, server):
-        """Yield what is not as it should be with a server, as the API shows it."""
+        """Yield what is not as it should be with a server, as the API shows it.
+
+        What is on record for good is Lasting.
+        """
         path = f'/servers/{server["id"]}/os-instance-actions'
         code, found = self._caller.send('actions', 'GET', path)
         if code != 200:
@@ -62,7 +71,7 @@ class Deeds:
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
             if action['user_id'] != CLIENT and not self._excuses.of_unasked():
-                yield f'no user asked for it: {told}'
+                yield Lasting(f'no user asked for it: {told}')
             code = self._ledger.refused.get(action['request_id'])
             failed = action['message'] == 'Error'
             if code is not None:
@@ -70,7 +79,7 @@ class Deeds:
                     yield f'answered {code}, but it was done: {told}'
                 continue
             if failed and not self._may_fail(message, action):
-                yield f'failed without a fault: {told}: {message}'
+                yield Lasting(f'failed without a fault: {told}: {message}')
 
     def _is_where_requested(self, server, actions):
         host, wanted = server[HOST], self._ledger.requested.get(server['id'])

@@ -37,6 +37,8 @@ class Ending:
                 well = 0 if found else well + 1
                 if well == 2:
                     return
+                if any(isinstance(each, deeds.Lasting) for each in found):
+                    break
         finally:
             reader.close()
         if found:

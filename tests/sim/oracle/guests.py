@@ -12,9 +12,15 @@ POWERED = (int(states.PowerState.RUNNING), int(states.PowerState.PAUSED))
 
 
 class Guests:
-    """paths: of the files of guests"""
+    """paths: of the files of guests
+
+    still: {host: True} of those whose machine sleeps. Their guests do not run, and count
+        again when the cell hears of the host: before that its daemon has to remove what was
+        evacuated meanwhile
+    """
 
     def __init__(self, paths):
+        self.still = {}
         self._paths = {os.path.realpath(path): {} for path in paths}
         self._open = {}
 
@@ -23,9 +29,15 @@ class Guests:
         if path not in self._paths:
             return
         self._paths[path] = self._running(path)
+        self.look()
+
+    def look(self):
+        """Fail when a server runs twice, as far as is known."""
         seen = {}
         for rows in self._paths.values():
             for uuid, node in rows:
+                if node in self.still:
+                    continue
                 if uuid in seen:
                     kernel.current().fail(f'{uuid} runs on {seen[uuid]} and on {node}')
                 seen[uuid] = node

@@ -1,4 +1,4 @@
-"""Rules of placing, asked after each commit of a cell: anti-affinity and isolated aggregates.
+"""Rules of placing, asked after each commit of a cell or of placement.
 
 Every server group of the workload is of that policy. A server that is being built, or that
 could not be, is not on its host yet.
@@ -13,6 +13,21 @@ SHARED = f"""
     GROUP BY group_uuid, host HAVING COUNT(*) > 1
 """
 ON_HOST = f'SELECT uuid, flavor FROM instances WHERE host = ? AND {THERE}'
+CLAIMED_TWICE = """
+    SELECT consumer_id, COUNT(DISTINCT resource_provider_id) FROM allocations
+    GROUP BY consumer_id HAVING COUNT(DISTINCT resource_provider_id) > 1
+"""
+
+
+def single_claims(databases):
+    """No server holds resources of two hosts: a move holds those of its source itself.
+
+    Not so after an evacuation, until the former host has returned.
+    """
+    for connection in databases.values():
+        for consumer, number in connection.execute(CLAIMED_TWICE):
+            return f'{consumer} holds resources of {number} hosts'
+    return None
 
 
 def anti_affinity(cells):

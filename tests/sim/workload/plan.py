@@ -10,18 +10,30 @@ FLAVORS = ('1', '2')
 # Kinds of faults, and what may befall one thing of a kind.
 FATES = {
     'commit': ('lost before', 'lost after', 'conflict', 'busy', 'read-only', 'killed after'),
+    'begin': ('slow',),
+    'work': ('lost before', 'lost after', 'killed after'),
     'statement': ('lost', 'conflict', 'busy'),
-    'http': ('refused', 'lost request', 'lost answer', 'answers 503'),
+    'http': ('refused', 'lost request', 'lost answer', 'answers 503', 'late'),
     'call': ('twice', 'late'),
     'reply': ('lost', 'late', 'twice'),
 }
 
+# Seconds after the last request by which all must be well: each time is one to look. What two
+# audits of allocations find is given up, and by default there is one every half an hour. What
+# a scheduler may claim after a build was withdrawn is released a little later than that.
+AUDIT = 'allocation_audit_interval'
+OFTEN_S = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 660.0, 1300.0, 1900.0, 1930.0)
+SETTLE_S = (*OFTEN_S[:-2], 4000.0, 4030.0)
+
 
 @dataclasses.dataclass
 class Plan:
-    """operations: names; profile: of the hosts, as YAML; rates: see faults.Faults
+    """operations: names; rates: see faults.Faults
 
-    kills, freezes, leaps, hosts_off, outages: how many; outages are of neighbours
+    profile: of the hosts, as YAML; later_profile: the one they have from some time on
+
+    kills, freezes, leaps, hosts_off, outages, suspends: how many; outages are of neighbours
+        suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
     victims: how the names of those begin who are killed and frozen
@@ -31,7 +43,10 @@ class Plan:
         a volume that there is already
     requested: the share of new servers for which a host is named
     quota: how many servers there may be; None when the limit is out of reach
+    single: whether no server may hold resources of two hosts, but for a move that holds
+        those of its source
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
+    settle_s: seconds after the last request at which to look whether all is well
     off_s: for how many seconds the power of a host is off
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -48,23 +63,24 @@ class Plan:
     drift: float = 0.0
     hosts_off: int = 0
     outages: int = 0
+    suspends: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
     options: dict = dataclasses.field(default_factory=dict)
     profile: str = ''
+    later_profile: str = ''
     creates: float = 0.2
     deletes: float = 0.08
     groups: float = 0.0
     volumes: float = 0.0
     requested: float = 0.0
     quota: int | None = None
+    single: bool = False
     isolated: bool = False
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()
-    # Seconds after the last request by which all must be well. What two audits of allocations
-    # find is given up, and by default there is one every half an hour.
-    settle_s: tuple = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 600.0, 1800.0, 4000.0, 4030.0)
+    settle_s: tuple = ()
 
     @property
     def flavors(self):
@@ -73,4 +89,5 @@ class Plan:
 
     def moments(self, end):
         """The virtual times at which to look whether all is well."""
-        return [end + after for after in self.settle_s]
+        often = AUDIT in self.options.get('conductor', {})
+        return [end + after for after in self.settle_s or (OFTEN_S if often else SETTLE_S)]

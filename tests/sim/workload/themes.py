@@ -18,6 +18,7 @@ HASTY = {
         'build_lease_s': 20,
         'sweep_interval_s': 3.0,
         'audit_interval': 10,
+        'audit_idle_s': 20,
         'allocation_audit_interval': 30,
     },
     'compute': {'audit_interval': 10, 'stray_grace': 10},
@@ -25,6 +26,8 @@ HASTY = {
 RATES = (0.0005, 0.002, 0.01)
 # What a COMMIT may meet that was carried out.
 UNKNOWN = ('lost after', 'killed after')
+# Databases and neighbours that answer late.
+SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
 SLOW = """
 extends: default
 seed: {seed}
@@ -37,7 +40,7 @@ extends: default
 seed: {seed}
 hosts:
   - match: '*'
-    delays: {{'*': {{uniform: {{low: 0, high: 3}}}}}}
+    delays: {{'*': {{uniform: {{low: 0, high: {high}}}}}}}
 failures:
   - {{verb: spawn, probability: {share}, when: during, reschedule: true}}
   - {{verb: finish_migration, probability: {share}, when: before, reschedule: true}}
@@ -89,16 +92,16 @@ def _rates(rng):
 
 
 def _slow(rng):
-    """Hosts that take minutes, under audits that come every few seconds."""
-    high = rng.choice((5, 60, 200))
+    """Hosts that take minutes, from some time on, under audits that come every few seconds."""
+    high = rng.choice((60, 200))
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=high / 60 + 0.5,
-        pause_s=high / 12 + 2,
+        minutes=0.8,
+        pause_s=2.0,
         operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
         options=HASTY,
-        profile=SLOW.format(seed=rng.randrange(1000), high=high, more=', destroy: 0.1'),
+        later_profile=SLOW.format(seed=rng.randrange(1000), high=high, more=', destroy: 0.1'),
     )
 
 
@@ -108,8 +111,9 @@ def _groups(rng):
     creates, deletes = rng.choice(((0.2, 0.08), (0.8, 0.4)))
     return plan.Plan(
         clients=2,
-        servers=3,
-        minutes=0.3,
+        # With as many as there are hosts none can move.
+        servers=rng.choice((2, 3)),
+        minutes=0.3 + high / 40,
         pause_s=rng.choice((1.0, 2.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
         options=HASTY,
@@ -124,13 +128,14 @@ def _groups(rng):
 
 
 def _power(rng):
-    """Power actions while audits compare all the time."""
+    """Power actions while audits compare all the time, by slow buses in some."""
     return plan.Plan(
         clients=2,
         servers=2,
         minutes=0.3,
         pause_s=0.5,
         operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
+        rates=rng.choice(({}, {'call': {'late': 0.03}})),
         options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
         profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.01, 0.3)), more=''),
     )
@@ -147,8 +152,8 @@ def _database(rng):
         pause_s=1.0,
         operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
         options=HASTY,
-        rates={'commit': dict.fromkeys(UNKNOWN, rate)}
-        if rng.random() < 0.3
+        rates={'work': dict.fromkeys(UNKNOWN, 4 * rate)}
+        if rng.random() < 0.4
         else {kind: dict.fromkeys(plan.FATES[kind], rate / 3) for kind in kinds},
     )
 
@@ -171,21 +176,29 @@ def _neighbours(rng):
 def _deaths(rng):
     """Daemons that die or stand still in the middle of something, hosts that refuse."""
     share = rng.choice((0, 0.5))
+    high = rng.choice((3, 10))
     kills = rng.choice((0, 2, 4))
+    every = plan.Plan.victims
     return plan.Plan(
         clients=2,
         servers=2,
         minutes=0.5,
         pause_s=1.0,
-        operations=frozenset(rng.choice((('delete',), MOVES, (*MOVES, *SHELVES, *DEVICES)))),
+        creates=0.5,
+        operations=frozenset(
+            rng.choice((('delete',), MOVES, (*MOVES, 'stop', 'start'), (*SHELVES, *DEVICES)))
+        ),
         kills=kills,
         freezes=rng.choice((0, 1, 2)) if kills else 2,
         ambush=True,
+        victims=rng.choice((every, ('super',), ('api', 'super'), ('conductor', 'scheduler'))),
+        single=True,
+        rates=rng.choice(({}, SLUGGISH)),
         options=HASTY,
         refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
         if share
         else (),
-        profile=REFUSING.format(seed=rng.randrange(1000), share=share),
+        profile=REFUSING.format(seed=rng.randrange(1000), high=high, share=share),
     )
 
 
@@ -225,19 +238,23 @@ def _boots(rng):
         servers=4,
         minutes=0.5,
         pause_s=1.0,
+        creates=0.6,
+        deletes=0.3,
         operations=frozenset(('delete',)),
         volumes=0.6,
         kills=2,
-        freezes=rng.choice((0, 1)),
+        freezes=rng.choice((0, 1, 2)),
         ambush=True,
         victims=('api', 'scheduler', 'super'),
+        rates=rng.choice(({}, SLUGGISH)),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=1, more=''),
     )
 
 
 def _evacuations(rng):
-    """Hosts without power whose servers are rebuilt elsewhere, and that come back meanwhile."""
+    """Hosts without power, or asleep, that come back while their servers are rebuilt elsewhere."""
+    off = rng.choice((0, 1, 2))
     return plan.Plan(
         clients=2,
         servers=4,
@@ -245,8 +262,10 @@ def _evacuations(rng):
         pause_s=3.0,
         creates=0.6,
         operations=frozenset(('evacuate', 'start', *rng.choice(((), MOVES, SHELVES)))),
-        hosts_off=2,
+        hosts_off=off,
         off_s=(15, 70),
+        suspends=2 - off,
+        rates=rng.choice(({}, SLUGGISH)),
         kills=rng.choice((0, 0, 2)),
         ambush=True,
         victims=('super', 'conductor', 'compute'),
@@ -304,11 +323,11 @@ THEMES = {
     'power': (1, places.SMALL, _power),
     'database': (1, places.SMALL, _database),
     'neighbours': (1, places.SMALL, _neighbours),
-    'deaths': (1, places.SMALL, _deaths),
+    'deaths': (1, places.PAIRED, _deaths),
     'clocks': (1, places.SMALL, _clocks),
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),
-    'evacuations': (1, places.SMALL, _evacuations),
+    'evacuations': (1, places.SPLIT, _evacuations),
     'places': (1, places.SMALL, _places),
     'quota': (1, places.SMALL, _quota),
 }

@@ -7,7 +7,6 @@ from tests.sim.world import places as places_module
 from tests.sim.world import stage
 
 REST_S = 90
-PROFILE = 'cloud/profile.yaml'
 DEFAULT = 'extends: default\n'
 
 
@@ -19,11 +18,12 @@ class Beginning:
 
     def __init__(self, size, options):
         self.world = stage.Stage()
-        options = places_module.merged(options, {'compute': {'profile': PROFILE}})
+        profile = {'compute': {'profile': places_module.PROFILE}}
+        options = places_module.merged(options, profile)
         places = places_module.made(size, options=options)
         self.world.install(places)
         places_module.create(places, size)
-        _write_profile(DEFAULT)
+        places_module.write_profile(DEFAULT)
         self.cloud = cloud_module.Cloud(places, size, self.world.network)
         for name in self.cloud.names:
             self.cloud.start(name)
@@ -37,12 +37,4 @@ class Beginning:
         """Let hosts behave and things fail as a plan says."""
         self.world.faults.begin(plan.rates)
         if plan.profile:
-            _write_profile(plan.profile)
-            for name, daemon in self.cloud.daemons.items():
-                with self.cloud.processes[name].entered():
-                    daemon.reload()
-
-
-def _write_profile(text):
-    with open(PROFILE, 'w') as file:
-        file.write(text)
+            self.cloud.behave(plan.profile)

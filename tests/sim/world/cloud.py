@@ -27,12 +27,27 @@ class Cloud:
         self._makers = {
             'simcloud': self._simcloud,
             'placement': self._placement,
-            **{f'conductor-{cell}': wiring.cell_conductor for cell in places.cell_names},
-            **{f'compute-{cell}': wiring.compute for cell in places.cell_names},
+            **{
+                name: wiring.cell_conductor
+                for cell in places.cell_names
+                for name in size.conductors_of(cell)
+            },
+            **dict.fromkeys(self._computes(), wiring.compute),
             'scheduler': wiring.scheduler,
             **dict.fromkeys(size.supers, wiring.super_conductor),
             **dict.fromkeys(size.apis, self._api),
         }
+
+    def _computes(self):
+        """{name of a compute process: its hosts}"""
+        found = {}
+        for cell in self.places.cell_names:
+            found.update(self.size.computes_of(cell, self.places.hosts(cell)))
+        return found
+
+    def hosts_of(self, name):
+        """The hosts of a compute process."""
+        return self._computes()[name]
 
     @property
     def names(self):
@@ -80,6 +95,13 @@ class Cloud:
         daemon = make(self.conf(name))
         daemon.start()
         self.daemons[name] = daemon
+
+    def behave(self, profile):
+        """Let all hosts behave as a profile (YAML) says from now on."""
+        places_module.write_profile(profile)
+        for name, daemon in self.daemons.items():
+            with self.processes[name].entered():
+                daemon.reload()
 
     def conf(self, name):
         """The configuration of a process."""

@@ -84,6 +84,11 @@ class Faults:
         fault.end = kernel.current().time()
 
 
+def is_at_work():
+    """Whether the calling thread works for a request."""
+    return context.get_current() is not None
+
+
 def _requests(message):
     """Ids of the requests for which the calling thread works, and that a message names."""
     found = dict.fromkeys(REQUEST.findall(str(message)) if message is not None else ())

@@ -1,58 +1,83 @@
 """The nemesis: kills and freezes processes, sets clocks and cuts hosts' power.
 
 From an ambush it strikes a process in the middle of its work for a request: at a random
-time most processes only wait.
+time most processes only wait. Work is counted in effects, for what dies while it only
+reads has done nothing by halves. Several processes may be in trouble at the same time.
 """
 
-from oslo_context import context
+import contextlib
 
+from nova_lite import runtime
 from nova_lite.virt.sim import hostpower
 from tests.sim import kernel
+from tests.sim.world import cloud as cloud_module
+from tests.sim.world import faults as faults_module
+from tests.sim.world import sqlite
 
 AWAY_S = (0.1, 40)
 FROZEN_S = (0.5, 90)
+# A host that sleeps for longer counts as down, and is evacuated.
+SUSPENDED_S = (12, 60)
+# How often one looks whether the hosts of a machine that woke have reported, and how long.
+LOOK_S, RETURN_S = 0.5, 120
+REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-compute'"
 LEAPS_S = (-600, -30, 30, 600)
 # Some outages of a neighbour last longer than its clients retry.
 OUTAGES_S = (20, 300)
-# After this time an ambush is given up, and at most so many moments of work are let pass.
-AMBUSH_S, MOST_PASSED = 30, 20
+# After this time an ambush is given up, and fewer effects than one of these are let pass.
+AMBUSH_S, PASSED = 30, (2, 6, 20)
 WORK = ('db: COMMIT', 'db: committed', 'http: send', 'http: answer', 'bus: put')
+READS = 'GET '
 DAEMONS = ('super', 'conductor', 'compute', 'scheduler')
 
 
 class Nemesis:
-    """plan: a workload.plan.Plan"""
+    """plan: a workload.plan.Plan; guests: an oracle.guests.Guests"""
 
-    def __init__(self, cloud, faults, plan):
-        self._cloud, self._faults, self._plan = cloud, faults, plan
+    def __init__(self, cloud, faults, plan, guests):
+        self._cloud, self._faults, self._plan, self._guests = cloud, faults, plan, guests
         self._stream = kernel.current().stream('nemesis')
+        # Processes and hosts that are in trouble; a dictionary, since a set has no order.
+        self._troubled = {}
 
     def run(self, until):
         """Do all harm until a virtual time, spread evenly, and mend it."""
         now = kernel.current()
         if self._plan.drift:
             self._let_drift()
-        for moment, name, act in self._drawn(now.time(), until):
+        threads = []
+        for moment, name, victim, act in self._drawn(now.time(), until):
             now.sleep(max(0.0, moment - now.time()))
             if self._stream.happens(1, name):
-                act()
+                threads.append(runtime.spawn(self._harm, victim, act, name=name))
+        for thread in threads:
+            thread.join()
         now.sleep(max(0.0, until - now.time()))
         for process in self._cloud.processes.values():
             process.set_clock()
 
+    def _harm(self, victim, act):
+        """Do harm to a victim unless it is in trouble already."""
+        if victim not in self._troubled:
+            self._troubled[victim] = True
+            act()
+            del self._troubled[victim]
+
     def _drawn(self, begin, until):
-        """[(virtual time, name, function), ...]; what is drawn does not depend on what happens."""
+        """[(virtual time, name, victim, function), ...]; none depends on what happens."""
         kinds = {
             'kill': (self._plan.kills, self._kill),
             'freeze': (self._plan.freezes, self._freeze),
+            'suspend': (self._plan.suspends, self._suspend),
             'leap': (self._plan.leaps, self._leap),
             'power off': (self._plan.hosts_off, self._off),
             'outage': (self._plan.outages, self._outage),
+            'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
         drawn = []
         for name, (number, draw) in kinds.items():
             for _ in range(number):
-                drawn.append((self._stream.uniform(begin, until), name, draw()))
+                drawn.append((self._stream.uniform(begin, until), name, *draw()))
         return sorted(drawn, key=lambda each: each[:2])
 
     def _victim(self, *kinds):
@@ -72,7 +97,7 @@ class Nemesis:
             kernel.current().sleep(seconds)
             self._cloud.restart(name, lambda: self._faults.ended(fault))
 
-        return act
+        return name, act
 
     def _killed(self, name):
         fault = self._faults.began('nemesis', 'kill', name)
@@ -89,7 +114,7 @@ class Nemesis:
             self._cloud.processes[name].thaw()
             self._faults.ended(fault)
 
-        return act
+        return name, act
 
     def _frozen(self, name):
         fault = self._faults.began('nemesis', 'freeze', name)
@@ -98,16 +123,20 @@ class Nemesis:
 
     def _ambush(self, name):
         """A function that strikes (calls a function) at once, or when the process works."""
-        passed = self._stream.randrange(MOST_PASSED) if self._plan.ambush else None
+        passed = None
+        if self._plan.ambush:
+            passed = self._stream.randrange(self._stream.choice(PASSED))
 
         def strike(function):
             if passed is None:
                 return function()
             now, left, done = kernel.current(), passed, []
 
-            def check(_number, what, _detail):
+            def check(_number, what, detail):
                 nonlocal left
-                if done or what not in WORK or not self._is_at_work(name):
+                if done or what not in WORK or detail.startswith(READS):
+                    return
+                if not self._is_at_work(name):
                     return
                 left -= 1
                 if left < 0:
@@ -124,7 +153,7 @@ class Nemesis:
         thread = kernel.current().running
         at_work = thread.home is self._cloud.processes.get(name)
         # Neighbours work only when they are asked to.
-        return at_work and (not name.startswith(DAEMONS) or context.get_current() is not None)
+        return at_work and (not name.startswith(DAEMONS) or faults_module.is_at_work())
 
     def _leap(self):
         name, seconds = self._victim(*DAEMONS, 'api'), self._stream.choice(LEAPS_S)
@@ -133,7 +162,7 @@ class Nemesis:
             self._faults.note('nemesis', f'clock leaps by {seconds} s', name, process=name)
             self._cloud.processes[name].set_clock(offset=seconds)
 
-        return act
+        return name, act
 
     def _let_drift(self):
         for name, process in self._cloud.processes.items():
@@ -142,21 +171,60 @@ class Nemesis:
                 self._faults.note('nemesis', f'clock drifts by {drift:.3f}', name, process=name)
                 process.set_clock(drift=drift)
 
+    def _suspend(self):
+        """A machine that sleeps with all that is on it, and wakes as if nothing had been."""
+        name, seconds = self._victim('compute'), self._stream.uniform(*SUSPENDED_S)
+
+        def act():
+            now, hosts = kernel.current(), dict.fromkeys(self._cloud.hosts_of(name), True)
+            fault = self._faults.began('nemesis', 'suspend', name)
+            self._cloud.processes[name].freeze()
+            self._guests.still.update(hosts)
+            self._cloud.fenced.update(hosts)
+            now.sleep(seconds)
+            for host in hosts:
+                self._cloud.fenced.pop(host, None)
+            reports = {host: self._reports(name, host) for host in hosts}
+            self._cloud.processes[name].thaw()
+            self._faults.ended(fault)
+            deadline = now.time() + RETURN_S
+            while reports and now.time() < deadline:
+                now.sleep(LOOK_S)
+                for host in [host for host in reports if self._reports(name, host) > reports[host]]:
+                    del reports[host], self._guests.still[host]
+                    self._guests.look()
+
+        return name, act
+
+    def _reports(self, name, host):
+        """How many heartbeats of a host are on record."""
+        cell = name.split('-')[1]
+        path = self._cloud.places.database_url(cell).removeprefix('sqlite:///')
+        with contextlib.closing(sqlite.plain_connect(path)) as connection:
+            (found,) = connection.execute(REPORTS, [host]).fetchone()
+        return found
+
+    def _slow_down(self):
+        return 'hosts', lambda: self._cloud.behave(self._plan.later_profile)
+
     def _off(self):
         places = self._cloud.places
         cell = self._stream.choice(places.cell_names)
         host = self._stream.choice(places.hosts(cell))
         seconds = self._stream.uniform(*self._plan.off_s)
+        path = places.guests_path(cell)
 
         def act():
             fault = self._faults.began('nemesis', 'power off', host)
-            with self._cloud.processes[f'compute-{cell}'].entered():
-                hostpower.power_off(places.guests_path(cell), host)
+            # Its compute process may be dead just now.
+            power = kernel.current().process('power', machine=cloud_module.HYPERVISORS)
+            with power.entered():
+                hostpower.power_off(path, host)
             self._cloud.fenced[host] = True
             kernel.current().sleep(seconds)
-            del self._cloud.fenced[host]
-            with self._cloud.processes[f'compute-{cell}'].entered():
-                hostpower.power_on(places.guests_path(cell), host)
+            self._cloud.fenced.pop(host, None)
+            with power.entered():
+                hostpower.power_on(path, host)
             self._faults.ended(fault)
 
-        return act
+        return host, act

@@ -17,6 +17,8 @@ from tests.sim import kernel
 
 # What befalls a request, and whether the application is called then.
 REFUSED, UNSENT, UNANSWERED, BUSY = 'refused', 'lost request', 'lost answer', 'answers 503'
+# It arrives that many seconds later, whether or not who sent it still waits or lives.
+LATE, LATE_S = 'late', (1, 40)
 
 
 class Server:
@@ -77,13 +79,31 @@ class Network:
         if fate == BUSY:
             return Exchange.answered(503)
         exchange = Exchange(environ_of(method, parts, headers, body))
-        server.answer(exchange)
+        if fate == LATE:
+            self._answer_later(parts.netloc, exchange)
+        else:
+            server.answer(exchange)
         if not runtime.wait(exchange.over, timeout_s):
             raise requests.ReadTimeout(f'no answer from {parts.netloc} in {timeout_s} s')
         kernel.current().point('http: answer', f'{what} {exchange.status}')
         if exchange.status is None or fate == UNANSWERED:
             raise _lost()
         return exchange
+
+    def _answer_later(self, address, exchange):
+        now = kernel.current()
+        seconds = now.stream('network').uniform(*LATE_S)
+        self.faults.injected[-1].end += seconds
+
+        def arrive():
+            now.sleep(seconds)
+            server = self.servers.get(address)
+            if server is None:
+                exchange.over.set()
+            else:
+                server.answer(exchange)
+
+        now.world.spawn(arrive, name='network')
 
 
 class Exchange:

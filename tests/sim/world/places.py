@@ -14,6 +14,7 @@ from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import setup
 
 ROOT = '/proc/self/cwd/cloud'
+PROFILE = 'cloud/profile.yaml'
 MEMORY = '/dev/shm'
 # Several runs share it, each with some 30 MB.
 ENOUGH_BYTES = 1 << 30
@@ -26,15 +27,32 @@ OPTIONS = {
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How much of what a cloud has. hosts: of each cell"""
+    """How much of what a cloud has. hosts, conductors, computes (processes): of each cell"""
 
     cells: int
     hosts: int
     supers: tuple
     apis: tuple
+    conductors: int = 1
+    computes: int = 1
+
+    def conductors_of(self, cell):
+        """The names of the conductors of a cell."""
+        return _numbered(f'conductor-{cell}', self.conductors)
+
+    def computes_of(self, cell, hosts):
+        """{name of a compute process: its part of the hosts} of a cell."""
+        names = _numbered(f'compute-{cell}', self.computes)
+        return {name: hosts[number :: self.computes] for number, name in enumerate(names)}
+
+
+def _numbered(name, number):
+    return [name, *(f'{name}-{each}' for each in range(2, number + 1))]
 
 
 SMALL = Size(1, 3, ('super-1',), ('api-1',))
+PAIRED = Size(1, 3, ('super-1',), ('api-1', 'api-2'), conductors=2)
+SPLIT = Size(1, 3, ('super-1',), ('api-1',), computes=2)
 LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
 
 
@@ -86,6 +104,12 @@ def create(places, size):
     write_configs(places, size)
 
 
+def write_profile(text):
+    """Say how hosts behave, from the next start or reload of their daemons on."""
+    with open(PROFILE, 'w') as file:
+        file.write(text)
+
+
 def write_configs(places, size):
     """Write a configuration file for each process."""
     sections = {}
@@ -93,7 +117,12 @@ def write_configs(places, size):
         sections[name] = daemon_config.control(places, URLS)
         sections[name]['DEFAULT']['host'] = name
     for cell in places.cell_names:
-        sections[f'conductor-{cell}'] = daemon_config.cell_conductor(places, URLS, cell)
-        sections[f'compute-{cell}'] = daemon_config.compute(places, URLS, cell)
+        for name in size.conductors_of(cell):
+            sections[name] = daemon_config.cell_conductor(places, URLS, cell)
+            sections[name]['DEFAULT']['host'] = name
+        for name, hosts in size.computes_of(cell, places.hosts(cell)).items():
+            sections[name] = daemon_config.compute(places, URLS, cell)
+            sections[name]['DEFAULT']['host'] = name
+            sections[name]['compute']['hosts'] = hosts
     for name, values in sections.items():
         places.write_config(name, values)

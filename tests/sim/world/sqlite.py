@@ -9,6 +9,7 @@ import os
 import sqlite3
 
 from tests.sim import kernel
+from tests.sim.world import faults as faults_module
 
 BEFORE, AFTER = 'before COMMIT', 'after COMMIT'
 # Databases whose errors nova_lite must cope with. The others are other projects', or a disk.
@@ -27,6 +28,8 @@ STATEMENTS = {
     'conflict': (1213, 'Deadlock found when trying to get lock'),
     'busy': (1969, 'Query execution was interrupted (max_statement_time exceeded)'),
 }
+# Seconds that a slow server takes to begin a transaction.
+SLOW_S = (1, 20)
 ENDS = ('COMMIT', 'ROLLBACK', 'END', 'RELEASE', 'SAVEPOINT')
 READS = ('SELECT', 'PRAGMA', 'EXPLAIN', 'WITH', 'VALUES')
 
@@ -43,7 +46,8 @@ def _kind(sql):
 class Disk:
     """The files of all databases, and who has their write locks.
 
-    faults: a faults.Faults; kinds are 'commit' and 'statement'
+    faults: a faults.Faults; kinds are 'commit', 'statement', and for threads that work for a
+        request 'begin' (it takes long) and 'work' (a COMMIT of what was written)
     """
 
     def __init__(self, faults):
@@ -213,12 +217,19 @@ class Connection(sqlite3.Connection):
             raise _error(2013, 'Lost connection')
         kernel.current().point(f'db: {verb}', self.name)
         if verb == 'BEGIN':
+            self._linger()
             if immediate:
                 _disk.lock(self)
         elif verb not in ENDS:
             self._meet_fault(verb)
             if verb not in READS:
                 _disk.lock(self)
+
+    def _linger(self):
+        if faults_module.is_at_work() and self._fate('begin', 'BEGIN'):
+            seconds = kernel.current().stream('disk').uniform(*SLOW_S)
+            _disk.faults.injected[-1].end += seconds
+            kernel.current().sleep(seconds)
 
     def _meet_fault(self, verb):
         fate = self._fate('statement', verb)
@@ -235,15 +246,19 @@ class Connection(sqlite3.Connection):
             _disk.committed(self)
 
     def _end(self, commit):
-        kernel.current().point('db: COMMIT', self.name)
+        wrote = _disk.writers.get(self.path) is self
+        kernel.current().point('db: COMMIT' if wrote else 'db: read', self.name)
         fate = self._fate('commit', 'COMMIT')
+        if fate is None and wrote and faults_module.is_at_work():
+            fate = self._fate('work', 'COMMIT')
         when, *error = COMMITS[fate] if fate is not None else (None,)
         if when == BEFORE:
             self.cut()
             raise _error(*error)
         commit()
-        _disk.committed(self)
-        kernel.current().point('db: committed', self.name)
+        if wrote:
+            _disk.committed(self)
+            kernel.current().point('db: committed', self.name)
         if when == AFTER:
             self.cut()
             raise _error(*error)
