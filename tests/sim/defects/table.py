@@ -115,6 +115,18 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'one-host-starves-all',
+        'sagas that wait for a host that hangs may occupy all threads',
+        'cells',
+        (
+            (
+                'saga/queue.py',
+                'return all(self._used[lane] < self._limit(lane, late) for lane in lanes)',
+                'return True',
+            ),
+        ),
+    ),
+    Defect(
         'clean-up-forgotten',
         'what a saga could not clean up after its pivot is not tried again',
         'neighbours',

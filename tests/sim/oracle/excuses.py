@@ -53,11 +53,18 @@ def _met(fault, call):
 
 def _missed(fault, call, served):
     """Whether a request needed a process that was in trouble."""
+    if call.cell is not None and _cell_of(fault.process) not in (None, call.cell):
+        return False
     if fault.fate.startswith(HARMLESS) or (fault.process.startswith('api') and not served):
         return False
     # What is only read comes from databases, but for ports.
     needed = served or call.method != 'GET' or _reads_ports(fault, call)
     return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
+
+
+def _cell_of(process):
+    """The cell that a process, or a host, is part of; None of those that serve all cells."""
+    return next((part for part in process.split('-') if part.startswith('cell')), None)
 
 
 def _reads_ports(fault, call):

@@ -24,7 +24,10 @@ REQUEST_ID = 'x-openstack-request-id'
 
 @dataclasses.dataclass
 class Call:
-    """A request of a client, from when to when it was under way, and its id if that is known."""
+    """A request of a client, from when to when it was under way, and its id if that is known.
+
+    cell: that of its server, if servers never leave theirs
+    """
 
     who: str
     what: str
@@ -34,6 +37,7 @@ class Call:
     ended: float = 0.0
     request_id: str | None = None
     code: int = 0
+    cell: str | None = None
 
 
 class Caller:
@@ -59,7 +63,7 @@ class Caller:
 
     def _send(self, what, method, url, *, body, version=VERSION):
         now = kernel.current()
-        call = Call(self.who, what, method, url, now.time())
+        call = Call(self.who, what, method, url, now.time(), cell=self._ledger.cell_of(url))
         headers, content = {**HEADERS, 'OpenStack-API-Version': version}, None
         if body is not None:
             headers['Content-Type'], content = 'application/json', json.dumps(body)

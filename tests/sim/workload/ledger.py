@@ -12,6 +12,7 @@ class Ledger:
 
     refused: {request id: code} of those that were answered so
     rivals: {request id: path} of accepted requests to remove one and the same thing
+    cells: {id of a server: cell that it never leaves}
     requested: {id of a server: host that was named for it}
     excuses: an oracle.excuses.Excuses
     """
@@ -22,6 +23,7 @@ class Ledger:
         self.violations = []
         # Dictionaries, since a set has no order of its own.
         self._accepted, self._ending, self.gone = {}, {}, {}
+        self.cells = {}
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
 
     def violation(self, text):
@@ -52,6 +54,10 @@ class Ledger:
         self._accepted.setdefault(uuid, True)
         if host:
             self.requested[uuid] = host
+
+    def cell_of(self, url):
+        """The cell of the server that a URL names, None where that does not matter."""
+        return next((cell for uuid, cell in self.cells.items() if uuid in url), None)
 
     def ending(self, uuid):
         """Somebody is about to ask that a server be deleted."""

@@ -45,8 +45,10 @@ class Plan:
     quota: how many servers there may be; None when the limit is out of reach
     single: whether no server may hold resources of two hosts, but for a move that holds
         those of its source
+    apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     settle_s: seconds after the last request at which to look whether all is well
+    frozen_s: for how many seconds processes are frozen
     off_s: for how many seconds the power of a host is off
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -76,7 +78,9 @@ class Plan:
     requested: float = 0.0
     quota: int | None = None
     single: bool = False
+    apart: bool = False
     isolated: bool = False
+    frozen_s: tuple = (0.5, 90)
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()

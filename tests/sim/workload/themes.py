@@ -315,6 +315,27 @@ def _quota(rng):
     )
 
 
+def _cells(rng):
+    """Two cells, one of which has hosts that do not answer: the other one must not care."""
+    return plan.Plan(
+        clients=4,
+        servers=6,
+        minutes=1.0,
+        pause_s=rng.choice((0.5, 1.0)),
+        creates=0.8,
+        operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
+        freezes=2,
+        frozen_s=(20, 90),
+        victims=rng.choice((('compute-cell1',), ('compute-cell2',))),
+        apart=True,
+        options=places.merged(
+            HASTY,
+            {'conductor': {'saga_threads': rng.choice((2, 4))}, 'api': {'device_timeout': 15}},
+        ),
+        profile=SLOW.format(seed=rng.randrange(1000), high=0.3, more=''),
+    )
+
+
 # {name: (how many of so many seeds have it, size, how its plan is drawn)}
 THEMES = {
     'mixed': (4, places.LARGE, _mixed),
@@ -329,5 +350,6 @@ THEMES = {
     'boots': (1, places.SMALL, _boots),
     'evacuations': (1, places.SPLIT, _evacuations),
     'places': (1, places.SMALL, _places),
+    'cells': (1, places.CELLS, _cells),
     'quota': (1, places.SMALL, _quota),
 }

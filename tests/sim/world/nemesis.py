@@ -15,7 +15,6 @@ from tests.sim.world import faults as faults_module
 from tests.sim.world import sqlite
 
 AWAY_S = (0.1, 40)
-FROZEN_S = (0.5, 90)
 # A host that sleeps for longer counts as down, and is evacuated.
 SUSPENDED_S = (12, 60)
 # How often one looks whether the hosts of a machine that woke have reported, and how long.
@@ -105,7 +104,10 @@ class Nemesis:
         return fault
 
     def _freeze(self):
-        name, seconds = self._victim(*self._plan.victims), self._stream.uniform(*FROZEN_S)
+        name, seconds = (
+            self._victim(*self._plan.victims),
+            self._stream.uniform(*self._plan.frozen_s),
+        )
         strike = self._ambush(name)
 
         def act():

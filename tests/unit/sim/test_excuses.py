@@ -22,6 +22,7 @@ def call(**more):
         'ended': 101.0,
         'request_id': 'req-1',
         'code': 503,
+        'cell': None,
     }
     return types.SimpleNamespace(**{**values, **more})
 
@@ -57,6 +58,15 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(killed, method='GET'))
         conductor = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
         self.assertFalse(self.excuse(conductor, **ports))
+
+    def test_trouble_in_a_cell_excuses_nothing_in_another(self):
+        for process in ('compute-cell1', 'conductor-cell1-2', 'cell1-host1'):
+            frozen = fault('nemesis', 'freeze', process=process, end=110.0)
+            self.assertTrue(self.excuse(frozen))
+            self.assertTrue(self.excuse(frozen, cell='cell1'))
+            self.assertFalse(self.excuse(frozen, cell='cell2'))
+        serving_all = fault('nemesis', 'freeze', process='super-1', end=110.0)
+        self.assertTrue(self.excuse(serving_all, cell='cell2'))
 
     def test_another_api_or_a_clock_excuses_nothing(self):
         self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))

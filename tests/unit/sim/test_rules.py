@@ -97,6 +97,17 @@ class RulesTestCase(testtools.TestCase):
         found = placing.anti_affinity({'cell1': cell(one, other)})
         self.assertEqual('2 members of anti-affinity group group on host1', found)
 
+    def test_a_server_holds_resources_of_one_host(self):
+        def claimed(*rows):
+            connection = sqlite3.connect(':memory:')
+            connection.execute('CREATE TABLE allocations (consumer_id, resource_provider_id)')
+            connection.executemany('INSERT INTO allocations VALUES (?, ?)', rows)
+            return placing.single_claims({'placement': connection})
+
+        # Several kinds of resources, and those of its source, which its move holds.
+        self.assertIsNone(claimed(('a', 1), ('a', 1), ('move of a', 2), ('b', 2)))
+        self.assertEqual('a holds resources of 2 hosts', claimed(('a', 1), ('a', 2)))
+
     def test_an_isolated_host_takes_who_asks_for_its_trait(self):
         look = placing.isolation('host1', TRAIT)
         passing = [
