@@ -5,6 +5,8 @@ from tests.sim.workload import caller as caller_module
 
 # The chance to ask for something that the server's status does not allow.
 SENSELESS = 0.08
+# The chance to leave a server alone while its status allows nothing.
+PATIENT = 0.8
 IMAGES = '/image/v2/images'
 POWER = ('stop', 'reboot_soft', 'reboot_hard', 'pause', 'suspend', 'rescue', 'shelve', 'snapshot')
 DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
@@ -113,8 +115,11 @@ class Client:
 
     def _operate(self, server):
         names = ALLOWED.get(server['status'], ())
-        if self._rng.random() < SENSELESS or not names:
+        if self._rng.random() < SENSELESS:
             names = EVERY
+        elif not names and self._rng.random() < PATIENT:
+            # It is being built or on its way.
+            return
         names = [name for name in names if name in self._plan.operations]
         if not names or self._rng.random() < self._plan.deletes:
             name = 'delete'
@@ -141,7 +146,8 @@ class Client:
             'flavorRef': self._rng.choice(self._plan.flavors),
             'networks': self._rng.choice(['none', networks]),
         }
-        many = self._rng.random() < 0.15
+        room = self._plan.servers - len(self._ledger.standing())
+        many = self._rng.random() < 0.15 and room > 1
         if many:
             server |= {'min_count': 2, 'max_count': 2, 'return_reservation_id': True}
         elif self._rng.random() < 0.3:

@@ -48,7 +48,7 @@ class Plan:
     apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     settle_s: seconds after the last request at which to look whether all is well
-    frozen_s: for how many seconds processes are frozen
+    frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
     off_s: for how many seconds the power of a host is off
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -81,6 +81,8 @@ class Plan:
     apart: bool = False
     isolated: bool = False
     frozen_s: tuple = (0.5, 90)
+    # Some outages of a neighbour last longer than its clients retry.
+    outage_s: tuple = (20, 300)
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     refusals: tuple = ()

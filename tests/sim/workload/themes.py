@@ -108,11 +108,11 @@ def _slow(rng):
 def _groups(rng):
     """Members of an anti-affinity group that come, go and move at the same time."""
     high = rng.choice((3, 20))
-    creates, deletes = rng.choice(((0.2, 0.08), (0.8, 0.4)))
+    creates, deletes = rng.choice(((0.6, 0.05), (0.8, 0.4)))
     return plan.Plan(
         clients=2,
         # With as many as there are hosts none can move.
-        servers=rng.choice((2, 3)),
+        servers=rng.choice((2, 2, 3)),
         minutes=0.3 + high / 40,
         pause_s=rng.choice((1.0, 2.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
@@ -190,6 +190,8 @@ def _deaths(rng):
         ),
         kills=kills,
         freezes=rng.choice((0, 1, 2)) if kills else 2,
+        outages=rng.choice((0, 1, 2)),
+        outage_s=(5, 60),
         ambush=True,
         victims=rng.choice((every, ('super',), ('api', 'super'), ('conductor', 'scheduler'))),
         single=True,
@@ -258,13 +260,14 @@ def _evacuations(rng):
     return plan.Plan(
         clients=2,
         servers=4,
-        minutes=1.2,
-        pause_s=3.0,
+        minutes=1.0,
+        pause_s=2.0,
         creates=0.6,
         operations=frozenset(('evacuate', 'start', *rng.choice(((), MOVES, SHELVES)))),
         hosts_off=off,
         off_s=(15, 70),
-        suspends=2 - off,
+        # When all machines of the cell sleep, there is no other host.
+        suspends=0 if off == 2 else 1,
         rates=rng.choice(({}, SLUGGISH)),
         kills=rng.choice((0, 0, 2)),
         ambush=True,

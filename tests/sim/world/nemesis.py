@@ -21,8 +21,6 @@ SUSPENDED_S = (12, 60)
 LOOK_S, RETURN_S = 0.5, 120
 REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-compute'"
 LEAPS_S = (-600, -30, 30, 600)
-# Some outages of a neighbour last longer than its clients retry.
-OUTAGES_S = (20, 300)
 # After this time an ambush is given up, and fewer effects than one of these are let pass.
 AMBUSH_S, PASSED = 30, (2, 6, 20)
 WORK = ('db: COMMIT', 'db: committed', 'http: send', 'http: answer', 'bus: put')
@@ -86,7 +84,9 @@ class Nemesis:
         return self._death(self._victim(*self._plan.victims), self._stream.uniform(*AWAY_S))
 
     def _outage(self):
-        return self._death(self._victim('simcloud', 'placement'), self._stream.uniform(*OUTAGES_S))
+        return self._death(
+            self._victim('simcloud', 'placement'), self._stream.uniform(*self._plan.outage_s)
+        )
 
     def _death(self, name, seconds):
         strike = self._ambush(name)
