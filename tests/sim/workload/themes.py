@@ -214,7 +214,8 @@ def _clocks(rng):
         operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
         leaps=rng.choice((0, 3)),
         drift=rng.choice((0.0, 0.02, 0.2)),
-        options=HASTY,
+        # A clock that is wrong by half a minute may take hosts for down.
+        options=places.merged(HASTY, {'DEFAULT': {'service_down_time': 20}}),
         profile=SLOW.format(seed=rng.randrange(1000), high=5, more=''),
         settle_s=(30.0, 60.0, 150.0, 180.0, 240.0),
     )
