@@ -17,6 +17,8 @@ EVACUATE = ('evacuate',) * 4
 ALLOWED = {
     'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename', *EVACUATE),
     'SHUTOFF': ('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', *EVACUATE),
+    'REBOOT': ('reboot_hard',),
+    'HARD_REBOOT': ('reboot_hard',),
     'PAUSED': ('unpause',),
     'SUSPENDED': ('resume',),
     'RESCUE': ('unrescue',),

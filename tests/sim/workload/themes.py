@@ -135,7 +135,7 @@ def _power(rng):
         minutes=0.3,
         pause_s=0.5,
         operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
-        rates=rng.choice(({}, {'call': {'late': 0.03}})),
+        rates=rng.choice(({}, {'call': {'late': 0.2}})),
         options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
         profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.01, 0.3)), more=''),
     )
