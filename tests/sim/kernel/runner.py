@@ -255,7 +255,8 @@ _kept = []
 
 def _junk():
     """Return objects that leave the free memory in holes and the heap elsewhere."""
-    generator = random.SystemRandom()
+    # Seeded by the system once: to ask it 400,000 times takes a second.
+    generator = random.Random(random.SystemRandom().getrandbits(64))
     made = [bytearray(generator.randrange(600)) for _ in range(200_000)]
     generator.shuffle(made)
     return made[: len(made) // 2]

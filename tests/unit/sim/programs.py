@@ -1,6 +1,11 @@
 """Small programs that the kernel's tests run as histories.
 
 python -m tests.unit.sim.programs NAME SEEDS CHOOSERS OPTIONS
+python -m tests.unit.sim.programs command_line NAME ARGUMENT ...
+python -m tests.unit.sim.programs serve DESCRIPTOR
+
+The last form forks for each of the lines that it reads, which have the arguments of one of
+the others, and writes the exit status to the descriptor.
 """
 
 from tests.sim.kernel import patch
@@ -14,6 +19,7 @@ import dataclasses  # noqa: E402
 import datetime  # noqa: E402
 import json  # noqa: E402
 import logging  # noqa: E402
+import os  # noqa: E402
 import queue  # noqa: E402
 import random  # noqa: E402
 import secrets  # noqa: E402
@@ -334,7 +340,31 @@ def command_line(name, *arguments):
     return command.main(prepared, arguments)
 
 
+def run(arguments):
+    """Do what the command line says; return the exit status."""
+    if arguments[0] == 'command_line':
+        return command_line(*arguments[1:])
+    return main(*arguments)
+
+
+def serve(descriptor):
+    """Fork for each line, until there are no more; return the exit status in each child."""
+    for line in sys.stdin:
+        arguments, *files = json.loads(line)
+        child = os.fork()
+        if not child:
+            os.close(descriptor)
+            for number, path in enumerate((os.devnull, *files)):
+                opened = os.open(path, os.O_RDWR)
+                os.dup2(opened, number)
+                os.close(opened)
+            return run(arguments)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.write(descriptor, b'%d\n' % status)
+    return 0
+
+
 if __name__ == '__main__':
-    if sys.argv[1] == 'command_line':
-        sys.exit(command_line(*sys.argv[2:]))
-    main(*sys.argv[1:])
+    if sys.argv[1] == 'serve':
+        sys.exit(serve(int(sys.argv[2])))
+    sys.exit(run(sys.argv[1:]))

@@ -1,33 +1,27 @@
 """The command line of the simulation, with a small program for a history."""
 
-import os
 import signal
 import subprocess
-import sys
 
 import testtools
+
+from tests.unit.sim import interpreter
 
 
 def command(program, *arguments):
     """Run the command line; return (exit status, output)."""
-    done = subprocess.run(
-        [sys.executable, '-m', 'tests.unit.sim.programs', 'command_line', program, *arguments],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ, PYTHONHASHSEED='0'),
-    )
-    return done.returncode, done.stdout + done.stderr
+    status, *printed = interpreter.run('command_line', program, *arguments)
+    return status, ''.join(printed)
 
 
 class CommandTestCase(testtools.TestCase):
     def test_an_interrupt_ends_all_processes(self):
         started = subprocess.Popen(
-            [sys.executable, '-m', 'tests.unit.sim.programs', 'command_line', 'endless']
-            + ['--seeds', '1-9', '--jobs', '2'],
+            [*interpreter.COMMAND, 'command_line', 'endless', '--seeds', '1-9', '--jobs', '2'],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=dict(os.environ, PYTHONHASHSEED='0'),
+            env=interpreter.environment(),
         )
         self.addCleanup(started.kill)
         self.assertEqual('runs\n', started.stdout.readline())

@@ -1,13 +1,10 @@
-"""The kernel of the simulation, by programs that run on it in an interpreter of their own."""
+"""The kernel of the simulation, by programs that run on it."""
 
 import json
-import os
-import subprocess
-import sys
 
 import testtools
 
-from tests.sim.kernel import runner
+from tests.unit.sim import interpreter
 
 ALL = 'uniform,sticky,pct'
 # Hashes of the logs of seed 11, chooser by chooser: the same in each version of Python and on
@@ -21,17 +18,10 @@ LOGS = {
 
 def histories(program, seeds='1', choosers='sticky', **options):
     """Return the outcomes of a program of `programs` as dictionaries, chooser by chooser."""
-    command = [sys.executable, '-m', 'tests.unit.sim.programs', program, seeds, choosers]
-    done = subprocess.run(
-        [*command, json.dumps(options)],
-        capture_output=True,
-        text=True,
-        check=True,
-        # A start that is stuck is ended only then.
-        timeout=runner.WATCHDOG_S,
-        env=dict(os.environ, PYTHONHASHSEED='0'),
-    )
-    return json.loads(done.stdout)
+    status, output, errors = interpreter.run(program, seeds, choosers, json.dumps(options))
+    if status:
+        raise AssertionError(f'exit status {status}: {errors}')
+    return json.loads(output)
 
 
 def details(outcome, what):
