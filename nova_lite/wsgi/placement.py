@@ -130,17 +130,22 @@ def make_app(
     """
     conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
     size_pool(conf, threads)
+    use(conf)
+    trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
+    conf.set_override('sync_on_startup', sync, group='placement_database')
+    deploy.update_database(conf)
+    serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
+    return assemble(conf, serial=serial)
+
+
+def use(conf):
+    """Have placement's modules work with the options of `conf` and their database."""
     util.jsonschema = CompiledValidation()
     for module in WITH_ALIASES:
         module.sa = KnownAliases()
     use_database(conf)
     policy.reset()
     policy.init(conf)
-    trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
-    conf.set_override('sync_on_startup', sync, group='placement_database')
-    deploy.update_database(conf)
-    serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
-    return assemble(conf, serial=serial)
 
 
 def make_conf(database_url, auth_strategy, *, keystone, files=()):

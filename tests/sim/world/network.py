@@ -73,7 +73,7 @@ class Network:
         server = self.servers.get(parts.netloc)
         fate = self.faults.draw('http', what, parts.netloc)
         if server is None or fate == REFUSED:
-            raise _refused(url)
+            raise refused(url)
         if fate == UNSENT:
             raise _lost()
         if fate == BUSY:
@@ -182,7 +182,8 @@ def environ_of(method, parts, headers, body):
     return environ
 
 
-def _refused(url):
+def refused(url):
+    """Return the error of `requests` for an address at which nobody listens."""
     # In the form in which `requests` hands on what urllib3 raised.
     nobody = urllib3_exceptions.NewConnectionError(None, 'Connection refused')
     return requests.ConnectionError(urllib3_exceptions.MaxRetryError(None, url, nobody))
@@ -201,12 +202,13 @@ def install(network):
         exchange = network.exchange(
             request.method, request.url, request.headers, body=request.body, timeout_s=read_s
         )
-        return _response(adapter, request, exchange)
+        return response(adapter, request, exchange)
 
     adapters.HTTPAdapter.send = send
 
 
-def _response(adapter, request, exchange):
+def response(adapter, request, exchange):
+    """Return the response of `requests` that an exchange was given."""
     response = requests.Response()
     response.status_code, response.reason = exchange.status, exchange.reason
     for name, value in exchange.headers:

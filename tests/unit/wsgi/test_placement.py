@@ -26,17 +26,17 @@ class DiscoveryTest(testtools.TestCase):
     """What a client may ask before it has a token."""
 
     def test_versions(self):
-        url = self.useFixture(placement_fixture.Placement()).url
+        url = self.useFixture(placement_fixture.Placement(threads=4)).url
         for address in (url, url + '/'):
             version = requests.get(address).json()['versions'][0]
             self.assertEqual(('1.0', '1.39'), (version['min_version'], version['max_version']))
 
     def test_nothing_else(self):
-        url = self.useFixture(placement_fixture.Placement()).url
+        url = self.useFixture(placement_fixture.Placement(threads=4)).url
         self.assertEqual(401, requests.get(url + '/resource_providers').status_code)
 
     def test_links_have_the_prefix(self):
-        url = self.useFixture(placement_fixture.Placement()).url
+        url = self.useFixture(placement_fixture.Placement(threads=4)).url
         provider = {'uuid': runtime.new_uuid(), 'name': 'host'}
         answer = requests.post(url + '/resource_providers', json=provider, headers=ADMIN)
         hrefs = {link['href'].split('/')[1] for link in answer.json()['links']}
