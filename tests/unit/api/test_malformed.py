@@ -5,7 +5,6 @@ random then.
 """
 
 import json
-import os
 import urllib.parse
 
 import fixtures
@@ -19,18 +18,19 @@ from nova_lite.api import microversion
 from nova_lite.api import operation
 from nova_lite.db.api import quotas
 from tests.fixtures import compute_api
+from tests.fixtures import examples
 from tests.fixtures import hostile
 from tests.fixtures import servers_api
 
-EXAMPLES = int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '6'))
 IDS = ('1', '42', '0', '-1', 'x', 'detail', '%00', '%F0%9F%98%80', 'a' * 300, '..%2f', hostile.UUID,
        '99999999999999999999', 'd7a0f0a15f3e4a399f8a2d3d1c6d2f11')  # fmt: skip
-SETTINGS = hypothesis.settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    database=None,
-    derandomize='NOVA_LITE_TEST_EXAMPLES' not in os.environ,
-    suppress_health_check=list(hypothesis.HealthCheck),
+SETTINGS = examples.settings(3)
+# (cell, columns)
+SERVERS = (
+    ('cell1', {}),
+    ('cell2', {'vm_state': 'stopped'}),
+    ('cell0', {'host': None, 'vm_state': 'error', 'launched_at': None}),
+    ('cell1', {'project_id': 'beta'}),
 )
 # Answers that say a neighbour or a host does not answer are no fault of ours.
 ALLOWED_5XX = (501, 503)
@@ -54,21 +54,48 @@ def scenarios_of(methods):
 
 
 class Malformed:
-    """The case of each operation; workers run whole classes, so three divide the operations."""
+    """The case of each operation; workers run whole classes, so three divide the operations.
+
+    The cases of a class share an API for as long as its servers stay as they are.
+    """
+
+    api = None
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._leave()
+        super().tearDownClass()
+
+    @classmethod
+    def _leave(cls):
+        if cls.api is not None:
+            cls.api.cleanUp()
+            cls.api = None
+
+    @classmethod
+    def _enter(cls):
+        cls.api = servers_api.ServersApi()
+        cls.api.setUp()
+        limits = {'instances': 30, 'cores': -1, 'ram': -1}
+        cls.api.api_db.write(quotas.set_limits, 'alpha', limits)
+        cls.strategies = {}
+        cls.servers = [cls.api.add_server(cell, **values) for cell, values in SERVERS]
+        cls.before = cls._rows()
+
+    @classmethod
+    def _rows(cls):
+        return [
+            cls.api.row(uuid, cell)
+            for uuid, (cell, _values) in zip(cls.servers, SERVERS, strict=True)
+        ]
 
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger())
-        self.api = self.useFixture(servers_api.ServersApi())
-        limits = {'instances': 30, 'cores': -1, 'ram': -1}
-        self.api.api_db.write(quotas.set_limits, 'alpha', limits)
-        self.strategies = {}
-        self.servers = [
-            self.api.add_server(),
-            self.api.add_server('cell2', vm_state='stopped'),
-            self.api.add_server('cell0', host=None, vm_state='error', launched_at=None),
-            self.api.add_server(project_id='beta'),
-        ]
+        if self.api is not None and self._rows() != self.before:
+            self._leave()
+        if self.api is None:
+            self._enter()
 
     def test_never_a_server_error(self):
         @SETTINGS

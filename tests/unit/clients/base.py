@@ -41,10 +41,12 @@ class PlacementClientTestCase(ClientTestCase):
     def add_host(self, name, *, vcpus=4, ram_mb=8 * GIB, disk_gb=40, traits=()):
         """A provider with inventory; returns its uuid."""
         uuid = runtime.new_uuid()
-        self.providers.ensure(self.admin, uuid, name)
-        self.providers.set_inventories(self.admin, uuid, inventories(vcpus, ram_mb, disk_gb))
+        made = self.providers.ensure(self.admin, uuid, name)
+        generation = self.providers.set_inventories(
+            self.admin, uuid, inventories(vcpus, ram_mb, disk_gb), generation=made.generation
+        )
         if traits:
-            self.providers.set_traits(self.admin, uuid, traits)
+            self.providers.set_traits(self.admin, uuid, traits, generation=generation)
         return uuid
 
 

@@ -191,17 +191,16 @@ class PlacementCloudTestCase(CloudTestCase):
             'MEMORY_MB': values.get('memory_mb', 8192),
             'DISK_GB': values.get('local_gb', 40),
         }
-        self.providers.ensure(self.admin, uuid, name)
-        self.providers.set_inventories(
-            self.admin,
-            uuid,
-            {
-                resource: {'total': total, 'max_unit': max(total, 1)}
-                for resource, total in totals.items()
-                if total
-            },
+        made = self.providers.ensure(self.admin, uuid, name)
+        wanted = {
+            resource: {'total': total, 'max_unit': max(total, 1)}
+            for resource, total in totals.items()
+            if total
+        }
+        generation = self.providers.set_inventories(
+            self.admin, uuid, wanted, generation=made.generation
         )
-        self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA', *traits])
+        self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA', *traits], generation=generation)
         return uuid
 
     def add_aggregate(self, name, metadata=None, members=()):

@@ -3,21 +3,19 @@
 NOVA_LITE_TEST_EXAMPLES says how many worlds there are.
 """
 
-import os
-
 import hypothesis
 from hypothesis import strategies
 
 from nova_lite import exception
 from nova_lite.db.api import aggregates
 from nova_lite.verify import rules
+from tests.fixtures import examples
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
-SETTINGS = hypothesis.settings(
-    max_examples=int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '8')),
-    deadline=None,
-    database=None,
+SETTINGS = examples.settings(
+    4,
+    derandomize=False,
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
 )
 HOSTS = ('a', 'b', 'c', 'd')

@@ -9,9 +9,10 @@ from nova_lite import runtime
 from nova_lite.scheduler import manager
 from nova_lite.scheduler import request
 from nova_lite.scheduler import select
+from tests.fixtures import examples
 from tests.unit.scheduler import base
 
-SETTINGS = hypothesis.settings(max_examples=150, deadline=None, database=None)
+SETTINGS = examples.settings(30, derandomize=False)
 FILTERS = [
     'ComputeFilter',
     'NumInstancesFilter',

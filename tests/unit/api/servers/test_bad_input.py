@@ -4,7 +4,6 @@ The same is run over MariaDB and PostgreSQL.
 """
 
 import json
-import os
 
 from nova_lite import runtime
 from nova_lite.api import operation
@@ -15,6 +14,7 @@ from nova_lite.db.cell import models as cell_models
 from tests.fixtures import api_neighbours
 from tests.fixtures import bad_input
 from tests.fixtures import database
+from tests.fixtures import examples
 from tests.fixtures import servers_api
 from tests.unit.api.servers import base
 
@@ -22,8 +22,7 @@ SEED = 5
 NEWEST = '2.104'
 # How many wrong requests are sent of each kind: over SQLite fewer than over the databases
 # that refuse what they cannot hold. All would be tens of thousands.
-SAMPLE = int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '0'))
-FEW, MANY = 2, 9
+FEW, MANY = 1, 9
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFz0OBfcNdVk1XJkP7VVlbJvbMA1Y7pUM0pLvhG1vWn5 a@b'
 # Locks that stay for the next request, and hold nothing.
@@ -184,7 +183,7 @@ class TestBadInput(base.Case):
         private = {**servers_api.FLAVOR, 'flavorid': '43', 'name': 'other', 'is_public': False}
         self.api.api_db.write(flavors.create, private)
         self.random = runtime.seeded_random(SEED)
-        self.sample = SAMPLE or (FEW if database.server is None else MANY)
+        self.sample = examples.CHOSEN or (FEW if database.server is None else MANY)
         self.queries = [
             (name, opened, [*models.Base.metadata.tables])
             for name, opened, models in self.databases()

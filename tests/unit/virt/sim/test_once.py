@@ -8,12 +8,12 @@ NOVA_LITE_TEST_EXAMPLES says how many rounds there are; they are chosen at rando
 """
 
 import itertools
-import os
 
 import hypothesis
 from hypothesis import strategies as st
 
 from nova_lite.virt import model
+from tests.fixtures import examples
 from tests.unit.virt.sim import base
 
 PROFILE = """
@@ -93,12 +93,7 @@ class World:
 class OnceTests(base.SimTestCase):
     rounds = itertools.count()
 
-    @hypothesis.settings(
-        max_examples=int(os.environ.get('NOVA_LITE_TEST_EXAMPLES', '25')),
-        deadline=None,
-        derandomize='NOVA_LITE_TEST_EXAMPLES' not in os.environ,
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
+    @examples.settings(8)
     @hypothesis.given(st.data())
     def test_at_most_one_runs(self, data):
         world = World(self, data.draw, next(self.rounds))

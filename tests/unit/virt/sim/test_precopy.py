@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import testtools
 
 from nova_lite.virt.sim import precopy
+from tests.fixtures import examples
 
 RATE = st.floats(0.5, 1e5)
 PARAMETERS = st.builds(
@@ -22,7 +23,7 @@ PARAMETERS = st.builds(
 FORCES = st.one_of(
     st.none(), st.builds(precopy.Force, st.floats(0, 1e6), st.sampled_from(precopy.ForceMode))
 )
-SETTINGS = hypothesis.settings(max_examples=300, deadline=None, derandomize=True)
+SETTINGS = examples.settings(60)
 
 
 def moments(params, force):
