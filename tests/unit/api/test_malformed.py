@@ -25,7 +25,7 @@ from tests.fixtures import servers_api
 IDS = ('1', '42', '0', '-1', 'x', 'detail', '%00', '%F0%9F%98%80', 'a' * 300, '..%2f', hostile.UUID,
        '99999999999999999999', 'd7a0f0a15f3e4a399f8a2d3d1c6d2f11')  # fmt: skip
 SETTINGS = examples.settings(3)
-# (cell, columns)
+# Of each, its cell and columns.
 SERVERS = (
     ('cell1', {}),
     ('cell2', {'vm_state': 'stopped'}),
