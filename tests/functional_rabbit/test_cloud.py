@@ -12,14 +12,12 @@ import testtools
 from nova_lite import runtime
 from nova_lite.cmd import verify
 from tests.fixtures import boots
-from tests.fixtures import mariadb
 from tests.fixtures import moving
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
 
-SERVERS = 16
 # Recovery is bounded by the options of the fixture; the rest is for a busy machine.
 ACCEPT_S = 120
 SETTLE_S = 120
@@ -35,22 +33,68 @@ KINDS = (
     'simcloud.top',
     'api.top',
 )
+# Of each half; some are accepted after the last daemon is back.
+SERVERS = len(KINDS) + 2
 
 
-class CloudCase(testtools.TestCase):
-    """Each test runs over one of the database servers, `database_class`: both take minutes."""
+class TestDaemons(testtools.TestCase):
+    """Each kind of daemon is stopped, and then killed, under boots and moves.
 
-    database_class = None
-    own_brokers = ()
+    Over PostgreSQL; tests/nightly has MariaDB.
+    """
+
+    database_class = postgresql.PostgreSQL
 
     def setUp(self):
         super().setUp()
         servers.require(rabbit.Rabbit, self.database_class)
         self.cloud = self.useFixture(
             process_cloud.ProcessCloud(
-                self.database_class(), own_brokers=self.own_brokers, profile='default', speed=0.3
+                self.database_class(), own_brokers=('cell2',), profile='default', speed=0.3
             )
         )
+        self.stage = moving.Moving(self.cloud)
+
+    def test_sigterm_loses_nothing_and_what_is_killed_comes_back(self):
+        self._kill_each(self._stop_each())
+        self._nothing_left()
+        began = runtime.monotonic()
+        self.cloud.stop()
+        self.assertLess(runtime.monotonic() - began, STOPPED_S)
+
+    def _stop_each(self):
+        """Return the servers that were moved, and where each is."""
+        emigrants = [self._emigrant(number) for number in range(len(KINDS))]
+        waiting = list(emigrants)
+        started = boots.Boots(self.cloud.admin, SERVERS, prefix='stopped')
+        for number, name in enumerate(KINDS):
+            self._after(started, number + 1)
+            self.stage.act(waiting.pop(), 'migrate', {'host': 'cell2-host1'})
+            self.cloud.signal(name, signal.SIGTERM)
+            self._await_restart(name, starts=2)
+        started.join(ACCEPT_S)
+        ended = self._settled(started)
+        self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
+        return self._end_moves(emigrants)
+
+    def _kill_each(self, movers):
+        """movers: [(server, its host)]"""
+        waiting = list(movers)
+        started = boots.Boots(self.cloud.admin, SERVERS, prefix='killed')
+        for number, name in enumerate(KINDS):
+            self._after(started, number + 1)
+            if waiting:
+                server, host = waiting.pop()
+                dest = 'cell1-host1' if host.startswith('cell2') else 'cell2-host1'
+                self.stage.act(server, 'migrate', {'host': dest})
+            self.cloud.signal(name, signal.SIGKILL)
+            self._await_restart(name, starts=3)
+        self.cloud.brokers['cell2'].restart()
+        started.join(ACCEPT_S)
+        ended = self._settled(started)
+        self.assertEqual({'cell1', 'cell2'}, {server.host[:5] for server in ended if server.host})
+        self._moves_ended([server for server, _host in movers])
+        self.assertEqual([3] * len(KINDS), [self.cloud.cloud.children[n].starts for n in KINDS])
 
     def _after(self, started, count):
         """Wait until so many servers were accepted."""
@@ -60,9 +104,11 @@ class CloudCase(testtools.TestCase):
             ACCEPT_S,
         )
 
-    def _await_restart(self, name):
+    def _await_restart(self, name, starts):
         self.cloud.wait_for(
-            lambda: self.cloud.cloud.children[name].starts == 2, f'{name} to start again', RESTART_S
+            lambda: self.cloud.cloud.children[name].starts == starts,
+            f'{name} to start again',
+            RESTART_S,
         )
         self.cloud.wait_for(self.cloud.answers, 'the API to answer', RESTART_S)
 
@@ -91,65 +137,37 @@ class CloudCase(testtools.TestCase):
             lambda: not self.cloud.orphan_queues(), 'every queue to have a consumer', RESTART_S
         )
 
-
-_Ended = collections.namedtuple('_Ended', 'status host')
-
-
-class TestKilled(CloudCase):
-    database_class = postgresql.PostgreSQL
-    own_brokers = ('cell2',)
-
-    def test_killed_daemons_and_a_restarted_broker(self):
-        started = boots.Boots(self.cloud.admin, SERVERS)
-        for number, name in enumerate(KINDS):
-            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
-            self.cloud.signal(name, signal.SIGKILL)
-            self._await_restart(name)
-        self.cloud.brokers['cell2'].restart()
-        started.join(ACCEPT_S)
-        ended = self._settled(started)
-        self.assertEqual({'cell1', 'cell2'}, {server.host[:5] for server in ended if server.host})
-        self.assertEqual([2] * len(KINDS), [self.cloud.cloud.children[n].starts for n in KINDS])
-        self._nothing_left()
-
-
-class TestStopped(CloudCase):
-    database_class = mariadb.MariaDB
-
-    def test_sigterm_under_boots_and_moves_loses_nothing(self):
-        stage = moving.Moving(self.cloud)
-        emigrants = [self._emigrant(stage, number) for number in range(len(KINDS))]
-        waiting = list(emigrants)
-        started = boots.Boots(self.cloud.admin, SERVERS)
-        for number, name in enumerate(KINDS):
-            self._after(started, (number + 1) * SERVERS // (len(KINDS) + 2))
-            stage.act(waiting.pop(), 'migrate', {'host': 'cell2-host1'})
-            self.cloud.signal(name, signal.SIGTERM)
-            self._await_restart(name)
-        started.join(ACCEPT_S)
-        ended = self._settled(started)
-        self.assertEqual({'ACTIVE': SERVERS}, collections.Counter(s.status for s in ended))
-        self._end_moves(stage, emigrants)
-        self._nothing_left()
-        began = runtime.monotonic()
-        self.cloud.stop()
-        self.assertLess(runtime.monotonic() - began, STOPPED_S)
-
-    def _emigrant(self, stage, number):
+    def _emigrant(self, number):
         """A server in cell1; every second one with a port and a volume."""
-        boot = stage.boot_full if number % 2 else self.cloud.boot
+        boot = self.stage.boot_full if number % 2 else self.cloud.boot
         return boot(f'emigrant-{number}', availability_zone='nova:cell1-host1')
 
-    def _end_moves(self, stage, emigrants):
+    def _end_moves(self, emigrants):
         """Each has arrived in cell2; some stay, some go back, some are deleted."""
         deleted, *others = emigrants
         for server in emigrants:
             self.cloud.wait(server, 'VERIFY_RESIZE')
         for number, server in enumerate(others):
             action, status = ('revertResize', 202) if number % 2 else ('confirmResize', 204)
-            stage.act(server, action, status=status)
+            self.stage.act(server, action, status=status)
         self.cloud.admin.compute.delete_server(deleted)
         hosts = [self.cloud.wait(server).compute_host for server in others]
         wanted = [f'cell{1 if number % 2 else 2}-host1' for number in range(len(others))]
         self.assertEqual(wanted, hosts)
         self.cloud.wait_gone(deleted)
+        return list(zip(others, hosts, strict=True))
+
+    def _moves_ended(self, movers):
+        """Each is done or undone."""
+
+        def ended():
+            found = [self.cloud.admin.compute.get_server(server) for server in movers]
+            return all(
+                server.status in ('ACTIVE', 'VERIFY_RESIZE') and not server.task_state
+                for server in found
+            )
+
+        self.cloud.wait_for(ended, 'the moves to end', SETTLE_S)
+
+
+_Ended = collections.namedtuple('_Ended', 'status host')

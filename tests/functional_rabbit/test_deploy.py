@@ -11,9 +11,7 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
-import sys
 
 import fixtures
 import testtools
@@ -24,6 +22,7 @@ from tests.fixtures import rabbit
 from tests.fixtures import servers
 from tests.fixtures import systemd
 from tests.fixtures import units
+from tests.fixtures import warm_programs
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'deploy'
 PORTS = {'api': '8774', 'placement': '8778', 'simcloud': '8779'}
@@ -44,6 +43,8 @@ class DeployTest(testtools.TestCase):
         for path in (self.configuration, self.state, self.root / 'bin'):
             path.mkdir()
         self.units = self.useFixture(units.Units(self.configuration))
+        names = ('openstack', 'nova-lite-manage', 'nova-lite-status')
+        self.warm = self.useFixture(warm_programs.WarmPrograms(self.units.programs, names))
         self.systemd = self.useFixture(systemd.Systemd(self.units, self.addDetail))
         self.texts = self._texts()
         self.guide = self._copy_of_the_guide()
@@ -56,7 +57,7 @@ class DeployTest(testtools.TestCase):
         found = {
             '/etc/nova-lite': str(self.configuration),
             '/var/lib/nova-lite': str(self.state),
-            '/opt/nova-lite/bin': self.units.programs,
+            '/opt/nova-lite/bin': str(self.warm.directory),
             '127.0.0.1:5672': f'127.0.0.1:{self.broker.port}',
             '127.0.0.1:3306': f'127.0.0.1:{self.database.port}',
         }
@@ -94,8 +95,7 @@ class DeployTest(testtools.TestCase):
             path.chmod(0o755)
 
     def _run(self, script):
-        programs = os.path.dirname(sys.executable)
-        path = os.pathsep.join([str(self.root / 'bin'), programs, os.environ['PATH']])
+        path = os.pathsep.join([str(self.root / 'bin'), os.environ['PATH']])
         done = subprocess.run(
             ['sh', '-eu', str(self.guide / script)],
             cwd=self.root,
@@ -123,7 +123,7 @@ class DeployTest(testtools.TestCase):
     def _openstack(self, *args):
         env = {'OS_CLIENT_CONFIG_FILE': str(self.configuration / 'clouds.yaml')}
         return subprocess.run(
-            [shutil.which('openstack', path=self.units.programs), '--os-cloud=nova-lite', *args],
+            [str(self.warm.directory / 'openstack'), '--os-cloud=nova-lite', *args],
             env={**os.environ, **env},
             check=True,
             capture_output=True,

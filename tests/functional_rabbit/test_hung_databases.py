@@ -156,8 +156,6 @@ class TransactionsOnPostgreSQL(Transactions, Case):
 
 
 class RequestsOnMariaDB(Requests, Case):
+    """PostgreSQL's, which differ in their transactions alone, are in tests/nightly."""
+
     server_class = mariadb.MariaDB
-
-
-class RequestsOnPostgreSQL(Requests, Case):
-    server_class = postgresql.PostgreSQL

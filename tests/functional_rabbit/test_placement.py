@@ -26,18 +26,23 @@ class _PlacementOn:
     other_isolation: query of a URL by which connections begin at another isolation level
     """
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        url = sa.make_url(
+            servers.shared(cls.server).create_database(f'placement_{runtime.new_uuid()}')
+        )
+        url = url.update_query_dict(cls.other_isolation).render_as_string(hide_password=False)
+        # Its migrations take seconds.
+        cls.application = placement.make_app(url, auth_strategy='noauth', threads=THREADS)
+
     def setUp(self):
         super().setUp()
-        url = sa.make_url(
-            servers.shared(self.server).create_database(f'placement_{runtime.new_uuid()}')
-        )
-        url = url.update_query_dict(self.other_isolation).render_as_string(hide_password=False)
-        application = placement.make_app(url, auth_strategy='noauth', threads=THREADS)
-        self.http = self.useFixture(http.Http({'/placement': application}, threads=THREADS))
+        self.http = self.useFixture(http.Http({'/placement': self.application}, threads=THREADS))
         self.connect(self.http.url + '/placement')
 
     def test_side_by_side(self):
-        host = self.add_host('host', vcpus=THREADS * TURNS, ram_mb=512 * THREADS * TURNS)
+        host = self.add_host(self.id(), vcpus=THREADS * TURNS, ram_mb=512 * THREADS * TURNS)
         done = []
 
         def work():
@@ -65,7 +70,7 @@ class _PlacementOn:
 
     def test_all_threads_lose_a_race(self):
         """Each claim holds a connection when it needs its second."""
-        host = self.add_host('host', vcpus=THREADS, ram_mb=512 * THREADS)
+        host = self.add_host(self.id(), vcpus=THREADS, ram_mb=512 * THREADS)
         self.useFixture(LostRaces(THREADS))
         done = []
 

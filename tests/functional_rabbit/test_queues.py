@@ -11,6 +11,8 @@ from tests.fixtures import rabbit
 
 
 class QueuesTest(testtools.TestCase):
+    """All in one test, since a broker takes longer to start."""
+
     def setUp(self):
         super().setUp()
         self.broker = self.useFixture(rabbit.Rabbit())
@@ -23,17 +25,16 @@ class QueuesTest(testtools.TestCase):
             channel.queue_declare(queue=name)
         channel.basic_consume(queue='busy')
 
-    def test_consumers_and_a_broker_that_stops(self):
+    def test_consumers_and_deletion_and_a_broker_that_stops(self):
         self.assertEqual(
             {'none': None, 'idle': 0, 'neither': None, 'busy': 1},
             queues.consumers(self.bus, ['none', 'idle', 'neither', 'busy']),
         )
+        # Only a queue without a consumer is deleted.
+        deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
+        self.assertEqual([True, True, False], deleted)
+        self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))
         self.broker.stop()
         self.assertRaises(
             oslo_messaging.MessageDeliveryFailure, queues.consumers, self.bus, ['none']
         )
-
-    def test_only_a_queue_without_consumer_is_deleted(self):
-        deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
-        self.assertEqual([True, True, False], deleted)
-        self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))

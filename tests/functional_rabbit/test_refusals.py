@@ -3,8 +3,8 @@
 No cloud comes up here, so there is none that `nova-lite verify` could read.
 """
 
-import subprocess
-import sys
+import os
+import tempfile
 
 import fixtures
 import testtools
@@ -12,6 +12,7 @@ import testtools
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite.cmd.cloud import preflight
+from tests.fixtures import forking
 from tests.fixtures import mariadb
 from tests.fixtures import ports
 from tests.fixtures import rabbit
@@ -32,16 +33,23 @@ class RefusalsTest(testtools.TestCase):
 
     def refused(self, bus):
         """The message of an `up` that is refused, which must not wait."""
-        done = subprocess.run(
-            [sys.executable, '-m', 'nova_lite.cmd.main', 'up', '--cells', '1',
-             '--state-dir', self.useFixture(fixtures.TempDir()).path,
-             '--port', str(self.useFixture(ports.Port()).number),
-             '--bus', bus, '--db', self.database.root_url.replace('root@', 'root:hidden@')],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        self.assertEqual(2, done.returncode, done.stderr)
-        self.assertNotIn('hidden', done.stderr)
-        return done.stderr
+        options = [
+            'up', '--cells', '1', '--state-dir', self.useFixture(fixtures.TempDir()).path,
+            '--port', str(self.useFixture(ports.Port()).number),
+            '--bus', bus, '--db', self.database.root_url.replace('root@', 'root:hidden@'),
+        ]  # fmt: skip
+        end, leash = os.pipe()
+        self.addCleanup(os.close, leash)
+        self.addCleanup(os.close, end)
+        with tempfile.TemporaryFile('w+') as output:
+            process = forking.launch('nova_lite.cmd.main', options, output, end)
+            self.addCleanup(process.kill)
+            code = process.wait(300)
+            output.seek(0)
+            said = output.read()
+        self.assertEqual(2, code, said)
+        self.assertNotIn('hidden', said)
+        return said
 
     def test_each_says_what_it_refuses(self):
         self.assertEqual([], self.wait(self.url.replace('{cell}', 'top')))

@@ -47,16 +47,17 @@ def with_query(url, **query):
     return f'{url}?{urllib.parse.urlencode(query)}'
 
 
-class TestBus(testtools.TestCase):
+class TestCloud(testtools.TestCase):
+    """A cloud, and the broker it is on: who asks for what, and what is told to whom, by TLS."""
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.tls = certificates.Certificates()
-        cls.tls.setUp()
-        cls.addClassCleanup(cls.tls.cleanUp)
-        cls.server = rabbit.Rabbit('quorum', tls=cls.tls)
-        cls.server.setUp()
-        cls.addClassCleanup(cls.server.cleanUp)
+        servers.require(rabbit.Rabbit, mariadb.MariaDB)
+        cls.cloud = tls_cloud.TLSCloud('quorum')
+        cls.cloud.setUp()
+        cls.addClassCleanup(cls.cloud.cleanUp)
+        cls.tls, cls.server = cls.cloud.tls, cls.cloud.brokers['top']
 
     def setUp(self):
         super().setUp()
@@ -114,6 +115,22 @@ class TestBus(testtools.TestCase):
         self.assertLessEqual({f'toy.{host}' for host in HOSTS}, names)
         self.assertTrue(any(name.startswith('reply_') for name in names), names)
 
+    def test_a_boot_and_a_move_to_another_cell(self):
+        cloud = self.cloud
+        server = cloud.boot('secret', availability_zone='nova:cell1-host1')
+        moves = moving.Moving(cloud)
+        moves.resize(server, 'm1.small')
+        self.assertEqual('cell2-host1', cloud.wait(server, 'VERIFY_RESIZE').compute_host)
+        moves.act(server, 'confirmResize', status=204)
+        cloud.wait(server)
+        self.assertEqual([], cloud.findings())
+        url = f'{cloud.outer_url}/compute/v2.1/servers'
+        headers = {'X-Auth-Token': cloud.admin.auth_token}
+        known = {'verify': cloud.tls.ca, 'headers': headers, 'timeout': 60}
+        answer = requests.get(url, cert=cloud.tls.client, **known)
+        self.assertEqual([server.id], [found['id'] for found in answer.json()['servers']])
+        self.assertRaises(requests.ConnectionError, requests.get, url, **known)
+
 
 class TestDatabase(testtools.TestCase):
     def setUp(self):
@@ -146,24 +163,3 @@ class TestDatabase(testtools.TestCase):
         self.assertIn('TLS', self.ask(with_query(url, **known), asked)[0])
         for query in (checked, {'sslmode': 'disable'}):
             self.assertRaises(exception.Unavailable, self.ask, with_query(url, **query), asked)
-
-
-class TestCloud(testtools.TestCase):
-    """All of it together: who asks for what, and what is told to whom, by TLS."""
-
-    def test_a_boot_and_a_move_to_another_cell(self):
-        servers.require(rabbit.Rabbit, mariadb.MariaDB)
-        cloud = self.useFixture(tls_cloud.TLSCloud())
-        server = cloud.boot('secret', availability_zone='nova:cell1-host1')
-        moves = moving.Moving(cloud)
-        moves.resize(server, 'm1.small')
-        self.assertEqual('cell2-host1', cloud.wait(server, 'VERIFY_RESIZE').compute_host)
-        moves.act(server, 'confirmResize', status=204)
-        cloud.wait(server)
-        self.assertEqual([], cloud.findings())
-        url = f'{cloud.outer_url}/compute/v2.1/servers'
-        headers = {'X-Auth-Token': cloud.admin.auth_token}
-        known = {'verify': cloud.tls.ca, 'headers': headers, 'timeout': 60}
-        answer = requests.get(url, cert=cloud.tls.client, **known)
-        self.assertEqual([server.id], [found['id'] for found in answer.json()['servers']])
-        self.assertRaises(requests.ConnectionError, requests.get, url, **known)

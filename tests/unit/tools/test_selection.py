@@ -42,7 +42,7 @@ def whole(command):
     if command[0] != 'stestr':
         return None
     before, after = command[1 : command.index('run')], command[command.index('run') + 1 :]
-    if after and after[0] not in OPTIONS:
+    if set(after[::2]) - set(OPTIONS):
         return None
     return before[before.index('--test-path') + 1] if before else 'tests/unit'
 

@@ -22,7 +22,7 @@ SEED = 5
 NEWEST = '2.104'
 # How many wrong requests are sent of each kind: over SQLite fewer than over the databases
 # that refuse what they cannot hold. All would be tens of thousands.
-FEW, MANY = 1, 9
+FEW, MANY = 1, 4
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFz0OBfcNdVk1XJkP7VVlbJvbMA1Y7pUM0pLvhG1vWn5 a@b'
 # Locks that stay for the next request, and hold nothing.

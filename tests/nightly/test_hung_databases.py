@@ -1,0 +1,8 @@
+"""What the API says of servers in a cell whose database, of PostgreSQL, is paused."""
+
+from tests.fixtures import postgresql
+from tests.functional_rabbit import test_hung_databases as there
+
+
+class RequestsOnPostgreSQL(there.Requests, there.Case):
+    server_class = postgresql.PostgreSQL
