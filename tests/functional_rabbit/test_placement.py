@@ -17,14 +17,16 @@ from tests.unit.clients import base
 
 # More than the connections that SQLAlchemy pools unless told otherwise.
 THREADS = 16
-TURNS = 3
 
 
-class _PlacementOn:
+class PlacementOn:
     """Claims, moves and queries at the same time, without one refused or failed.
 
+    turns: how often each thread claims and moves; tests/nightly has more
     other_isolation: query of a URL by which connections begin at another isolation level
     """
+
+    turns = 1
 
     @classmethod
     def setUpClass(cls):
@@ -42,11 +44,13 @@ class _PlacementOn:
         self.connect(self.http.url + '/placement')
 
     def test_side_by_side(self):
-        host = self.add_host(self.id(), vcpus=THREADS * TURNS, ram_mb=512 * THREADS * TURNS)
+        host = self.add_host(
+            self.id(), vcpus=THREADS * self.turns, ram_mb=512 * THREADS * self.turns
+        )
         done = []
 
         def work():
-            for _ in range(TURNS):
+            for _ in range(self.turns):
                 consumer, migration = base.consumer(), runtime.new_uuid()
                 found = self.placement.candidates(self.admin, [('resources', 'VCPU:1')])
                 done.append(len(found['allocation_requests']))
@@ -61,7 +65,7 @@ class _PlacementOn:
         threads = [runtime.spawn(work) for _ in range(THREADS)]
         for thread in threads:
             thread.join()
-        self.assertEqual([True] * 4 * THREADS * TURNS, [bool(one) for one in done])
+        self.assertEqual([True] * 4 * THREADS * self.turns, [bool(one) for one in done])
         self.assertEqual({}, self.providers.allocations(self.admin, host))
 
         with db_api.get_placement_engine().connect() as connection:
@@ -115,7 +119,7 @@ class LostRaces(fixtures.Fixture):
         raise exception.ResourceProviderConcurrentUpdateDetected()
 
 
-class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
+class MariaDBTest(PlacementOn, base.PlacementClientTestCase):
     """On MariaDB."""
 
     server = mariadb.MariaDB
@@ -143,7 +147,7 @@ class MariaDBTest(_PlacementOn, base.PlacementClientTestCase):
                 )
 
 
-class PostgreSQLTest(_PlacementOn, base.PlacementClientTestCase):
+class PostgreSQLTest(PlacementOn, base.PlacementClientTestCase):
     """On PostgreSQL."""
 
     server = postgresql.PostgreSQL
