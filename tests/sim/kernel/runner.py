@@ -6,6 +6,7 @@ watches that it makes progress; one that does not, because a library blocks for 
 has no scheduling point, is killed, and the outcome has the stack of where it stood.
 """
 
+import contextlib
 import ctypes
 import dataclasses
 import faulthandler
@@ -163,8 +164,9 @@ class History:
         os.close(self.pipe)
 
     def reap(self):
-        """Wait for the process that was killed, a child of this one."""
-        os.waitpid(self._pid, 0)
+        """Wait for the process that was killed, if it is a child of this one."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
 
     def _finish(self):
         os.close(self.pipe)

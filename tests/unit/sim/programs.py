@@ -34,6 +34,7 @@ from tests.unit.sim import starts  # noqa: E402
 
 together = starts.together
 begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
+grown = starts.GROWN
 
 
 def lost_update():

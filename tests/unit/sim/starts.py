@@ -46,6 +46,18 @@ BEGUN = kernel.Zygotes(lambda seed: seed % 2, _begun)
 ONE_KEPT = kernel.Zygotes(lambda seed: seed % 2, _begun, most=1)
 
 
+def _grown(branch):
+    """Tick for two seconds, which all starts of GROWN have in common."""
+    kernel.current().log('root')
+    time.sleep(2)
+    start = branch()
+    start()
+
+
+# Each start is a child of one process.
+GROWN = kernel.Zygotes(lambda seed: seed % 2, _begun, most=1, first=_grown)
+
+
 def _reopened(_key, _number, branch):
     """Hibernate a connection, and use it in the process of a history."""
     now = kernel.current()

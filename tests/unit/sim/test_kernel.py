@@ -84,6 +84,13 @@ class ZygoteTestCase(testtools.TestCase):
         logs = [[each['log'] for each in histories(name, '5-8')] for name in ('begun', 'one_kept')]
         self.assertEqual(*logs)
 
+    def test_starts_have_a_start_in_common(self):
+        for outcome in (found := histories('grown', '7-10')):
+            self.assertEqual([f'({outcome["seed"]}, 3)'], details(outcome, 'begun'))
+            self.assertEqual(3, round(outcome['virtual_s']))
+        (alone,) = histories('grown', '10')
+        self.assertEqual(alone['log'], found[-1]['log'])
+
     def test_a_history_fails_without_the_others(self):
         found = {each['seed']: each['failure'] for each in histories('begun', '12-14')}
         self.assertEqual({12: '', 13: 'unlucky', 14: ''}, found)
