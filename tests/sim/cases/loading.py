@@ -3,6 +3,7 @@
 import os
 import unittest
 
+import testscenarios
 from testtools import content
 from testtools import testresult
 from testtools.testsuite import iterate_tests
@@ -16,10 +17,22 @@ inside = False
 
 
 def load_tests(_loader, tests, _pattern):
-    """Have the tests of a module played elsewhere; the load_tests of that module."""
+    """Have the tests of a module played elsewhere; the load_tests of that module.
+
+    Those whose class has `plain = True` need processes or sockets, and are not.
+    """
     if inside or os.environ.get(PLAIN):
         return tests
-    return unittest.TestSuite(Played(test.id()) for test in iterate_tests(tests))
+    return unittest.TestSuite(
+        test if getattr(test, 'plain', False) else Played(test.id())
+        for test in iterate_tests(tests)
+    )
+
+
+def load_scenarios(loader, tests, pattern):
+    """As load_tests, of a module whose tests have scenarios: each has an id of its own."""
+    applied = testscenarios.load_tests_apply_scenarios(loader, tests, pattern)
+    return load_tests(loader, applied, pattern)
 
 
 class Played:

@@ -21,6 +21,7 @@ from testtools.testsuite import iterate_tests
 
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim import kernel
+from tests.sim.cases import rehearsal
 from tests.sim.world import places
 from tests.sim.world import servers
 from tests.sim.world import stage
@@ -41,7 +42,12 @@ class Player:
         self._root = root
 
     def __enter__(self):
-        self._zygotes = kernel.Zygotes(key_of, functools.partial(_live, self._root), MOST_CLOUDS)
+        self._zygotes = kernel.Zygotes(
+            key_of,
+            functools.partial(_live, self._root),
+            most=MOST_CLOUDS,
+            first=functools.partial(_rehearse, self._root),
+        )
         return self
 
     def __exit__(self, *_error):
@@ -70,10 +76,9 @@ def path_of(root, seed):
 
 
 def key_of(seed):
-    """The module of a test, and the settings of the cloud with which it begins, or None."""
-    test = find(seed)
-    settings = getattr(test, 'settings', None)
-    return test.__class__.__module__, settings and json.dumps(settings, sort_keys=True)
+    """The settings of the cloud with which a test begins, or None."""
+    settings = getattr(find(seed), 'settings', None)
+    return None if settings is None else json.dumps(settings, sort_keys=True)
 
 
 def find(seed):
@@ -89,19 +94,32 @@ def _tests(module_name):
     return {test.id(): test for test in iterate_tests(found)}
 
 
-def _live(root, key, number, branch):
+def _rehearse(root, branch):
+    """Live through what is done but once, and in child processes through the starts of tests."""
+    _enter(os.path.join(root, 'rehearsal'))
+    rehearsal.rehearse()
+    live = branch()
+    live()
+
+
+def _live(root, settings, number, branch):
     """Live through the start of tests, and in their processes through these."""
-    _module, settings = key
-    places.enter(os.path.join(root, f'start-{number}'))
+    world = _enter(os.path.join(root, f'start-{number}'))
+    if settings is not None:
+        rehearsal.open_up(cloud_fixture.hold(**json.loads(settings)))
+    world.branch(branch, functools.partial(path_of, root))
+    _play(find(kernel.current().seed))
+
+
+def _enter(path):
+    """Have a directory for files; return the stage.Stage that this process uses from now on."""
+    places.enter(path)
     os.mkdir('cloud')
     tempfile.tempdir = places.ROOT
     world = stage.Stage()
     world.install_machine()
     servers.Servers(world.network).install()
-    if settings is not None:
-        cloud_fixture.hold(**json.loads(settings))
-    world.branch(branch, functools.partial(path_of, root))
-    _play(find(kernel.current().seed))
+    return world
 
 
 def _play(test):
