@@ -11,20 +11,20 @@ from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
 
-# Each with a name of its own before it runs, so that it can be run once more by it.
-load_tests = testscenarios.load_tests_apply_scenarios
+load_tests = loading.load_scenarios
+
+
+OPTIONS = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host': True}}
 
 
 class DevicesMovingBase(testtools.TestCase):
-    cells, hosts = 1, 3
-    options = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host': True}}
+    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=self.cells, hosts=self.hosts, options=self.options)
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.hands = attaching.Attaching(self.cloud)
 
@@ -64,7 +64,7 @@ PLACES = ('cell1-host2', 'cell2-host1', 'the same host')
 class ResizedBase(testscenarios.WithScenarios, DevicesMovingBase):
     """Devices change while a move waits for its user. where: the move goes"""
 
-    cells, hosts = 2, 2
+    settings = {'cells': 2, 'hosts': 2, 'options': OPTIONS}
 
     def move(self):
         if self.where == 'the same host':

@@ -9,6 +9,9 @@ from tests.fixtures import crossing
 from tests.fixtures import heard
 from tests.fixtures import live_moving
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 INSTANT = 'extends: instant\n'
 DECIDED = ['scheduler.select_destinations.start', 'scheduler.select_destinations.end']
@@ -332,6 +335,7 @@ class RecordsTest(NotificationsTestCase):
 
 
 class EventsCommandTest(base.CloudTest):
+    plain = True
     settings = {'cells': 1, 'hosts': 1}
 
     def follow(self, *words):

@@ -2,6 +2,9 @@
 
 from tests.fixtures import heard
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 REFUSES_ONCE = """
 extends: instant

@@ -1,6 +1,9 @@
 """The life of servers in a whole cloud, through openstacksdk and plain HTTP."""
 
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 60}}]\n"
 PROMPT = 'extends: instant\n'
