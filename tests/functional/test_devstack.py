@@ -1,4 +1,8 @@
-"""The devstack plugin, phase by phase, against stand-ins of the functions it calls."""
+"""The devstack plugin, phase by phase, against stand-ins of the functions it calls.
+
+Shells and interpreters are started, so nothing is played in the simulation. Other settings of
+local.conf are for `tests/nightly`.
+"""
 
 import configparser
 import os
@@ -14,7 +18,6 @@ import testtools
 from nova_lite import conf as configuration
 from nova_lite.db import engine
 from nova_lite.db.api import cell_mappings
-from nova_lite.db.api import host_mappings
 from tests.fixtures import units
 
 PLUGIN = units.ROOT / 'devstack'
@@ -99,7 +102,7 @@ class Devstack:
         return configuration.make_conf(files=[str(self.etc / f'{name}.conf') for name in names])
 
 
-class PluginTest(testtools.TestCase):
+class PluginCase(testtools.TestCase):
     def devstack(self):
         return Devstack(self.useFixture(fixtures.TempDir()).path)
 
@@ -110,11 +113,19 @@ class PluginTest(testtools.TestCase):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return found
 
+    def starts_daemons_that_take_their_files(self, found):
+        """Check that daemons that have been started can read their configuration files."""
+        for call in found.calls('run_process'):
+            _program, *files = call.split(' --config-file ')
+            self.assertEqual(files, configuration.make_conf(files=files).config_file)
+
+
+class PluginTest(PluginCase):
     def test_stack_unstack_and_clean(self):
         found = self.stacked(*STACK)
         self._takes_the_place_of_nova(found)
         self._has_its_own_bus_for_each_cell(found)
-        self._starts_daemons_that_take_their_files(found)
+        self.starts_daemons_that_take_their_files(found)
         self._keeps_secrets(found)
         self.stacked('unstack', devstack=found)
         started = {call.split()[0] for call in found.calls('run_process')}
@@ -157,69 +168,11 @@ class PluginTest(testtools.TestCase):
             found.conf('conductor-cell2').transport_url, found.conf('compute-cell2').transport_url
         )
 
-    def _starts_daemons_that_take_their_files(self, found):
-        for call in found.calls('run_process'):
-            _program, *files = call.split(' --config-file ')
-            self.assertEqual(files, configuration.make_conf(files=files).config_file)
-
     def _keeps_secrets(self, found):
         for path in found.etc.glob('*.conf'):
             self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o007, path)
         for call in found.calls('run_process'):
             self.assertEqual([], [secret for secret in SECRETS if secret in call])
-
-    def test_beside_nova(self):
-        found = self.stacked('post-config', 'test-config', NOVA_LITE_MODE='beside')
-        found.conf('common', 'control', 'api')
-        self.assertIn('n-api', (found.root / 'enabled').read_text())
-        self.assertEqual(
-            ['compute-lite RegionOne http://127.0.0.1:18774/v2.1'],
-            found.calls('get_or_create_endpoint'),
-        )
-        self.assertFalse((found.root / 'tempest.conf').exists())
-
-    def test_behind_the_tls_proxy(self):
-        settings = {
-            'SERVICE_PROTOCOL': 'https',
-            'SSL_BUNDLE_FILE': '/opt/stack/data/ca-bundle.pem',
-            'NOVA_LITE_CELLS': '1',
-            'ENABLED_SERVICES': f'key,rabbit,tls-proxy,{NOVA}',
-        }
-        found = self.stacked('post-config', 'extra', **settings)
-        self._starts_daemons_that_take_their_files(found)
-        conf = found.conf('common', 'control', 'api')
-        self.assertEqual(
-            [f'nova-lite * 8774 127.0.0.1 {conf.api.port}'], found.calls('start_tls_proxy')
-        )
-        self.assertNotEqual(8774, conf.api.port)
-        self.assertEqual('https://127.0.0.1:8774', conf.api.compute_link_prefix)
-        self.assertEqual(settings['SSL_BUNDLE_FILE'], conf.neutron.cafile)
-        self.assertEqual(['2 https://127.0.0.1:8774'], found.calls('wait_for_service'))
-
-    def test_stacking_again_ends_where_the_first_time_did(self):
-        asked = {'NOVA_LITE_CELLS': '1', 'NOVA_LITE_HOSTS_PER_CELL': '15'}
-        found = self.stacked(*STACK, **asked)
-        files, flavors = found.files(), (found.root / 'flavors').read_text()
-        self.stacked(*STACK, devstack=found, **asked)
-        self.assertEqual(files, found.files())
-        self.assertEqual(flavors, (found.root / 'flavors').read_text())
-        self.assertEqual(2, len(found.read(cell_mappings.every)))
-        self.assertEqual(15, len(found.read(host_mappings.every)))
-
-    def test_hosts_that_stay_away(self):
-        done = self.devstack().run(
-            'post-config',
-            'extra',
-            NOVA_LITE_CELLS='1',
-            NOVA_LITE_HOSTS_PER_CELL='2',
-            NOVA_LITE_SILENT='1',
-        )
-        self.assertEqual(1, done.returncode)
-        self.assertIn('only 0 of 2 hosts', done.stderr)
-
-    def test_nothing_of_it_where_it_is_disabled(self):
-        found = self.stacked(*STACK, 'unstack', 'clean', NOVA_LITE_SERVICES='')
-        self.assertFalse(found.etc.exists())
 
 
 class StyleTest(testtools.TestCase):
