@@ -9,14 +9,19 @@ import testtools
 
 from tests.fixtures import budget
 from tests.fixtures import cloud
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class BootBudgetTest(testtools.TestCase):
     """A server without networks, on a cloud that has booted one before."""
 
+    settings = {'cells': 1, 'hosts': 1, 'options': budget.QUIET}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud.Cloud(cells=1, hosts=1, options=budget.QUIET))
+        self.cloud = self.useFixture(cloud.Cloud(**self.settings))
         self.cloud.boot('warm-up')
         self.spent = self.useFixture(budget.Spent())
 

@@ -10,6 +10,9 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import releases
 from tests.fixtures import scenarios
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 # In this order each begins where the one before has ended.
 MOVES = (
