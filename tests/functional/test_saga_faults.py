@@ -64,9 +64,13 @@ class FaultsCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
+        self.cloud = self.useFixture(self.make_cloud())
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+    def make_cloud(self):
+        """The fixture, not set up yet."""
+        return cloud_fixture.Cloud(**self.settings)
 
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
