@@ -1,4 +1,7 @@
-"""The unmodified clients' commands for live migration and evacuation, as processes."""
+"""The unmodified client's commands for live migration and evacuation, as processes.
+
+Those of the nova client, which is older, are for `tests/nightly`.
+"""
 
 import json
 
@@ -22,9 +25,6 @@ class LiveClientTestCase(testtools.TestCase):
 
     def openstack(self, version, *words):
         return self.cli.openstack('--os-compute-api-version', version, *words)
-
-    def nova(self, version, *words):
-        return self.cli.nova('--os-compute-api-version', version, *words)
 
     def assertMoved(self, server, host=None):
         """The server has left its host, for `host` if one is given; returns it as it is."""
@@ -71,30 +71,6 @@ class LiveMigrationTest(LiveClientTestCase):
         self.openstack('2.80', *migration, 'force', 'complete', server.id, number)
         self.assertMoved(server)
 
-    def test_nova(self):
-        server = self.cloud.boot()
-        self.nova('2.96', 'live-migration', server.id)
-        server = self.assertMoved(server)
-        dest = self.moving.others(server.compute_host)[0]
-        self.moving.change_service(dest, status='disabled')
-        self.nova('2.67', 'live-migration', '--force', server.id, dest)
-        server = self.assertMoved(server, dest)
-        self.nova('2.24', 'live-migration', '--block-migrate', server.id)
-        server = self.assertMoved(server)
-        self.moving.behave(live_moving.ENDLESS)
-        self.nova('2.67', 'live-migration', server.id)
-        number = self.moving.watched(server, 'running')['id']
-        listed = self.nova('2.80', 'server-migration-list', server.id)
-        self.assertIn('running', listed)
-        shown = self.nova('2.80', 'server-migration-show', server.id, str(number))
-        self.assertIn(str(512 * 2**20), shown)
-        self.nova('2.80', 'live-migration-abort', server.id, str(number))
-        self.assertEqual('cancelled', self.moving.ended(server)['status'])
-        self.nova('2.67', 'live-migration', server.id)
-        number = self.moving.watched(server, 'running')['id']
-        self.nova('2.80', 'live-migration-force-complete', server.id, str(number))
-        self.assertMoved(server)
-
 
 class EvacuationTest(LiveClientTestCase):
     def test_openstack(self):
@@ -108,13 +84,3 @@ class EvacuationTest(LiveClientTestCase):
         self.openstack('2.94', 'server', 'evacuate', '--host', source, server.id)
         self.assertMoved(server, source)
         self.moving.come_back(server.compute_host)
-
-    def test_nova(self):
-        server = self.cloud.boot()
-        dest = self.moving.others(server.compute_host)[0]
-        self.moving.change_service(dest, status='disabled')
-        self.moving.fail(server.compute_host)
-        self.nova('2.67', 'evacuate', '--force', server.id, dest)
-        self.assertMoved(server, dest)
-        self.moving.come_back(server.compute_host)
-        self.assertIn('completed', self.nova('2.80', 'migration-list'))
