@@ -6,6 +6,9 @@ from nova_lite.conductor import kinds
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 WAIT_S = 120
 THREADS = 4

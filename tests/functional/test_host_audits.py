@@ -3,6 +3,9 @@
 from nova_lite.saga import journal
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 1.5}}]\n"
 QUICK = 'extends: instant\n'

@@ -4,6 +4,9 @@ from nova_lite import runtime
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class InterfacesTest(base.CloudTest):

@@ -7,6 +7,9 @@ from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SUCCESS = 'Success'
 
