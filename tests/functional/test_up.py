@@ -1,10 +1,14 @@
-"""`nova-lite up` and `nova-lite verify` as a newcomer runs them: as processes.
+"""`nova-lite up` and `nova-lite verify` as a newcomer runs them: clouds as processes.
+
+What is refused before anything starts is refused in this process: an interpreter takes two
+seconds of CPU.
 
 How long they may take on two quiet cores (15 s to be ready, 5 s to stop) is for a
 benchmark to say; the bounds here only end a test that hangs.
 """
 
 import contextlib
+import io
 import os
 import re
 import signal
@@ -16,6 +20,7 @@ import sys
 import fixtures
 import testtools
 
+from nova_lite.cmd import main
 from nova_lite.cmd.cloud import clouds
 from nova_lite.virt.sim import census
 from tests.fixtures import ports
@@ -29,6 +34,18 @@ NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unus
 
 def run(*args):
     """(exit code, standard output, standard error) of a subcommand that ends by itself."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main.main(args)
+        except SystemExit as ended:
+            # What argparse refuses.
+            code = ended.code
+    return code, out.getvalue(), err.getvalue()
+
+
+def run_as_process(*args):
+    """As `run`, in a process of its own."""
     done = subprocess.run(
         [*COMMAND, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_S
     )
@@ -110,7 +127,7 @@ class UpTest(testtools.TestCase):
         process = self.up()
         self.assertEqual(shown, self.shown())
         self.assertEqual(guests, self.guests())
-        code, told, _progress = run('verify', '--state-dir', self.state_dir)
+        code, told, _progress = run_as_process('verify', '--state-dir', self.state_dir)
         self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told))
         self.boot('four')
         self.interrupt(process)
@@ -136,16 +153,16 @@ class UpTest(testtools.TestCase):
         server = self.boot('one')
         self.interrupt(process)
         verify = ('verify', '--state-dir', self.state_dir)
-        self.assertEqual((0, 'Nothing breaks an invariant.\n'), run(*verify)[:2])
+        self.assertEqual((0, 'Nothing breaks an invariant.\n'), run_as_process(*verify)[:2])
 
         self.alter('placement', 'DELETE FROM allocations WHERE resource_class_id = 0')
-        code, told, _progress = run(*verify)
+        code, told, _progress = run_as_process(*verify)
         self.assertEqual(1, code)
         self.assertIn('I4 ', told)
         self.assertIn(server.id, told)
 
         self.alter('api', 'DELETE FROM instance_mappings WHERE instance_uuid = ?', server.id)
-        code, told, _progress = run(*verify, '--json')
+        code, told, _progress = run_as_process(*verify, '--json')
         self.assertEqual(1, code)
         self.assertIn('"I5"', told)
         self.assertIn('no mapping', told)
@@ -254,4 +271,9 @@ class RefusalsTest(testtools.TestCase):
             code, _told, message = run(*command, '--state-dir', self.state_dir)
             self.assertEqual(2, code, message)
             self.assertIn(self.state_dir, message)
-            self.assertNotIn('Traceback', message)
+
+    def test_the_exit_code_of_a_process(self):
+        code, told, message = run_as_process('verify', '--state-dir', self.state_dir)
+        self.assertEqual((2, ''), (code, told))
+        self.assertIn(self.state_dir, message)
+        self.assertNotIn('Traceback', message)
