@@ -13,6 +13,9 @@ from nova_lite.saga import run
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 HERE, THERE = 'cell1-host1', 'cell1-host2'
 

@@ -4,6 +4,9 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite.clients import placement
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SOME = {'VCPU': 1}
 

@@ -3,6 +3,9 @@
 import functools
 
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 EVENTS = [
     ('conductor_migrate_server', 'Success'),

@@ -9,6 +9,9 @@ from nova_lite import context
 from nova_lite import runtime
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 NEAR, FAR = 'cell1-host1', 'cell1-host2'
 REMOTE = 'COMPUTE_REMOTE_MANAGED_PORTS'
@@ -32,12 +35,15 @@ class Routed:
 
 
 class NetworksTest(testtools.TestCase):
+    settings = {
+        'cells': 1,
+        'hosts': 2,
+        'options': {'scheduler': {'query_placement_for_routed_network_aggregates': True}},
+    }
+
     def setUp(self):
         super().setUp()
-        options = {'query_placement_for_routed_network_aggregates': True}
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=2, options={'scheduler': options})
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
         self.network = self.cloud.admin.network
         self.wire = next(iter(self.network.networks(is_router_external=False)))
