@@ -5,12 +5,17 @@ import testtools
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class EvacuationTestCase(testtools.TestCase):
+    settings = {'cells': 1, 'hosts': 3}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):

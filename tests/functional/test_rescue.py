@@ -2,29 +2,33 @@
 
 import testtools
 
-from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class RescueTest(testtools.TestCase):
+    settings = {'cells': 1, 'hosts': 2}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = moving.Moving(self.cloud)
 
     def tearDown(self):
         self.assertEqual([], self.cloud.findings())
         super().tearDown()
 
-    def test_with_the_client(self):
+    def test_there_and_back(self):
         server = self.cloud.boot('mine')
-        cli = self.useFixture(cli_fixture.Cli(self.cloud))
-        cli.openstack('server', 'rescue', '--image', 'debian', '--password', 'secret', 'mine')
+        image = self.cloud.image_id('debian')
+        self.moving.act(server, 'rescue', {'rescue_image_ref': image}, status=200)
         self.cloud.wait(server, 'RESCUE')
         console = self.cloud.admin.compute.get_server_console_output(server)['output']
         self.assertIn('Rescue mode', console)
-        cli.openstack('server', 'unrescue', 'mine')
+        self.moving.act(server, 'unrescue')
         self.cloud.wait(server, 'ACTIVE')
         for action in ('rescue', 'unrescue'):
             self.assertEqual(

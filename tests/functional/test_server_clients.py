@@ -1,23 +1,21 @@
-"""The unmodified command line client attaches and detaches volumes and ports."""
+"""The unmodified command line client attaches and detaches, shelves and rescues.
 
-import testtools
+It runs as a process, so these tests are not played in the simulation.
+"""
 
 from tests.fixtures import attaching
 from tests.fixtures import cli as cli_fixture
-from tests.fixtures import cloud as cloud_fixture
+from tests.functional import base
 
 
-class DeviceClientTest(testtools.TestCase):
+class ServerClientTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 2}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
         self.cli = self.useFixture(cli_fixture.Cli(self.cloud))
         self.hands = attaching.Attaching(self.cloud)
         self.server = self.cloud.boot('mine')
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def test_volumes(self):
         self.cli.openstack('volume', 'create', '--size', '1', 'data')
@@ -50,3 +48,17 @@ class DeviceClientTest(testtools.TestCase):
         (left,) = self.cli.show('port', 'list', '--name', 'given')
         self.assertEqual('DOWN', left['Status'])
         self.assertEqual([], self.cli.show('port', 'list', '--server', 'mine'))
+
+    def test_shelve(self):
+        self.cli.openstack('server', 'shelve', 'mine')
+        self.cloud.wait(self.server, 'SHELVED_OFFLOADED')
+        self.hands.wait_idle(self.server)
+        self.cli.openstack('server', 'unshelve', 'mine')
+        self.cloud.wait(self.server, 'ACTIVE')
+        self.hands.wait_idle(self.server)
+
+    def test_rescue(self):
+        self.cli.openstack('server', 'rescue', '--image', 'debian', '--password', 'secret', 'mine')
+        self.cloud.wait(self.server, 'RESCUE')
+        self.cli.openstack('server', 'unrescue', 'mine')
+        self.cloud.wait(self.server, 'ACTIVE')

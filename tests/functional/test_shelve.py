@@ -11,17 +11,19 @@ from nova_lite.conductor import kinds
 from nova_lite.conductor import unshelve
 from nova_lite.db.cell import instances
 from nova_lite.saga import run
-from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class ShelveTestCase(testtools.TestCase):
-    options = None
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3, options=self.options))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = moving.Moving(self.cloud)
 
     def tearDown(self):
@@ -37,10 +39,9 @@ class ShelveTestCase(testtools.TestCase):
 
 
 class ShelveTest(ShelveTestCase):
-    def test_with_the_client(self):
+    def test_there_and_back(self):
         server = self.moving.boot_full('mine')
-        cli = self.useFixture(cli_fixture.Cli(self.cloud))
-        cli.openstack('server', 'shelve', 'mine')
+        self.moving.act(server, 'shelve')
         shelved = self.cloud.wait(server, 'SHELVED_OFFLOADED')
         self.moving.wait_idle(server)
         self.assertIsNone(shelved.compute_host)
@@ -57,7 +58,7 @@ class ShelveTest(ShelveTestCase):
             ],
             self.moving.events(server, 'shelve'),
         )
-        cli.openstack('server', 'unshelve', 'mine')
+        self.moving.act(server, 'unshelve')
         found = self.cloud.wait(server, 'ACTIVE')
         self.moving.wait_idle(server)
         self.assertEqual([found.compute_host], self.cloud.guests()[server.id])
@@ -179,7 +180,7 @@ class ShelveTest(ShelveTestCase):
 class KeptTest(ShelveTestCase):
     """Shelved servers stay on their hosts."""
 
-    options = {'DEFAULT': {'shelved_offload_time': -1}}
+    settings = {'cells': 1, 'hosts': 3, 'options': {'DEFAULT': {'shelved_offload_time': -1}}}
 
     def test_unshelved_where_it_is(self):
         server = self.cloud.boot()
@@ -234,7 +235,7 @@ class KeptTest(ShelveTestCase):
 class DelayedTest(ShelveTestCase):
     """Shelved servers stay on their hosts for an hour."""
 
-    options = {'DEFAULT': {'shelved_offload_time': 3600}}
+    settings = {'cells': 1, 'hosts': 3, 'options': {'DEFAULT': {'shelved_offload_time': 3600}}}
 
     @property
     def manager(self):
