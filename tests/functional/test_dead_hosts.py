@@ -8,14 +8,17 @@ from nova_lite.conductor import unshelve
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class DeadHostTest(testtools.TestCase):
+    settings = {'cells': 1, 'hosts': 3, 'options': {'compute': {'stray_grace': 0}}}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=3, options={'compute': {'stray_grace': 0}})
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
 

@@ -6,31 +6,31 @@ from nova_lite import context
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 LICENSED, OTHER = 'CUSTOM_WINDOWS_LICENSED', 'CUSTOM_XYZ'
 ISOLATED, OPEN = 'cell1-host1', 'cell1-host2'
 
 
+OPTIONS = {
+    'DEFAULT': {'report_interval': 1},
+    # The name of the specification; both are understood.
+    'scheduler': {
+        'enable_forbidden_aggregates_filter': True,
+        'candidates_reuse_s': 60,
+        'host_state_reuse_s': 60,
+    },
+}
+
+
 class IsolationTestCase(testtools.TestCase):
-    cells, hosts = 1, 2
+    settings = {'cells': 1, 'hosts': 2, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(
-                cells=self.cells,
-                hosts=self.hosts,
-                options={
-                    'DEFAULT': {'report_interval': 1},
-                    # The name of the specification; both are understood.
-                    'scheduler': {
-                        'enable_forbidden_aggregates_filter': True,
-                        'candidates_reuse_s': 60,
-                        'host_state_reuse_s': 60,
-                    },
-                },
-            )
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.compute = self.cloud.admin.compute
         self.aggregate = self.compute.create_aggregate(name='windows')
         self.compute.add_host_to_aggregate(self.aggregate, ISOLATED)
@@ -177,7 +177,7 @@ class BootTest(IsolationTestCase):
 class MoveTest(IsolationTestCase):
     """An ordinary server finds only the one host that is neither its own nor isolated."""
 
-    hosts = 3
+    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
@@ -246,7 +246,7 @@ class MoveTest(IsolationTestCase):
 class CrossingTest(IsolationTestCase):
     """From the other cell there is one host left that is not isolated."""
 
-    cells = 2
+    settings = {'cells': 2, 'hosts': 2, 'options': OPTIONS}
 
     def test_to_another_cell(self):
         self.isolate(**{LICENSED: 'required'})
