@@ -154,7 +154,7 @@ class History:
 
     def join(self):
         """Wait until the child has ended; return its Outcome."""
-        while not self.ended():
+        while self.outcome is None and not self.ended():
             select.select([self.pipe], [], [], POLL_S)
         return self.outcome
 

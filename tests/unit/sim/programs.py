@@ -34,7 +34,7 @@ from tests.unit.sim import starts  # noqa: E402
 
 together = starts.together
 begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
-grown = starts.GROWN
+grown, unbegun = starts.GROWN, starts.UNBEGUN
 
 
 def lost_update():

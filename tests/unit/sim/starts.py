@@ -90,3 +90,12 @@ def _endless(_key, _number, branch):
 
 
 ENDLESS = kernel.Zygotes(lambda _seed: None, _endless)
+
+
+def _unbegun(_key, _number, _branch):
+    """Fail in the start, with a log that does not fit into a pipe."""
+    kernel.current().log('long', 'x' * 500_000)
+    raise RuntimeError('no database')
+
+
+UNBEGUN = kernel.Zygotes(lambda _seed: None, _unbegun)

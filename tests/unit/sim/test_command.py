@@ -37,6 +37,12 @@ class CommandTestCase(testtools.TestCase):
         self.assertIn('13 histories passed, 2 failed', output)
         self.assertIn('2 times, seeds 7, 15: # and #', output)
 
+    def test_a_start_that_fails_says_why(self):
+        status, output = command('unbegun', '--seed', '1')
+        self.assertEqual(1, status, output)
+        self.assertIn('the start of histories failed: ', output)
+        self.assertIn('no database', output)
+
     def test_a_replay_prints_the_log(self):
         status, output = command('freeze', '--seed', '3')
         self.assertEqual(0, status, output)
