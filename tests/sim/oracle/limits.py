@@ -2,10 +2,10 @@
 
 from nova_lite.cmd.cloud import layout
 
-IN_CELL = 'SELECT uuid FROM instances WHERE deleted = 0'
-ACCEPTED = 'SELECT instance_uuid FROM build_requests WHERE withdrawn = 0'
+IN_CELL = 'SELECT uuid FROM instances WHERE NOT deleted'
+ACCEPTED = 'SELECT instance_uuid FROM build_requests WHERE NOT withdrawn'
 # Their deletion was accepted, so they count no longer.
-LEAVING = 'SELECT instance_uuid FROM instance_mappings WHERE queued_for_delete = 1'
+LEAVING = 'SELECT instance_uuid FROM instance_mappings WHERE queued_for_delete'
 
 
 def servers(most):

@@ -6,7 +6,7 @@ could not be, is not on its host yet.
 
 import json
 
-THERE = "host IS NOT NULL AND deleted = 0 AND vm_state NOT IN ('building', 'error')"
+THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'error')"
 SHARED = f"""
     SELECT group_uuid, host, COUNT(*) FROM instances
     WHERE group_uuid IS NOT NULL AND {THERE}
