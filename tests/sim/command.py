@@ -11,6 +11,7 @@ from tests.sim.kernel import minimize
 
 # A seed that is one failure of many is not worth more lines than these.
 FAILURE_LINES = 12
+DATABASES = ('sqlite', 'mariadb', 'postgresql')
 
 
 def parser():
@@ -24,6 +25,12 @@ def parser():
     which.add_argument('--seeds', metavar='A-B', type=seeds_of, help='run many histories')
     made.add_argument('--theme', help='of --seeds: only those of that theme')
     made.add_argument('--first', action='store_true', help='of --seeds: end at the first failure')
+    made.add_argument(
+        '--database',
+        choices=DATABASES,
+        default=DATABASES[0],
+        help='where the databases of nova-lite are; a server is started for the histories',
+    )
     made.add_argument('--jobs', type=int, default=1, help='histories at the same time')
     made.add_argument(
         '--chooser',
@@ -52,7 +59,7 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     """Run histories as `argv` says; return the exit status.
 
     prepared: a context manager that makes what histories of some seeds share, and gives
-        their body
+        their body; called with the seeds and the kind of their databases
     theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
@@ -64,7 +71,7 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     seeds = args.seeds or [args.seed]
     if args.theme:
         seeds = [seed for seed in seeds if theme_of(seed) == args.theme]
-    with prepared(seeds) as body:
+    with prepared(seeds, args.database) as body:
         if args.seeds:
             return _many(args, seeds, body, options)
         if args.minimize:
@@ -131,7 +138,7 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
         if not outcome.ok:
             first = not failures[minimize.headline(outcome.failure)]
             failures[minimize.headline(outcome.failure)].append(outcome.seed)
-            _print_failure(outcome, FAILURE_LINES if first else 1)
+            _print_failure(outcome, FAILURE_LINES if first else 1, args.database)
         if args.twice:
             again = kernel.run(
                 outcome.seed, body, perturbed=True, **chooser_of(outcome.seed, options)
@@ -143,10 +150,11 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
     return different
 
 
-def _print_failure(outcome, lines):
+def _print_failure(outcome, lines, database):
     text = outcome.failure.rstrip('\n').split('\n')
     print('seed %d FAILED: %s' % (outcome.seed, '\n  '.join(text[:lines])))
-    print('  replay: python -m tests.sim --seed %d' % outcome.seed, flush=True)
+    more = '' if database == DATABASES[0] else f' --database {database}'
+    print('  replay: python -m tests.sim --seed %d%s' % (outcome.seed, more), flush=True)
 
 
 def _print_totals(outcomes, failures):

@@ -33,7 +33,7 @@ class History:
         now.log('plan', str(plan))
         world, cloud = self._begun.world, self._begun.cloud
         self._begun.have(plan)
-        guests = self._watch(world.disk, cloud.places)
+        guests = self._watch(world, cloud.places)
         ledger = ledger_module.Ledger(excuses.Excuses(world.faults, plan.refusals))
         if plan.isolated:
             isolation.prepare(caller_module.Caller(world.network, ledger, 'operator', _apis(plan)))
@@ -44,12 +44,15 @@ class History:
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             ending.Ending(cloud, ledger, caller).check(plan.moments(now.time()))
 
-    def _watch(self, disk, places):
+    def _watch(self, world, places):
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
-        disk.watch(guests)
+        world.disk.watch(guests)
         for looks, names in self._rules(places):
-            paths = {name: _path(places, name) for name in names}
-            disk.watch(watching.Watch(paths, looks))
+            if world.databases is None:
+                paths = {name: _path(places, name) for name in names}
+                world.disk.watch(watching.Watch(paths, looks))
+            else:
+                world.databases.watch(watching.OnServer(world.databases, names, looks))
         return guests
 
     def _rules(self, places):

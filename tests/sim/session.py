@@ -1,29 +1,58 @@
 """Many histories: those whose clouds are configured alike have their start in common."""
 
 import contextlib
+import functools
+import importlib
 import json
 import os
 import shutil
+import tempfile
 
 from tests.sim import history
 from tests.sim import kernel
 from tests.sim.workload import themes
 from tests.sim.world import beginning
 from tests.sim.world import places
+from tests.sim.world import stage
+
+# Kinds of servers: (module of the fixture, its class, module of the backend).
+SERVERS = {
+    'mariadb': ('tests.fixtures.mariadb', 'MariaDB', 'tests.sim.world.mariadb'),
+    'postgresql': ('tests.fixtures.postgresql', 'PostgreSQL', 'tests.sim.world.postgresql'),
+}
 
 
 @contextlib.contextmanager
-def prepared(_seeds):
-    """The body of histories."""
+def prepared(_seeds, database):
+    """The body of histories. database: sqlite, or one of SERVERS"""
     root = places.directory()
     try:
-        made = kernel.Zygotes(_start_of, lambda *args: _live(root, *args))
-        try:
-            yield made
-        finally:
-            made.close()
+        with server(root, database) as backend:
+            body = functools.partial(_live, root=root, backend=backend)
+            made = kernel.Zygotes(_start_of, body)
+            try:
+                yield made
+            finally:
+                made.close()
     finally:
         shutil.rmtree(root)
+
+
+@contextlib.contextmanager
+def server(root, kind):
+    """The backend of a server of a kind, which runs meanwhile; None for files."""
+    if kind not in SERVERS:
+        yield None
+        return
+    fixture, name, backend = SERVERS[kind]
+    # The server may run as another user.
+    os.chmod(root, 0o711)
+    before, tempfile.tempdir = tempfile.tempdir, root
+    try:
+        with getattr(importlib.import_module(fixture), name)() as started:
+            yield importlib.import_module(backend).Backend.of(started)
+    finally:
+        tempfile.tempdir = before
 
 
 def _start_of(seed):
@@ -32,13 +61,16 @@ def _start_of(seed):
     return plan.size, json.dumps(plan.options, sort_keys=True)
 
 
-def _live(root, start, number, branch):
+def _live(start, number, branch, *, root, backend):
     """Live through the start of histories, and in their processes through these."""
     size, options = start
     places.enter(os.path.join(root, f'start-{number}'))
-    begun = beginning.Beginning(size, json.loads(options))
-    begun.world.branch(branch, lambda seed: os.path.join(root, str(seed)))
+    world = stage.Stage(backend, f'start{number}_')
+    begun = beginning.Beginning(size, json.loads(options), world)
+    world.branch(branch, lambda seed: os.path.join(root, str(seed)))
     path = os.getcwd()
     history.History(begun, themes.drawn(kernel.current().seed)).run()
+    if backend is not None:
+        world.databases.drop()
     os.chdir(root)
     shutil.rmtree(path)

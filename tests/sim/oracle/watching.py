@@ -38,3 +38,18 @@ class Watch:
                     f'file://{path}?mode=ro', uri=True, check_same_thread=False
                 )
         return self._open
+
+
+class OnServer(Watch):
+    """The same after each commit to one of the databases of a server.
+
+    databases: a world.databases.Databases; names: of those that are looked at
+    """
+
+    def __init__(self, databases, names, look):
+        self._names = {name: name for name in names}
+        self._look = look
+        self._open = {name: databases.reader(name) for name in names}
+
+    def _connections(self):
+        return self._open

@@ -13,14 +13,14 @@ DEFAULT = 'extends: default\n'
 class Beginning:
     """A cloud that has been started below the working directory.
 
-    world: its stage.Stage; cloud: its cloud.Cloud
+    world: its stage.Stage, by default one with files alone; cloud: its cloud.Cloud
     """
 
-    def __init__(self, size, options):
-        self.world = stage.Stage()
+    def __init__(self, size, options, world=None):
+        self.world = world or stage.Stage()
         profile = {'compute': {'profile': places_module.PROFILE}}
         options = places_module.merged(options, profile)
-        places = places_module.made(size, options=options)
+        places = places_module.made(size, options=options, databases=self.world.databases)
         self.world.install(places)
         places_module.create(places, size)
         places_module.write_profile(DEFAULT)

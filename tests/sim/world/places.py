@@ -5,6 +5,7 @@ configurations and cell mappings are the same wherever that lies.
 """
 
 import dataclasses
+import functools
 import os
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ import tempfile
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import setup
+from tests.sim.world import databases as databases_module
 
 ROOT = '/proc/self/cwd/cloud'
 PROFILE = 'cloud/profile.yaml'
@@ -78,9 +80,31 @@ def enter(path, source=None):
     os.chdir(path)
 
 
-def made(size, options=None):
-    """The Layout of a cloud below the working directory."""
-    return layout.Layout(
+class OnServer(layout.Layout):
+    """Databases of nova_lite are on a server; those of the neighbours are files.
+
+    databases: a databases.Databases
+    """
+
+    def __init__(self, settings, databases):
+        super().__init__(settings)
+        self._databases = databases
+
+    def database_url(self, name):
+        if name in databases_module.NAMES:
+            return self._databases.url(name)
+        return super().database_url(name)
+
+
+def made(size, options=None, databases=None):
+    """The Layout of a cloud below the working directory.
+
+    databases: a databases.Databases if they are on a server
+    """
+    kind = layout.Layout
+    if databases is not None:
+        kind = functools.partial(OnServer, databases=databases)
+    return kind(
         layout.Settings(
             state_dir=ROOT,
             cells=size.cells,

@@ -68,15 +68,18 @@ class Disk:
 
     def close_all(self):
         """Wait until no transaction is open and close all files; return who is to reopen them."""
-        found = [each for known in self.connections.values() for each in known.values()]
-
-        def idle():
-            return not any(connection.in_transaction for connection in found)
-
-        kernel.current().block_until(idle, 'db: transactions')
+        kernel.current().block_until(self.is_idle, 'db: transactions')
+        found = self._every()
         for connection in found:
             connection.hibernate()
         return found
+
+    def is_idle(self):
+        """Return whether no transaction is open."""
+        return not any(connection.in_transaction for connection in self._every())
+
+    def _every(self):
+        return [each for known in self.connections.values() for each in known.values()]
 
     def opened(self, connection):
         """A process has opened a connection, which ends with it."""

@@ -10,6 +10,7 @@ from nova_lite.cmd.cloud import layout
 from nova_lite.rpc import transport
 from tests.sim import kernel
 from tests.sim.world import broker
+from tests.sim.world import databases
 from tests.sim.world import faults as faults_module
 from tests.sim.world import network as network_module
 from tests.sim.world import places as places_module
@@ -20,17 +21,25 @@ POLL_S = 60
 
 
 class Stage:
-    """Made and installed once in a process."""
+    """Made and installed once in a process.
 
-    def __init__(self):
+    backend, prefix: of databases on a server, see databases.Databases; None for files alone
+    """
+
+    def __init__(self, backend=None, prefix=''):
         self.faults = faults_module.Faults()
         self.network = network_module.Network(self.faults)
         self.disk = sqlite.Disk(self.faults)
+        self.databases = None
+        if backend is not None:
+            self.databases = databases.Databases(backend, prefix, self.faults)
 
     def install_machine(self):
         """Have this process use no other network and disk."""
         network_module.install(self.network)
         sqlite.install(self.disk)
+        if self.databases is not None:
+            self.databases.install()
 
     def install(self, places):
         """Have this process use nothing else."""
@@ -50,11 +59,24 @@ class Stage:
         path_of(seed): the directory for that
         """
         source = os.getcwd()
-        connections = self.disk.close_all()
+        connections = self._close_all()
         branch()
         places_module.enter(path_of(kernel.current().seed), source)
         for connection in connections:
             connection.reopen()
+        if self.databases is not None:
+            self.databases.continue_as(f'h{kernel.current().seed}_')
+
+    def _close_all(self):
+        """Close all files and connections; return who is to open files again."""
+        if self.databases is None:
+            return self.disk.close_all()
+        kernel.current().block_until(
+            lambda: self.disk.is_idle() and self.databases.is_idle(), 'db: transactions'
+        )
+        with kernel.current().masked():
+            self.databases.close_all()
+            return self.disk.close_all()
 
 
 class Closed:

@@ -332,7 +332,7 @@ def command_line(name, *arguments):
     """Run the simulation's command line with a program for a history."""
 
     @contextlib.contextmanager
-    def prepared(_seeds):
+    def prepared(_seeds, _database):
         try:
             yield globals()[name]
         finally:
