@@ -5,7 +5,10 @@ from nova_lite.cmd.cloud import layout
 IN_CELL = 'SELECT uuid FROM instances WHERE NOT deleted'
 ACCEPTED = 'SELECT instance_uuid FROM build_requests WHERE NOT withdrawn'
 # Their deletion was accepted, so they count no longer.
-LEAVING = 'SELECT instance_uuid FROM instance_mappings WHERE queued_for_delete'
+LEAVING = """
+    SELECT instance_uuid FROM instance_mappings WHERE queued_for_delete
+    UNION SELECT instance_uuid FROM build_requests WHERE withdrawn
+"""
 
 
 def servers(most):

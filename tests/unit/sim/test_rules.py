@@ -130,3 +130,6 @@ class RulesTestCase(testtools.TestCase):
         self.assertEqual('3 servers with a quota of 2', found)
         leaving = {'api': api([('d', 0)], leaving='a'), 'cell1': cell(*there)}
         self.assertIsNone(look(leaving))
+        # It was being recorded in its cell when its build request was withdrawn.
+        withdrawn = {'api': api([('a', 1), ('d', 0)]), 'cell1': cell(*there)}
+        self.assertIsNone(look(withdrawn))
