@@ -38,12 +38,16 @@ ACCOUNTS = sa.Table(
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     sa.Column('balance', sa.Integer),
 )
+# Histories are begun again where others were, whose tables refer to each other.
+ENTRIES = sa.Table('entries', ACCOUNTS.metadata, sa.Column('account', sa.ForeignKey('accounts.id')))
 
 
 class Once:
     """Stands in for faults.Faults: one thing meets what is due. due: (kind, fate), or None"""
 
     due = None
+    # Nothing else is drawn.
+    quiet = True
 
     def draw(self, kind, what, _where):
         """Return the fate of something that writes."""

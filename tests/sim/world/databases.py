@@ -19,7 +19,9 @@ NAMES = sqlite.SERVED
 LOOK_MS = 5
 # A statement that waits at so many looks is blocked: a deadlock has been found by then.
 LOOKS = 2
-UNWRITTEN = ('SELECT', 'SHOW', 'SET', *sqlite.ENDS)
+# How often a transaction with locks takes longer before its next statement, and how long.
+LINGERING, LINGERS_S = 0.05, (0.01, 0.1, 1.0)
+UNLOCKED = ('SELECT', 'SHOW', 'SET', *sqlite.ENDS)
 
 
 class Session:
@@ -32,7 +34,8 @@ class Session:
         self.name, self.ident, self.record = name, ident, record
         self.descriptor = outside.Descriptor(fileno)
         self.process = kernel.current().here
-        self.has_written = False
+        # Whether its transaction may have written, or locked rows.
+        self.has_locks = False
         # Virtual seconds after which a statement that waits for a lock fails.
         self.timeout_s = None
         # Which waits for a lock.
@@ -98,24 +101,33 @@ class Databases:
         """A statement is about to be sent; return the fault that it meets, or None."""
         verb = sql.split(None, 1)[0].upper()
         kernel.current().point(f'db: {verb}', session.name)
-        session.has_written |= verb not in UNWRITTEN
+        self._linger(session)
+        session.has_locks |= verb not in UNLOCKED or 'FOR UPDATE' in sql
         return None if verb in sqlite.ENDS else self._fate('statement', verb, session)
 
     def prepare_commit(self, session):
         """COMMIT is about to be sent; return the fault that it meets, or None."""
         kernel.current().point('db: COMMIT', session.name)
+        self._linger(session)
         return self._fate('commit', 'COMMIT', session)
 
     def committed(self, session):
         """The server has committed a transaction."""
-        if session.has_written:
-            session.has_written = False
+        if session.has_locks:
+            session.has_locks = False
             for watcher in self._watchers:
                 watcher.committed(session.name)
         kernel.current().point('db: committed', session.name)
 
     def _fate(self, kind, what, session):
         return self.faults.draw(kind, what, session.name)
+
+    def _linger(self, session):
+        """At times let others meet the locks of a transaction, as if the server were slow."""
+        if session.has_locks and not self.faults.quiet:
+            stream = kernel.current().stream('slow transactions')
+            if stream.happens(LINGERING, session.name):
+                kernel.current().sleep(stream.choice(LINGERS_S))
 
     # ---- waiting ----
 

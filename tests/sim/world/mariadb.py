@@ -145,18 +145,22 @@ class Backend:
 
     def create(self, prefix):
         """Make empty databases."""
+        self.drop(prefix)
         for name in databases_module.NAMES:
-            self._execute(f'CREATE OR REPLACE DATABASE `{prefix}{name}` CHARACTER SET utf8mb4')
+            self._execute(f'CREATE DATABASE `{prefix}{name}` CHARACTER SET utf8mb4')
 
     def drop(self, prefix):
-        """Remove databases."""
+        """Remove databases. Sessions of a history that has failed may have locks there."""
+        self._execute('SET foreign_key_checks = 0')
         for name in databases_module.NAMES:
+            users = 'SELECT id FROM information_schema.processlist WHERE db = %s'
+            for (ident,) in self._execute(users, [prefix + name]):
+                self.end(ident)
             self._execute(f'DROP DATABASE IF EXISTS `{prefix}{name}`')
 
     def copy(self, source, target):
         """Copy databases in which nothing happens."""
         self.create(target)
-        self._execute('SET foreign_key_checks = 0')
         for name in databases_module.NAMES:
             self._execute(f'USE `{target}{name}`')
             for (table,) in self._execute(f'SHOW TABLES FROM `{source}{name}`'):
