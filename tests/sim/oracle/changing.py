@@ -6,7 +6,7 @@ pass through further task states, and ends where its row says, where it began, o
 
 from nova_lite import states
 
-RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE deleted = 0'
+RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted'
 OFF = states.VmState.STOPPED
 ENDING = (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
 
