@@ -6,14 +6,17 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 
 class CrossCellTest(testtools.TestCase):
+    settings = {'cells': 2, 'hosts': 1, 'options': {'compute': {'stray_grace': 5}}}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=2, hosts=1, options={'compute': {'stray_grace': 5}})
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = moving.Moving(self.cloud)
         self.crossing = crossing.Crossing(self.cloud)
 
@@ -137,9 +140,11 @@ class CrossCellTest(testtools.TestCase):
 
 
 class FailingSpawnTest(testtools.TestCase):
+    settings = {'cells': 2, 'hosts': 1}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = moving.Moving(self.cloud)
         self.crossing = crossing.Crossing(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
@@ -167,11 +172,12 @@ class FailingSpawnTest(testtools.TestCase):
 class ListerTest(testtools.TestCase):
     """Each list of servers shows each server once during 30 moves; tox -e faults has 100."""
 
+    settings = {'cells': 2, 'hosts': 1}
     SERVERS, ROUNDS = 10, (10 if saga_faults.ALL else 3)
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = moving.Moving(self.cloud)
         self.crossing = crossing.Crossing(self.cloud)
 
@@ -215,12 +221,17 @@ class ListerTest(testtools.TestCase):
 
 
 class AutomaticConfirmTest(testtools.TestCase):
-    def test_unconfirmed_move_is_confirmed(self):
-        options = {
+    settings = {
+        'cells': 2,
+        'hosts': 1,
+        'options': {
             'DEFAULT': {'resize_confirm_window': 1},
             'conductor': {'sweep_interval_s': 0.2},
-        }
-        cloud = self.useFixture(cloud_fixture.Cloud(cells=2, hosts=1, options=options))
+        },
+    }
+
+    def test_unconfirmed_move_is_confirmed(self):
+        cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         stage, looking = moving.Moving(cloud), crossing.Crossing(cloud)
         server = stage.boot_full(availability_zone='nova:cell1-host1')
         stage.act(server, 'migrate', {'host': 'cell2-host1'})

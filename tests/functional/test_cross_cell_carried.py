@@ -5,6 +5,9 @@ from nova_lite.db.cell import instances
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SOURCE, DEST = 'cell1-host1', 'cell2-host1'
 KEPT = ('name', 'description', 'metadata', 'tags', 'key_name', 'locked_reason', 'addresses')

@@ -9,6 +9,9 @@ from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 Mode = saga_faults.Mode
 HOSTS = ('cell1-host1', 'cell2-host1')

@@ -23,6 +23,9 @@ from nova_lite.verify import files
 from tests.fixtures import crossing
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 SOURCE, DEST = 'cell1-host1', 'cell2-host1'
 KIND = 'cross-cell-migrate'

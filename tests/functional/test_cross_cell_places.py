@@ -7,6 +7,9 @@ from nova_lite.api.servers import crossing as crossing_rules
 from nova_lite.db.cell import services
 from tests.fixtures import crossing
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 CELL1 = ('cell1-host1', 'cell1-host2')
 CELL2 = ('cell2-host1', 'cell2-host2', 'cell2-host3')

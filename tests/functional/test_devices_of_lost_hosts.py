@@ -14,17 +14,20 @@ from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 # Of attempts that find the host silent.
 SEVERAL = 3
 
 
 class LostHostTest(testtools.TestCase):
+    settings = {'cells': 1, 'hosts': 2, 'options': {'compute': {'stray_grace': 0}}}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=2, options={'compute': {'stray_grace': 0}})
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.hands = attaching.Attaching(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))

@@ -10,6 +10,9 @@ from nova_lite.db.cell import instances
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
 from tests.functional import moves_base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 REFUSES_ONCE = """
 extends: instant

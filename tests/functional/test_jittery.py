@@ -8,6 +8,9 @@ from tests import fixtures as fixtures_package
 from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 PROFILE = os.path.join(os.path.dirname(fixtures_package.__file__), 'slow_spawns.yaml')
 # Few threads, so that sagas wait for each other, and audits faster than a build.
@@ -19,11 +22,11 @@ HOME, DOOMED, FAR = 'cell1-host1', 'cell1-host3', 'cell2-host1'
 
 
 class JitteryTest(testtools.TestCase):
+    settings = {'cells': 2, 'hosts': 3, 'profile': PROFILE, 'options': OPTIONS}
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=2, hosts=3, profile=PROFILE, options=OPTIONS)
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.hands = attaching.Attaching(self.cloud)
 

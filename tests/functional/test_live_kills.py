@@ -10,6 +10,9 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 # Long enough for a busy test to see that the step is under way.
 SLOW = "extends: instant\nhosts: [{{match: '*', delays: {{{verb}: 5}}}}]\n"
@@ -23,10 +26,11 @@ PHASES = {
 
 
 class KillTest(testtools.TestCase):
+    settings = {'cells': 1, 'hosts': 3, 'options': {'compute': {'stray_grace': 0}}}
+
     def setUp(self):
         super().setUp()
-        options = {'compute': {'stray_grace': 0}}
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=3, options=options))
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):

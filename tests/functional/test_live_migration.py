@@ -6,20 +6,20 @@ from nova_lite.compute import live
 from nova_lite.conductor import asking
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
 
+load_tests = loading.load_tests
 DEST_CHECK = 'compute_check_can_live_migrate_destination'
 SOURCE_CHECK = 'compute_check_can_live_migrate_source'
 ROLLBACK = 'compute_rollback_live_migration_at_destination'
 
 
 class LiveMigrationTestCase(testtools.TestCase):
-    options = {}
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(cells=1, hosts=3, options={'DEFAULT': self.options})
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):

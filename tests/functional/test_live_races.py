@@ -8,23 +8,26 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 AT_ONCE = 4
 
 
 class LiveRaceTest(testtools.TestCase):
+    settings = {
+        'cells': 1,
+        'hosts': 3,
+        'options': {
+            'DEFAULT': {'max_concurrent_live_migrations': 0},
+            'compute': {'stray_grace': 0},
+        },
+    }
+
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(
-                cells=1,
-                hosts=3,
-                options={
-                    'DEFAULT': {'max_concurrent_live_migrations': 0},
-                    'compute': {'stray_grace': 0},
-                },
-            )
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.moving = live_moving.LiveMoving(self.cloud)
 
     def tearDown(self):

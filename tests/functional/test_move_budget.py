@@ -12,6 +12,9 @@ from nova_lite.compute import replies
 from tests.fixtures import budget
 from tests.fixtures import live_moving
 from tests.functional import base
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 BUDGETS = pathlib.Path(__file__).parents[2] / 'doc' / 'source' / 'reference' / 'budgets.yaml'
 HERE, THERE = 'cell1-host1', 'cell2-host1'

@@ -7,6 +7,9 @@ import testtools
 from nova_lite import context
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
 
 KNOWN, OTHER, UNKNOWN = 'cell1-host1', 'cell2-host1', 'nowhere'
 HOSTS = (None, KNOWN, UNKNOWN)
@@ -33,15 +36,11 @@ def expected(case):
 
 
 class RequestedHostTestCase(testtools.TestCase):
-    cells, hosts = 2, 1
+    settings = {'cells': 2, 'hosts': 1, 'options': {'DEFAULT': {'report_interval': 1}}}
 
     def setUp(self):
         super().setUp()
-        self.cloud = self.useFixture(
-            cloud_fixture.Cloud(
-                cells=self.cells, hosts=self.hosts, options={'DEFAULT': {'report_interval': 1}}
-            )
-        )
+        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         compute, image = self.cloud.admin.compute, self.cloud.admin.image
         self.body = {
             'name': 'server',
@@ -140,7 +139,7 @@ class TableTest(RequestedHostTestCase):
 
 
 class MovesTest(RequestedHostTestCase):
-    cells, hosts = 1, 2
+    settings = {'cells': 1, 'hosts': 2, 'options': {'DEFAULT': {'report_interval': 1}}}
 
     def setUp(self):
         super().setUp()
