@@ -69,7 +69,7 @@ DEFECTS = (
         (
             (
                 'db/engine.py',
-                'if commits and errors.may_have_committed(error):',
+                'if ended and writes and errors.may_have_committed(error):',
                 'if False and errors.may_have_committed(error):',
             ),
         ),
@@ -91,8 +91,8 @@ DEFECTS = (
             ),
             (
                 'db/engine.py',
-                'if commits and errors.may_have_committed(error):',
-                'if commits and kind is not None and errors.may_have_committed(error):',
+                'if ended and writes and errors.may_have_committed(error):',
+                'if ended and writes and kind and errors.may_have_committed(error):',
             ),
         ),
     ),
@@ -108,9 +108,9 @@ DEFECTS = (
             ),
             (
                 'db/engine.py',
-                'if commits and errors.may_have_committed(error):\n'
+                'if ended and writes and errors.may_have_committed(error):\n'
                 '            raise _unavailable(error, may_have_committed=True) from error',
-                'if commits and errors.may_have_committed(error):\n            raise error',
+                'if ended and writes and errors.may_have_committed(error):\n            raise error',
             ),
         ),
     ),
