@@ -6,7 +6,8 @@ pass through further task states, and ends where its row says, where it began, o
 
 from nova_lite import states
 
-RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted'
+# A hidden copy, of a server in another cell, is replaced when the server moves there.
+RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'
 OFF = states.VmState.STOPPED
 ENDING = (states.TaskState.DELETING, states.TaskState.SOFT_DELETING)
 

@@ -35,6 +35,15 @@ def api(accepted=(), leaving=()):
     return connection
 
 
+def _told(look, *, hidden=False, **vm_states):
+    """What `look` finds of servers at rest in a cell."""
+    made = sqlite3.connect(':memory:')
+    made.execute('CREATE TABLE instances (uuid, vm_state, task_state, deleted, hidden)')
+    rows = [(uuid, vm_state, hidden) for uuid, vm_state in vm_states.items()]
+    made.executemany('INSERT INTO instances VALUES (?, ?, NULL, 0, ?)', rows)
+    return look({'cell1': made})
+
+
 class RulesTestCase(testtools.TestCase):
     def test_states_change_as_the_table_has_it(self):
         for before, after in (
@@ -70,18 +79,16 @@ class RulesTestCase(testtools.TestCase):
 
     def test_the_state_of_each_server_is_compared_with_its_last(self):
         look = changing.States()
-
-        def told(**vm_states):
-            made = sqlite3.connect(':memory:')
-            made.execute('CREATE TABLE instances (uuid, vm_state, task_state, deleted)')
-            rows = list(vm_states.items())
-            made.executemany('INSERT INTO instances VALUES (?, ?, NULL, 0)', rows)
-            return look({'cell1': made})
-
-        self.assertIsNone(told(a='active', b='stopped'))
-        self.assertIsNone(told(a='stopped', b='stopped'))
-        found = told(a='stopped', b='active', c='active')
+        self.assertIsNone(_told(look, a='active', b='stopped'))
+        self.assertIsNone(_told(look, a='stopped', b='stopped'))
+        found = _told(look, a='stopped', b='active', c='active')
         self.assertEqual('b in cell1 went from stopped and None to active and None', found)
+
+    def test_a_hidden_copy_is_not_followed(self):
+        look = changing.States()
+        self.assertIsNone(_told(look, a='stopped'))
+        self.assertIsNone(_told(look, hidden=True, a='active'))
+        self.assertIsNone(_told(look, a='resized'))
 
     def test_members_of_a_group_are_apart(self):
         one = ('a', 'host1', 'group', (), 0, 'active')
