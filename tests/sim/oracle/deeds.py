@@ -34,6 +34,8 @@ CERTAIN = frozenset(
         'detach_interface',
     )
 )
+# A server that no host takes is as it was before: it shows no fault that says why.
+SCHEDULED = 'unshelve'
 # What may take a server to another host than the one that was named for it.
 MOVES = frozenset(('migrate', 'resize', 'live-migration', 'evacuate', 'unshelve'))
 HOST = 'OS-EXT-SRV-ATTR:host'
@@ -90,6 +92,7 @@ class Deeds:
         return (
             action['action'] not in CERTAIN
             or action['request_id'] in self._ledger.rivals
+            or (action['action'] == SCHEDULED and self._excuses.of_scheduling())
             or self._is_excused(message, [action])
         )
 

@@ -29,6 +29,10 @@ class Excuses:
         """Whether guests may have stopped by themselves."""
         return any(fault.fate == 'power off' for fault in self._faults.injected)
 
+    def of_scheduling(self):
+        """Whether no host may take a server though nothing went wrong."""
+        return bool(self._refusals)
+
     def of_error(self, message, work):
         """Whether a server may be in ERROR, with that fault.
 

@@ -87,7 +87,7 @@ class Client:
             if code == 404 and uuid in self._ledger.standing():
                 self._ledger.violation(f'lost server {uuid}: GET answered 404')
             return
-        host = found['server']['OS-EXT-SRV-ATTR:host']
+        host = found['server'].get('OS-EXT-SRV-ATTR:host')
         if self._plan.apart and host:
             self._ledger.cells[uuid] = host.partition('-')[0]
         self._operate(found['server'])

@@ -12,13 +12,14 @@ from tests.sim.workload import ledger
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
-def findings(refused=(), removals=(), host=None, **action):
+def findings(refused=(), removals=(), host=None, *, refusals=(), **action):
     """What is found of a server with one action.
 
     removals: ids of requests to remove one thing; host: the one that was asked for
+    refusals: see plan.Plan
     """
     done = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': None, **action}
-    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+    book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[]), refusals))
     book.accepted('uuid', host)
     book.refused.update(refused)
     for each in removals:
@@ -58,3 +59,7 @@ class DeedsTestCase(testtools.TestCase):
         self.assertEqual([], findings(host='host1'))
         self.assertEqual(['not where requested: uuid'], findings(host='host2'))
         self.assertEqual([], findings(host='host2', action='migrate'))
+
+    def test_no_host_may_take_a_server_that_is_unshelved(self):
+        deed = {'action': 'unshelve', 'message': 'Error'}
+        self.assertEqual([], findings(refusals=('No valid host',), **deed))

@@ -72,6 +72,11 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(fault('nemesis', 'kill', process='api-2')))
         self.assertFalse(self.excuse(fault('nemesis', 'clock leaps by 30 s', process='api-1')))
 
+    def test_only_a_history_that_expects_it_refuses_to_schedule(self):
+        nothing = types.SimpleNamespace(injected=[])
+        self.assertFalse(excuses.Excuses(nothing).of_scheduling())
+        self.assertTrue(excuses.Excuses(nothing, ('No valid host',)).of_scheduling())
+
     def test_an_error_needs_a_fault_of_its_action_or_an_announced_refusal(self):
         found = excuses.Excuses(
             types.SimpleNamespace(injected=[fault(requests=('req-1',))]), ('No valid host',)
