@@ -2,7 +2,7 @@
 
 The package hacking offers them to flake8. That runs pyflakes and all of pycodestyle first, for
 a minute of CPU, and drops what they find, since ruff does their work. pycodestyle runs the
-rules of hacking alone in a quarter of that.
+rules of hacking alone in a third of that.
 """
 
 import functools
