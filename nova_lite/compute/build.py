@@ -20,13 +20,16 @@ from nova_lite.compute import volumes
 LOG = log.getLogger(__name__)
 
 NO_NETWORKS = 'none'
+# The conductor's answer to a message that came before; see ConductorAPI.build_started.
+AGAIN = 'again'
 
 
 @dataclasses.dataclass
 class Order:
     """What a message asks to be built; see ComputeAPI.build_instance.
 
-    again: it is done a second time, after a restart or a lost message
+    again: it is done a second time, after a restart or a lost reply, or because the message
+        came again
     """
 
     instance: typing.Any
@@ -47,15 +50,14 @@ class Build:
         self._node = order.selection.nodename
         self._network_info = []
         self._spawned = False
-        self._volumes = volumes.Volumes(
-            site, ctxt, host, order.instance, order.block_devices, again=order.again
-        )
+        self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
     def run(self):
         """The whole build; work for `jobs`."""
         try:
-            wanted = yield from self._start()
-            if wanted:
+            begun = yield from self._start()
+            if begun:
+                self._order.again = self._order.again or begun == AGAIN
                 yield from self._provide()
         except exception.StateChanged as error:
             LOG.info('Build of server %s is not for %s: %s', self._uuid, self._host, error)
@@ -89,7 +91,7 @@ class Build:
         if order.requested_networks != NO_NETWORKS:
             self._network_info = yield from jobs.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
-        yield from self._volumes.provide()
+        yield from self._volumes.provide(again=order.again)
         job = yield from self._spawn()
         self._volumes.complete()
         changed = {device.uuid: device for device in (*named, *self._volumes.devices)}

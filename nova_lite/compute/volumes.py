@@ -48,27 +48,29 @@ def changes_of(device):
 
 
 class Volumes:
-    """The volumes of one server on one node. again: part of it may be done already."""
+    """The volumes of one server on one node."""
 
-    def __init__(self, site, ctxt, host, instance, block_devices, *, again=False):
+    def __init__(self, site, ctxt, host, instance, block_devices):
         self._site, self._ctxt, self._host = site, ctxt, host
         self._instance = instance
         self._node = site.node_of(host, instance)
-        self._again = again
         self.devices = [
             device for device in block_devices if device.destination_type == guests.VOLUME
         ]
 
     # ---- providing ----
 
-    def provide(self):
-        """Create and connect the volumes; work for `jobs`. Changes the devices."""
+    def provide(self, *, again=False):
+        """Create and connect the volumes; work for `jobs`. Changes the devices.
+
+        again: part of it may be done already
+        """
         if not self.devices:
             return
-        known = self._known_attachments() if self._again else {}
+        known = self._known_attachments() if again else {}
         for device in self.devices:
             if not device.get('volume_id'):
-                yield from self._create(device)
+                yield from self._create(device, again)
             self._connect(device, known)
 
     def complete(self):
@@ -76,9 +78,9 @@ class Volumes:
         for device in self.devices:
             self._site.volume.complete_attachment(self._ctxt, device.attachment_id)
 
-    def _create(self, device):
+    def _create(self, device, again):
         """Make the volume a device describes, and wait until it can be attached."""
-        made = self._made(device) if self._again else []
+        made = self._made(device) if again else []
         volume = made[0] if made else self._order(device)
         device.volume_id, device.volume_size = volume['id'], volume['size']
         try:

@@ -22,6 +22,8 @@ EVENT = 'compute__do_build_and_run_instance'
 # Of a search that found no other host there is no event on record, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
 DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
+# What `start` says to a host that is to build.
+FIRST, AGAIN = 'first', 'again'
 BUILDING = (states.VmState.BUILDING,)
 UNDER_WAY = (
     None,
@@ -39,7 +41,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
         return False
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
-        return True
+        return AGAIN
     group_policies.check(connection, uuid, host, group)
     instances.update(
         connection,
@@ -50,7 +52,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
         expect_host=(host,),
     )
     actions.start_event(connection, uuid, ctxt.request_id, EVENT, host)
-    return True
+    return FIRST
 
 
 def finish(connection, ctxt, host, uuid, *, block_devices, values):

@@ -71,9 +71,11 @@ class ConductorAPI(rpc.Interface):
         """The host takes the build: building/scheduling becomes building/spawning.
 
         group: {'uuid', 'policy', 'rules'} or None
-        Returns True, or False when the server is gone or being deleted. Raises
-        StateChanged when the build is not this host's (any more), and
-        GroupPolicyViolated when a member of the group got there first.
+        Returns 'first'; 'again' when the host had taken this build before, so that part
+        of it may be done; or False when the server is gone or being deleted. A conductor
+        of an earlier release returns True for the first two. Raises StateChanged when the build is
+        not this host's (any more), and GroupPolicyViolated when a member of the group got
+        there first.
         """
 
     @rpc.call(since='1.0')

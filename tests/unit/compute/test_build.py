@@ -4,6 +4,7 @@ import testscenarios
 import testtools
 
 from nova_lite import exception
+from nova_lite.clients import volume as volume_client
 from nova_lite.compute import jobs
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
@@ -97,6 +98,17 @@ class TestBuild(testtools.TestCase):
         )
         self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
         self.assertEqual(before, self.cell.leftovers())
+
+    def test_message_of_a_killed_daemon_finds_what_it_made(self):
+        ctxt, uuid = self.cell.accept(networks=[{'network_id': 'net'}], devices=[IMAGE_DISK, NEW])
+        row, device = self.cell.row(uuid), self.cell.devices(uuid)[1]
+        self.cell.conductor.build_started(ctxt, 'host-1', uuid, row.node, None)
+        marks = volume_client.marks_of(uuid, device)
+        made = self.cell.volume.create(ctxt, size=1, **marks)['id']
+        self.cell.send(ctxt, uuid)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual([made], list(self.cell.volume.volumes))
+        self.assertEqual([made], [d.volume_id for d in self.cell.devices(uuid) if d.volume_id])
 
     def test_lost_replies(self):
         for method in ('build_started', 'build_finished'):

@@ -39,8 +39,8 @@ class TestStart(Base):
 
     def test_again(self):
         ctxt, uuid = self.server()
-        self.start(ctxt, uuid)
-        self.assertTrue(self.start(ctxt, uuid))
+        self.assertEqual('first', self.start(ctxt, uuid))
+        self.assertEqual('again', self.start(ctxt, uuid))
         self.assertEqual(1, len(self.cell.events(uuid)))
 
     def test_gone(self):
