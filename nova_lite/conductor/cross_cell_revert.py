@@ -35,7 +35,7 @@ class CrossCellRevert(revert.RevertResize):
     """From VERIFY_RESIZE in the destination cell back to the source."""
 
     kind = 'cross-cell-revert'
-    harmless = (SHOW,)
+    harmless = (*revert.RevertResize.harmless, SHOW)
 
     def steps(self):
         return (

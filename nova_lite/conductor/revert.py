@@ -35,9 +35,14 @@ STOP_EVENT = 'compute_stop_instance'
 
 
 class RevertResize(resized.Resized):
-    """From VERIFY_RESIZE back to the source."""
+    """From VERIFY_RESIZE back to the source.
+
+    What cannot be undone of the first steps is cleaned up later, see `duties`: the server can
+    be confirmed or reverted meanwhile, as it could not in ERROR.
+    """
 
     kind = 'revert-resize'
+    harmless = (RESERVE, ACTIVATE)
     tasks = (Task.RESIZE_REVERTING,)
 
     def steps(self):

@@ -28,7 +28,7 @@ from nova_lite.db.cell import services
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours
-from tests.unit.conductor import test_moves
+from tests.unit.conductor import moves_base
 
 HOST = 'host-1'
 NETWORK = {'network_id': 'net', 'port_id': None, 'fixed_ip': None, 'tag': 'blue'}
@@ -45,7 +45,7 @@ class DeviceSagasCase(testtools.TestCase):
         self.cell.uuid = cell_fixture.CELL_UUID
         self.cell.placement = neighbours.Placement()
         api_db = self.useFixture(database.ApiDatabase()).database
-        self.world = test_moves.World(self.cell, api_db, self.cell.placement)
+        self.world = moves_base.World(self.cell, api_db, self.cell.placement)
         self.cell.db.write(services.beat, self.hosts, services.COMPUTE, 'compute')
         self.new, self.port = runtime.new_uuid(), runtime.new_uuid()
         self.cell.volume.add_volume(self.new)
