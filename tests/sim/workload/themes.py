@@ -69,7 +69,7 @@ def _mixed(rng):
     return plan.Plan(
         clients=rng.choice((1, 2, 3)),
         servers=rng.choice((1, 2, 4)),
-        minutes=rng.choice((0.2, 0.3, 0.6)),
+        minutes=rng.choice((0.15, 0.25, 0.5)),
         pause_s=rng.choice((2.0, 4.0)),
         operations=frozenset(rng.sample(every, rng.randrange(4, len(every) + 1))),
         kills=rng.choice((0, 1, 3)),
@@ -97,7 +97,7 @@ def _slow(rng):
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=0.8,
+        minutes=0.5,
         pause_s=2.0,
         operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
         options=HASTY,
@@ -113,7 +113,7 @@ def _groups(rng):
         clients=2,
         # With as many as there are hosts none can move.
         servers=rng.choice((2, 2, 3)),
-        minutes=0.3 + high / 40,
+        minutes=0.2 + high / 60,
         pause_s=rng.choice((1.0, 2.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
         options=HASTY,
@@ -132,7 +132,7 @@ def _power(rng):
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=0.3,
+        minutes=0.15,
         pause_s=0.5,
         operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
         rates=rng.choice(({}, {'call': {'late': 0.2}})),
@@ -148,7 +148,7 @@ def _database(rng):
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=0.25,
+        minutes=0.15,
         pause_s=1.0,
         operations=frozenset((*MOVES, *SHELVES, *rng.choice(((), DEVICES)))),
         options=HASTY,
@@ -209,7 +209,7 @@ def _clocks(rng):
     return plan.Plan(
         clients=2,
         servers=3,
-        minutes=0.5,
+        minutes=0.3,
         pause_s=1.0,
         operations=frozenset((*MOVES, *rng.choice((SHELVES, DEVICES)))),
         leaps=rng.choice((0, 3)),
@@ -226,7 +226,7 @@ def _devices(rng):
     return plan.Plan(
         clients=2,
         servers=rng.choice((1, 2)),
-        minutes=0.2,
+        minutes=0.12,
         pause_s=0.3,
         operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft')),
         options=HASTY,
@@ -284,7 +284,7 @@ def _places(rng):
     return plan.Plan(
         clients=2,
         servers=4,
-        minutes=0.4,
+        minutes=0.25,
         pause_s=1.0,
         creates=0.6,
         operations=frozenset((*MOVES, 'cross', *rng.choice(((), SHELVES)))),
@@ -305,7 +305,7 @@ def _quota(rng):
     return plan.Plan(
         clients=3,
         servers=most + 2,
-        minutes=0.25,
+        minutes=0.12,
         pause_s=0.5,
         creates=0.5,
         deletes=0.5,
@@ -322,10 +322,10 @@ def _quota(rng):
 def _cells(rng):
     """Two cells, one of which has hosts that do not answer: the other one must not care."""
     return plan.Plan(
-        clients=4,
+        clients=3,
         servers=6,
-        minutes=1.0,
-        pause_s=rng.choice((0.5, 1.0)),
+        minutes=0.5,
+        pause_s=rng.choice((1.0, 1.5)),
         creates=0.8,
         operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
         freezes=2,
