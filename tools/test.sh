@@ -12,7 +12,9 @@
 # when this runs as root or sudo asks for no password; otherwise the missing
 # ones are named, and all that can run without them runs.
 #
-# PYTHON=python3.12 chooses the interpreter (3.11 or newer).
+# PYTHON=python3.12 chooses the interpreter (3.11 or newer). By default it is the
+# distribution's, which is compiled with profile-guided optimization: unit tests took a
+# fifth less time than with one that pyenv had compiled.
 set -eu
 cd "$(dirname "$0")/.."
 venv=.venv-test
@@ -56,7 +58,7 @@ install_packages() {
 }
 
 find_python() {
-    for name in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+    for name in ${PYTHON:-/usr/bin/python3 python3 python3.13 python3.12 python3.11}; do
         if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             command -v "$name"
             return
