@@ -1,6 +1,7 @@
 """drain-host, undrain and evacuate-host on an embedded cloud.
 
-In this process where the output matters, in one of their own where the exit code does.
+In this process where the output matters, in one of their own where the exit code or a
+terminal does.
 """
 
 import contextlib
@@ -15,14 +16,17 @@ import sys
 from nova_lite.cmd import main
 from tests.fixtures import live_moving
 from tests.functional import base
+from tests.sim.cases import loading
 
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
 COMMAND = (sys.executable, '-m', 'nova_lite.cmd.main')
 QUICK = ('--yes', '--poll', '0.05', '--json')
 NO_CHECK = 'extends: instant\nfailures: [{verb: check_live_migration}]\n'
 
+load_tests = loading.load_tests
 
-class MaintenanceTest(base.CloudTest):
+
+class HostTestCase(base.CloudTest):
     settings = {'cells': 1, 'hosts': 3}
 
     @classmethod
@@ -49,6 +53,121 @@ class MaintenanceTest(base.CloudTest):
         self.assertEqual(HOST, found['host'])
         keys = ('how', 'outcome', 'host', 'reason')
         return {each['name']: tuple(map(each.get, keys)) for each in found['servers']}
+
+    def host_of(self, server):
+        return self.cloud.admin.compute.get_server(server.id).compute_host
+
+
+class MaintenanceTest(HostTestCase):
+    def test_drain(self):
+        live, cold, locked = (
+            self.cloud.boot(name, host=HOST) for name in ('live', 'cold', 'locked')
+        )
+        self.cloud.admin.compute.stop_server(cold)
+        self.cloud.wait(cold, 'SHUTOFF')
+        self.stage.act(locked, 'lock', {'locked_reason': 'keep'})
+
+        shown, _err = self.command('drain-host', HOST, '--plan')
+        self.assertIn(f'Plan for {HOST}: 1 live, 1 cold, 1 stays', shown)
+        self.assertIn('locked: keep', shown)
+        shown, _err = self.command('drain-host', HOST, '--plan', '--live-only', '--json')
+        self.assertEqual(
+            {'live': 'live', 'cold': 'stays', 'locked': 'stays'},
+            {each['name']: each['how'] for each in json.loads(shown)['plan']},
+        )
+        self.assertEqual('enabled', self.stage.service(HOST)['status'])
+
+        found = self.outcomes('drain-host', HOST, code=1)
+        self.assertEqual(('live', 'moved'), found['live'][:2])
+        self.assertEqual(self.host_of(live), found['live'][2])
+        self.assertEqual(('cold', 'waits'), found['cold'][:2])
+        self.assertEqual(('stays', 'left', None, 'locked: keep'), found['locked'])
+        self.assertEqual(HOST, self.host_of(locked))
+        service = self.stage.service(HOST)
+        self.assertEqual('disabled', service['status'])
+        self.assertTrue(service['disabled_reason'].startswith('drain: '), service)
+
+        # Goes on where it stopped; told of the target and that cold ones are to be confirmed.
+        self.stage.act(locked, 'unlock')
+        said, _err = self.command(
+            'drain-host', HOST, '--confirm', '--target', OTHER, '--yes', '--poll', '0.1'
+        )
+        self.assertIn(f'locked: moved to {OTHER} (live)', said)
+        self.assertIn(f'cold: moved to {self.host_of(cold)} (confirm)', said)
+        self.assertIn(f'{HOST}: 2 moved', said)
+        self.assertEqual('SHUTOFF', self.status(cold))
+        self.assertEqual({}, self.outcomes('drain-host', HOST))
+        self.assertIn('is enabled', self.command('undrain', HOST)[0])
+        self.assertEqual('enabled', self.stage.service(HOST)['status'])
+
+    def test_live_refused(self):
+        server = self.cloud.boot(host=HOST)
+        self.addCleanup(self.stage.behave, 'extends: instant\n')
+        self.stage.behave(NO_CHECK)
+        found = self.outcomes('drain-host', HOST, '--live-only', code=1)['server']
+        self.assertEqual(('live', 'left'), found[:2])
+        self.assertIn('No valid host', found[3])
+        said, told = self.command('drain-host', HOST, *QUICK, '--confirm')
+        self.assertIn('server: live migration refused, moving it cold: No valid host', told)
+        (moved,) = json.loads(said)['servers']
+        self.assertEqual(('cold', 'moved'), (moved['how'], moved['outcome']))
+        self.assertEqual((self.host_of(server), 'ACTIVE'), (moved['host'], self.status(server)))
+        self.command('undrain', HOST)
+
+    def test_a_move_that_goes_on(self):
+        server = self.cloud.boot(host=HOST)
+        self.addCleanup(self.stage.behave, 'extends: instant\n')
+        self.stage.behave(live_moving.ENDLESS)
+        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
+        self.assertEqual(('live', 'left', None, 'still under way: migrating'), found)
+        # It is not asked for again, but watched.
+        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
+        self.assertEqual(('follow', 'left', None, 'still under way: migrating'), found)
+        self.assertEqual(1, len(self.stage.migrations(server)))
+        self.stage.force_complete(server, self.stage.watched(server, 'running'))
+        self.stage.ended(server)
+        self.assertEqual({}, self.outcomes('drain-host', HOST))
+        self.command('undrain', HOST)
+
+    def test_what_was_disabled_otherwise(self):
+        self.stage.change_service(HOST, status='disabled', disabled_reason='broken fan')
+        self.command('drain-host', HOST, *QUICK)
+        self.assertEqual('broken fan', self.stage.service(HOST)['disabled_reason'])
+        shown, _err = self.command('undrain', HOST, code=1)
+        self.assertIn('broken fan', shown)
+        shown, _err = self.command('undrain', HOST, '--force', '--json')
+        self.assertEqual('enabled', json.loads(shown)['status'])
+
+    def test_evacuate(self):
+        server = self.cloud.boot('web', host=HOST)
+        self.stage.act(server, 'lock')
+        said = ''.join(self.command('evacuate-host', HOST, '--yes', code=2))
+        self.assertIn('is up: `nova-lite drain-host`', said)
+        self.assertIn('--force-down', said)
+        self.stage.power_off(HOST)
+        shown, _err = self.command('evacuate-host', HOST, '--force-down', '--plan')
+        self.assertIn('1 evacuate', shown)
+        self.assertFalse(self.stage.service(HOST)['forced_down'])
+        found = self.outcomes('evacuate-host', HOST, '--force-down', '--target', OTHER)
+        self.assertEqual(('evacuate', 'moved', OTHER, None), found['web'])
+        self.assertTrue(self.stage.service(HOST)['forced_down'])
+        self.assertIn('is down', self.command('drain-host', HOST, *QUICK, code=2)[1])
+        self.assertEqual({}, self.outcomes('evacuate-host', HOST))
+        self.stage.come_back(HOST)
+        self.assertEqual('ACTIVE', self.status(server))
+
+    def test_wrong_use(self):
+        for argv, words in (
+            (('drain-host', 'nowhere'), 'no compute host nowhere'),
+            (('drain-host', HOST, '--target', HOST), '--target'),
+            (('evacuate-host', HOST, '--target', 'nowhere'), 'no compute host nowhere'),
+            (('undrain', 'nowhere'), 'no compute host nowhere'),
+        ):
+            self.assertIn(words, self.command(*argv, code=2)[1])
+
+
+class ProcessTest(HostTestCase):
+    plain = True
 
     @property
     def environment(self):
@@ -84,79 +203,14 @@ class MaintenanceTest(base.CloudTest):
         self.assertEqual(code, done.returncode, f'{done.stdout}{done.stderr}')
         return done.stdout + done.stderr
 
-    def host_of(self, server):
-        return self.cloud.admin.compute.get_server(server.id).compute_host
-
-    def test_drain(self):
-        live, cold, locked = (
-            self.cloud.boot(name, host=HOST) for name in ('live', 'cold', 'locked')
-        )
-        self.cloud.admin.compute.stop_server(cold)
-        self.cloud.wait(cold, 'SHUTOFF')
-        self.stage.act(locked, 'lock', {'locked_reason': 'keep'})
-
-        shown, _err = self.command('drain-host', HOST, '--plan')
-        self.assertIn(f'Plan for {HOST}: 1 live, 1 cold, 1 stays', shown)
-        self.assertIn('locked: keep', shown)
-        shown, _err = self.command('drain-host', HOST, '--plan', '--live-only', '--json')
-        self.assertEqual(
-            {'live': 'live', 'cold': 'stays', 'locked': 'stays'},
-            {each['name']: each['how'] for each in json.loads(shown)['plan']},
-        )
+    def test_exit_codes(self):
+        server = self.cloud.boot('web', host=HOST)
         self.assertIn('say --yes', self.process('drain-host', HOST, code=2))
-        self.assertEqual('enabled', self.stage.service(HOST)['status'])
-
-        found = self.outcomes('drain-host', HOST, code=1)
-        self.assertEqual(('live', 'moved'), found['live'][:2])
-        self.assertEqual(self.host_of(live), found['live'][2])
-        self.assertEqual(('cold', 'waits'), found['cold'][:2])
-        self.assertEqual(('stays', 'left', None, 'locked: keep'), found['locked'])
-        self.assertEqual(HOST, self.host_of(locked))
-        service = self.stage.service(HOST)
-        self.assertEqual('disabled', service['status'])
-        self.assertTrue(service['disabled_reason'].startswith('drain: '), service)
-
-        # Goes on where it stopped; told of the target and that cold ones are to be confirmed.
-        self.stage.act(locked, 'unlock')
-        said = self.process(
-            'drain-host', HOST, '--confirm', '--target', OTHER, '--yes', '--poll', '0.1', code=0
-        )
-        self.assertIn(f'locked: moved to {OTHER} (live)', said)
-        self.assertIn(f'cold: moved to {self.host_of(cold)} (confirm)', said)
-        self.assertIn(f'{HOST}: 2 moved', said)
-        self.assertEqual('SHUTOFF', self.status(cold))
-        self.assertEqual({}, self.outcomes('drain-host', HOST))
+        self.process('drain-host', HOST, '--cold-only', '--live-only', code=2)
+        self.process('drain-host', HOST, '--max', '0', code=2)
+        self.stage.act(server, 'lock')
+        self.process('drain-host', HOST, '--yes', code=1)
         self.assertIn('is enabled', self.process('undrain', HOST, code=0))
-        self.assertEqual('enabled', self.stage.service(HOST)['status'])
-
-    def test_live_refused(self):
-        server = self.cloud.boot(host=HOST)
-        self.addCleanup(self.stage.behave, 'extends: instant\n')
-        self.stage.behave(NO_CHECK)
-        found = self.outcomes('drain-host', HOST, '--live-only', code=1)['server']
-        self.assertEqual(('live', 'left'), found[:2])
-        self.assertIn('No valid host', found[3])
-        said, told = self.command('drain-host', HOST, *QUICK, '--confirm')
-        self.assertIn('server: live migration refused, moving it cold: No valid host', told)
-        (moved,) = json.loads(said)['servers']
-        self.assertEqual(('cold', 'moved'), (moved['how'], moved['outcome']))
-        self.assertEqual((self.host_of(server), 'ACTIVE'), (moved['host'], self.status(server)))
-        self.command('undrain', HOST)
-
-    def test_a_move_that_goes_on(self):
-        server = self.cloud.boot(host=HOST)
-        self.addCleanup(self.stage.behave, 'extends: instant\n')
-        self.stage.behave(live_moving.ENDLESS)
-        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
-        self.assertEqual(('live', 'left', None, 'still under way: migrating'), found)
-        # It is not asked for again, but watched.
-        found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
-        self.assertEqual(('follow', 'left', None, 'still under way: migrating'), found)
-        self.assertEqual(1, len(self.stage.migrations(server)))
-        self.stage.force_complete(server, self.stage.watched(server, 'running'))
-        self.stage.ended(server)
-        self.assertEqual({}, self.outcomes('drain-host', HOST))
-        self.command('undrain', HOST)
 
     def test_interrupted(self):
         servers = [self.cloud.boot(name, host=HOST) for name in ('one', 'two')]
@@ -186,33 +240,6 @@ class MaintenanceTest(base.CloudTest):
         self.stage.ended(moving)
         self.command('undrain', HOST)
 
-    def test_what_was_disabled_otherwise(self):
-        self.stage.change_service(HOST, status='disabled', disabled_reason='broken fan')
-        self.command('drain-host', HOST, *QUICK)
-        self.assertEqual('broken fan', self.stage.service(HOST)['disabled_reason'])
-        shown, _err = self.command('undrain', HOST, code=1)
-        self.assertIn('broken fan', shown)
-        shown, _err = self.command('undrain', HOST, '--force', '--json')
-        self.assertEqual('enabled', json.loads(shown)['status'])
-
-    def test_evacuate(self):
-        server = self.cloud.boot('web', host=HOST)
-        self.stage.act(server, 'lock')
-        said = self.process('evacuate-host', HOST, '--yes', code=2)
-        self.assertIn('is up: `nova-lite drain-host`', said)
-        self.assertIn('--force-down', said)
-        self.stage.power_off(HOST)
-        shown, _err = self.command('evacuate-host', HOST, '--force-down', '--plan')
-        self.assertIn('1 evacuate', shown)
-        self.assertFalse(self.stage.service(HOST)['forced_down'])
-        found = self.outcomes('evacuate-host', HOST, '--force-down', '--target', OTHER)
-        self.assertEqual(('evacuate', 'moved', OTHER, None), found['web'])
-        self.assertTrue(self.stage.service(HOST)['forced_down'])
-        self.assertIn('is down', self.command('drain-host', HOST, *QUICK, code=2)[1])
-        self.assertEqual({}, self.outcomes('evacuate-host', HOST))
-        self.stage.come_back(HOST)
-        self.assertEqual('ACTIVE', self.status(server))
-
     def test_on_a_terminal(self):
         server = self.cloud.boot('web', host=HOST)
         argv = ('drain-host', HOST, '--poll', '0.1')
@@ -224,14 +251,3 @@ class MaintenanceTest(base.CloudTest):
         self.assertIn(f'[1/1] web: moved to {self.host_of(server)} (live)', shown)
         self.assertIn('leaving', shown)
         self.command('undrain', HOST)
-
-    def test_wrong_use(self):
-        for argv, words in (
-            (('drain-host', 'nowhere'), 'no compute host nowhere'),
-            (('drain-host', HOST, '--target', HOST), '--target'),
-            (('evacuate-host', HOST, '--target', 'nowhere'), 'no compute host nowhere'),
-            (('undrain', 'nowhere'), 'no compute host nowhere'),
-        ):
-            self.assertIn(words, self.command(*argv, code=2)[1])
-        self.process('drain-host', HOST, '--cold-only', '--live-only', code=2)
-        self.process('drain-host', HOST, '--max', '0', code=2)
