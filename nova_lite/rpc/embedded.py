@@ -14,6 +14,8 @@ from kombu.transport import virtual
 
 from nova_lite import runtime
 
+# The transport option that names the bus.
+BUS = 'nova_lite_bus'
 NO_ROUTE = 'no queue takes the message'
 
 
@@ -209,7 +211,10 @@ class Transport(virtual.Transport):
     driver_type = driver_name = 'memory'
 
     def __init__(self, client, **kwargs):
-        self.broker = broker(client.hostname or 'default')
+        # oslo.messaging renames the host of a client that is connected; when it connects
+        # again, that is still to the same bus.
+        options = client.transport_options
+        self.broker = broker(options.setdefault(BUS, client.hostname or 'default'))
         self.arrived = runtime.Condition(runtime.Lock())
         super().__init__(client, **kwargs)
         self.state = self.broker.state

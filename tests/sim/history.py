@@ -79,7 +79,10 @@ class History:
                 caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
                 made = client_module.Client(caller, ledger, plan, cloud)
                 threads.append(runtime.spawn(made.run, until, name=who))
-        nemesis_module.Nemesis(cloud, world.faults, plan, guests).run(until)
+        nemesis = nemesis_module.Nemesis(
+            cloud, world.faults, plan, guests=guests, buses=world.buses
+        )
+        nemesis.run(until)
         world.faults.quiet = True
         for thread in threads:
             thread.join()

@@ -33,6 +33,7 @@ class Plan:
     profile: of the hosts, as YAML; later_profile: the one they have from some time on
 
     kills, freezes, leaps, hosts_off, outages, suspends: how many; outages are of neighbours
+    bus_losses: how often a process loses its connections to a bus
         suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
@@ -66,6 +67,7 @@ class Plan:
     hosts_off: int = 0
     outages: int = 0
     suspends: int = 0
+    bus_losses: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
     options: dict = dataclasses.field(default_factory=dict)

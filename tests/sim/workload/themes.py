@@ -79,6 +79,7 @@ def _mixed(rng):
         ambush=rng.random() < 0.5,
         rates=_rates(rng),
         options=rng.choice((HASTY, HASTY, {})),
+        bus_losses=rng.choice((0, 0, 2)),
     )
 
 
@@ -201,6 +202,7 @@ def _deaths(rng):
         if share
         else (),
         profile=REFUSING.format(seed=rng.randrange(1000), high=high, share=share),
+        bus_losses=rng.choice((0, 0, 1, 3)),
     )
 
 

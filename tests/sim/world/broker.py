@@ -1,10 +1,18 @@
-"""The buses: messages may come late or twice or not, and those of the dead come back."""
+"""The buses: messages may come late or twice or not, and those of the dead come back.
+
+A process may lose its connections to a bus. What it has not acknowledged comes back to the
+queues, and for a while the bus refuses new connections.
+"""
+
+import amqp
 
 from nova_lite.rpc import embedded
 from tests.sim import kernel
 
 LOST, TWICE, LATE = 'lost', 'twice', 'late'
 REPLY = 'reply_'
+# In place of a queue's name: the connection on which this arrives is lost.
+CLOSED = object()
 DELAYS_S = (0.1, 2, 15, 60)
 
 
@@ -14,9 +22,10 @@ class Broker(embedded.Broker):
     def __init__(self, name, faults):
         super().__init__()
         self.name, self.faults = name, faults
-        self._channels = {}
+        self._channels, self._refused_until = {}, {}
 
     def put(self, name, message):
+        self.require_connection()
         kind = 'reply' if name.startswith(REPLY) else 'call'
         kernel.current().point('bus: put', f'{self.name} {kind_of(name)}')
         fate = self.faults.draw(kind, kind_of(name), self.name, message)
@@ -36,11 +45,14 @@ class Broker(embedded.Broker):
         super().put(name, message)
 
     def get(self, name):
+        if name is CLOSED:
+            raise _lost('closed')
         message = super().get(name)
         kernel.current().log('bus: get', f'{self.name} {kind_of(name)}')
         return message
 
     def consume(self, name, channel):
+        self.require_connection()
         process = kernel.current().here
         known = self._channels.get(process)
         if known is None:
@@ -49,14 +61,47 @@ class Broker(embedded.Broker):
         known[id(channel)] = channel
         super().consume(name, channel)
 
+    def lose(self, process, seconds):
+        """Close the connections of a process, and refuse it new ones for so many seconds."""
+        known = self._channels.get(process, {})
+        channels = list(known.values())
+        self._give_back(channels)
+        known.clear()
+        self._refused_until[process] = kernel.current().time() + seconds
+        for channel in channels:
+            channel.tell(CLOSED)
+
+    def require_connection(self):
+        """Raise an error of the library if the process may not use the bus at this time."""
+        now = kernel.current()
+        if now.time() < self._refused_until.get(now.here, 0):
+            raise _lost('refused')
+
     def _killed(self, process):
-        """Give what a process's consumers had not acknowledged to others."""
-        for channel in self._channels.pop(process, {}).values():
+        self._give_back(self._channels.pop(process, {}).values())
+
+    def _give_back(self, channels):
+        """Give what consumers had not acknowledged to others."""
+        for channel in channels:
             with self.lock:
                 for name in [n for n, found in self.consumers.items() if channel in found]:
                     self.cancel(name, channel)
-            for message in list(channel.qos._delivered.values()):
+            unacknowledged = list(channel.qos._delivered.values())
+            channel.qos._delivered.clear()
+            for message in unacknowledged:
                 channel._restore(message)
+
+
+class Transport(embedded.Transport):
+    """Connections, which a bus may refuse."""
+
+    def establish_connection(self):
+        self.broker.require_connection()
+        return super().establish_connection()
+
+
+def _lost(how):
+    return amqp.RecoverableConnectionError(f'the connection is {how}')
 
 
 def kind_of(name):
@@ -65,6 +110,8 @@ def kind_of(name):
 
 
 def install(names, faults):
-    """Make the buses of these names ours."""
+    """Make the buses of these names ours; {the last word of a name: Broker}."""
+    embedded.Transport = Transport
     for name in names:
         embedded._brokers[name] = Broker(name.rpartition('-')[2], faults)
+    return {embedded._brokers[name].name: embedded._brokers[name] for name in names}

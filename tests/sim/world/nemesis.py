@@ -1,4 +1,4 @@
-"""The nemesis: kills and freezes processes, sets clocks and cuts hosts' power.
+"""The nemesis: kills and freezes processes, cuts connections and power, sets clocks.
 
 From an ambush it strikes a process in the middle of its work for a request: at a random
 time most processes only wait. Work is counted in effects, for what dies while it only
@@ -20,6 +20,8 @@ SUSPENDED_S = (12, 60)
 # How often one looks whether the hosts of a machine that woke have reported, and how long.
 LOOK_S, RETURN_S = 0.5, 120
 REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-compute'"
+# Half of the buses accept a connection again before a call has timed out.
+BUS_AWAY_S = (0, 20)
 LEAPS_S = (-600, -30, 30, 600)
 # After this time an ambush is given up, and fewer effects than one of these are let pass.
 AMBUSH_S, PASSED = 30, (2, 6, 20)
@@ -29,10 +31,11 @@ DAEMONS = ('super', 'conductor', 'compute', 'scheduler')
 
 
 class Nemesis:
-    """plan: a workload.plan.Plan; guests: an oracle.guests.Guests"""
+    """plan: a workload.plan.Plan; guests: an oracle.guests.Guests; buses: {name: Broker}"""
 
-    def __init__(self, cloud, faults, plan, guests):
+    def __init__(self, cloud, faults, plan, *, guests, buses):
         self._cloud, self._faults, self._plan, self._guests = cloud, faults, plan, guests
+        self._buses = buses
         self._stream = kernel.current().stream('nemesis')
         # Processes and hosts that are in trouble; a dictionary, since a set has no order.
         self._troubled = {}
@@ -69,6 +72,7 @@ class Nemesis:
             'leap': (self._plan.leaps, self._leap),
             'power off': (self._plan.hosts_off, self._off),
             'outage': (self._plan.outages, self._outage),
+            'bus': (self._plan.bus_losses, self._lose_bus),
             'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
         drawn = []
@@ -122,6 +126,24 @@ class Nemesis:
         fault = self._faults.began('nemesis', 'freeze', name)
         self._cloud.processes[name].freeze()
         return fault
+
+    def _lose_bus(self):
+        """The connections of a process to a bus close, which then refuses others for a while."""
+        name, bus = self._victim(*DAEMONS, 'api'), self._stream.choice(sorted(self._buses))
+        seconds = self._stream.uniform(*BUS_AWAY_S)
+        strike = self._ambush(name)
+
+        def lost():
+            fault = self._faults.began('nemesis', f'lost bus {bus}', name)
+            self._buses[bus].lose(self._cloud.processes[name], seconds)
+            return fault
+
+        def act():
+            fault = strike(lost)
+            kernel.current().sleep(seconds)
+            self._faults.ended(fault)
+
+        return name, act
 
     def _ambush(self, name):
         """A function that strikes (calls a function) at once, or when the process works."""

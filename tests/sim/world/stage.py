@@ -45,7 +45,8 @@ class Stage:
         """Have this process use nothing else."""
         self.install_machine()
         names = [places.bus_url(name) for name in (layout.TOP, *places.cell_names)]
-        broker.install([name.removeprefix(transport.EMBEDDED) for name in names], self.faults)
+        names = [name.removeprefix(transport.EMBEDDED) for name in names]
+        self.buses = broker.install(names, self.faults)
         door.server.InProcess = Closed
         # Who waits for messages is woken by them: looking around meanwhile only costs time.
         impl_rabbit.Connection._poll_timeout = property(

@@ -30,9 +30,10 @@ import uuid  # noqa: E402
 
 from tests.sim import command  # noqa: E402
 from tests.sim import kernel  # noqa: E402
+from tests.unit.sim import buses  # noqa: E402
 from tests.unit.sim import starts  # noqa: E402
 
-together = starts.together
+together, lost_bus = starts.together, buses.lost_bus
 begun, one_kept, reopened, endless = starts.BEGUN, starts.ONE_KEPT, starts.REOPENED, starts.ENDLESS
 grown, unbegun = starts.GROWN, starts.UNBEGUN
 

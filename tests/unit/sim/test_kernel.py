@@ -177,3 +177,14 @@ class ChoicesTestCase(testtools.TestCase):
         self.assertEqual('3 and 31', outcome['failure'])
         (outcome,) = histories('faults', seed, suppressed=[needed[0][:2]])
         self.assertTrue(outcome['ok'])
+
+
+class BusTestCase(testtools.TestCase):
+    def test_what_was_not_acknowledged_comes_again_by_another_connection(self):
+        (outcome,) = histories('lost_bus')
+        self.assertEqual('', outcome['failure'])
+        self.assertEqual(['a message'] * 2, details(outcome, 'take'))
+        self.assertIn('the connection is closed', details(outcome, 'error')[0])
+        (connected,) = details(outcome, 'connected')
+        self.assertTrue(5 <= float(connected) < 7, connected)
+        self.assertEqual(['0'], details(outcome, 'left'))
