@@ -170,9 +170,9 @@ DEFECTS = (
                 'if False:',
             ),
             (
-                'compute/evacuated.py',
-                'hosts = set(hosts)\n',
-                'hosts = set()\n',
+                'conductor/cell_hosts.py',
+                'if left:\n        disabled',
+                'if False:\n        disabled',
             ),
         ),
     ),
