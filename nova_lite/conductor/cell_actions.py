@@ -37,8 +37,16 @@ class Report:
 
 
 def start(connection, ctxt, report, *, task_state, interrupted=()):
-    """Begin an action's event if the server's task is an expected one."""
+    """Begin an action's event if the server's task is an expected one.
+
+    A message that comes late or again is not to pass for a newer request of the same kind,
+    whose task the server may have by now: what has ended does not begin again.
+    """
     row = instances.get(connection, report.uuid, hidden=True)
+    if actions.has_ended(connection, report.uuid, ctxt.request_id, report.event, report.host):
+        raise exception.StateChanged(
+            what='Instance', key=report.uuid, detail=f'{report.event} of the request has ended'
+        )
     if task_state is not None and task_state != row.task_state:
         instances.update(
             connection,

@@ -115,6 +115,15 @@ def start_event(connection, uuid, request_id, event, host=None):
     _note(connection, uuid, request_id, event, host=host)
 
 
+def has_ended(connection, uuid, request_id, event, host):
+    """Whether an event of the newest action of a request has ended on a host."""
+    action_id = _action_id(connection, uuid, request_id)
+    if action_id is None:
+        return False
+    found = rows.every(connection, EVENTS, action_id=action_id, event=event, host=host)
+    return any(row.finish_time is not None for row in found)
+
+
 def finish_event(connection, uuid, request_id, event, *, host=None, error=None, traceback=None):
     """End an event. With `error` (a text for the user) it failed, and so did the action.
 

@@ -51,6 +51,14 @@ class TestActions(base.CellConductorTestCase):
         )
         self.assertEqual([], self.cell.events(self.uuid))
 
+    def test_start_of_what_has_ended_in_the_task_of_a_newer_request(self):
+        self.start()
+        self.finish()
+        self.cell.ask(self.uuid, 'stop', 'powering-off')
+        self.assertRaises(exception.StateChanged, self.start)
+        self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(self.uuid))
+        self.assertEqual('powering-off', self.cell.state(self.uuid)[1])
+
     def test_start_when_gone(self):
         self.change(self.uuid, deleted=True)
         self.assertRaises(exception.InstanceNotFound, self.start)
