@@ -123,6 +123,8 @@ class Client:
             # It is being built or on its way.
             return
         names = [name for name in names if name in self._plan.operations]
+        if not names and not self._plan.deletes:
+            return
         if not names or self._rng.random() < self._plan.deletes:
             name = 'delete'
         else:

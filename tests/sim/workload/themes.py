@@ -46,6 +46,7 @@ failures:
   - {{verb: finish_migration, probability: {share}, when: before, reschedule: true}}
 """
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
+PAUSES = ('pause', 'unpause')
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
 DEVICES = client.DEVICES
 
@@ -129,14 +130,19 @@ def _groups(rng):
 
 
 def _power(rng):
-    """Power actions while audits compare all the time, by slow buses in some."""
+    """Power actions while audits compare all the time, by slow buses in most.
+
+    No server is deleted, so that what an audit did to it is seen at the end.
+    """
     return plan.Plan(
         clients=2,
         servers=2,
         minutes=0.15,
         pause_s=0.5,
-        operations=frozenset(('stop', 'start', 'reboot_soft', *rng.choice(((), ('pause',))))),
-        rates=rng.choice(({}, {'call': {'late': 0.2}})),
+        creates=1.0,
+        deletes=0.0,
+        operations=frozenset(('stop', 'start', *rng.choice(((), ('reboot_soft',), PAUSES)))),
+        rates=rng.choice(({}, {'call': {'slow': 0.2}}, {'call': {'slow': 0.4}})),
         options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
         profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.01, 0.3)), more=''),
     )

@@ -9,11 +9,12 @@ import amqp
 from nova_lite.rpc import embedded
 from tests.sim import kernel
 
-LOST, TWICE, LATE = 'lost', 'twice', 'late'
+LOST, TWICE = 'lost', 'twice'
 REPLY = 'reply_'
 # In place of a queue's name: the connection on which this arrives is lost.
 CLOSED = object()
-DELAYS_S = (0.1, 2, 15, 60)
+# Seconds by which messages come later: 'late' ones not before who sent them gave up.
+DELAYS_S = {'late': (0.1, 2, 15, 60), 'slow': (0.3, 1, 3)}
 
 
 class Broker(embedded.Broker):
@@ -31,8 +32,8 @@ class Broker(embedded.Broker):
         fate = self.faults.draw(kind, kind_of(name), self.name, message)
         if fate == LOST:
             return
-        if fate == LATE:
-            seconds = kernel.current().stream('bus').choice(DELAYS_S)
+        if fate in DELAYS_S:
+            seconds = kernel.current().stream('bus').choice(DELAYS_S[fate])
             self.faults.injected[-1].end += seconds
             kernel.current().world.spawn(self._put_later, name, message, seconds, name='bus')
             return
