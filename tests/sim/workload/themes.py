@@ -115,7 +115,7 @@ def _groups(rng):
         clients=2,
         # With as many as there are hosts none can move.
         servers=rng.choice((2, 2, 3)),
-        minutes=0.2 + high / 60,
+        minutes=0.3 + high / 40,
         pause_s=rng.choice((1.0, 2.0)),
         operations=frozenset((*MOVES, 'delete', *rng.choice(((), SHELVES)))),
         options=HASTY,
