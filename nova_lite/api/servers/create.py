@@ -11,10 +11,10 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import links
 from nova_lite.api import operation
-from nova_lite.api import quota
 from nova_lite.api import types
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_bounds
+from nova_lite.api.servers import create_content
 from nova_lite.api.servers import create_devices
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_hints
@@ -28,11 +28,9 @@ from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import create_volumes
 from nova_lite.api.servers import unique_names
 from nova_lite.db.api import build_requests
-from nova_lite.db.api import keypairs
 from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
-PASSWORD_LENGTH = 12
 MOST = 1000  # servers of one request, since they are one transaction
 
 
@@ -113,7 +111,7 @@ def _fill_columns(req, server, plan, boot_image):
     """The columns that all of the servers have in common."""
     properties = (boot_image or {}).get('properties') or {}
     metadata = server.get('metadata', {})
-    _check_quota(req, metadata, server.get('personality', ()))
+    create_content.check_quota(req, metadata, server.get('personality', ()))
     plan.files = [[each['path'], each['contents']] for each in server.get('personality', ())]
     key_name = server.get('key_name')
     drive = types.is_true(server.get('config_drive', False))
@@ -125,7 +123,7 @@ def _fill_columns(req, server, plan, boot_image):
         'hostname': server.get('hostname'),
         'metadata': metadata,
         'key_name': key_name,
-        'key_data': _key(req, key_name),
+        'key_data': create_content.public_key(req, key_name),
         'user_data': server.get('user_data'),
         'access_ip_v4': server.get('accessIPv4'),
         'access_ip_v6': server.get('accessIPv6'),
@@ -133,29 +131,6 @@ def _fill_columns(req, server, plan, boot_image):
         'config_drive': 'True' if drive else '',
         'trusted_certs': server.get('trusted_image_certificates'),
     }
-
-
-def _key(req, name):
-    if name is None:
-        return None
-    try:
-        return req.app.api_db.read(keypairs.get, req.ctxt.user_id, name).public_key
-    except exception.KeypairNotFound:
-        raise exception.KeypairNotUsable() from None
-
-
-def _check_quota(req, metadata, files):
-    """The limits on what a single server may carry; raises OverQuota."""
-    if not metadata and not files:
-        return
-    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
-    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
-    quota.require(limits['injected_files'], len(files), 'injected_files')
-    for each in files:
-        length = len(each['path'])
-        quota.require(limits['injected_file_path_length'], length, 'injected_file_path_length')
-        size = len(each['contents']) * 3 // 4
-        quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
 
 
 def _check_names(req, plan):
@@ -204,10 +179,5 @@ def _answer(req, server, plan, uuid):
         'security_groups': [{'name': name} for name in plan.groups],
     }
     if req.conf.api.enable_instance_password:
-        shown['adminPass'] = server.get('adminPass') or _password()
+        shown['adminPass'] = server.get('adminPass') or create_content.password()
     return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})
-
-
-def _password():
-    """A password that is in the answer, and nowhere else."""
-    return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]

@@ -34,7 +34,9 @@ def accept(req, plan, devices, boot_image):
     reserved for them was given back meanwhile. Raises AlreadyExists for a name that was
     taken since `unique_names.require`.
     """
-    image = _image(boot_image, plan)
+    image = image_meta(
+        boot_image, plan.columns['image_properties'], boots_from_volume=plan.boots_from_volume
+    )
     return quota_locks.write(req.app.api_db, _store, req, plan, devices=devices, image=image)
 
 
@@ -155,13 +157,13 @@ def _record(req, plan, uuid, *, name, index, now):
     return values
 
 
-def _image(boot_image, plan):
+def image_meta(boot_image, properties, *, boots_from_volume):
     """The image as the scheduler and the build need it; without id behind a volume."""
     if boot_image is None:
         return None
     found = {name: boot_image.get(name) for name in IMAGE_FIELDS}
-    found['properties'] = plan.columns['image_properties']
-    if plan.boots_from_volume:
+    found['properties'] = properties
+    if boots_from_volume:
         found['id'] = None
     return found
 

@@ -45,7 +45,20 @@ _NETWORK = {
 }
 _VOLUME_TYPE = {'type': ['string', 'null'], 'minLength': 0, 'maxLength': 255}
 _TAGS = {'type': 'array', 'items': types.TAG, 'maxItems': 50}
-_CERTIFICATES = types.null_or(
+PASSWORD = {'type': 'string', 'maxLength': 255}
+DISK_CONFIG = {'type': 'string', 'enum': ['AUTO', 'MANUAL']}
+USER_DATA = {'type': 'string', 'format': 'base64', 'maxLength': 65535}
+PERSONALITY = {
+    'type': 'array',
+    'items': types.whole(
+        {
+            'path': {'type': 'string'},
+            'contents': {'type': 'string', 'format': 'base64'},
+        },
+        required=['path', 'contents'],
+    ),
+}
+CERTIFICATES = types.null_or(
     {
         'type': 'array',
         'minItems': 1,
@@ -73,24 +86,15 @@ _V1 = types.whole(
         'name': types.NAME,
         'flavorRef': FLAVOR_REF,
         'imageRef': {'type': 'string', 'format': 'image_ref'},
-        'adminPass': {'type': 'string', 'maxLength': 255},
+        'adminPass': PASSWORD,
         'metadata': types.METADATA,
         'networks': _networks(),
         'block_device_mapping': {'type': 'array', 'items': types.whole(_DEVICE)},
         'block_device_mapping_v2': _devices(),
-        'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
+        'OS-DCF:diskConfig': DISK_CONFIG,
         'accessIPv4': types.IPV4,
         'accessIPv6': types.IPV6,
-        'personality': {
-            'type': 'array',
-            'items': types.whole(
-                {
-                    'path': {'type': 'string'},
-                    'contents': {'type': 'string', 'format': 'base64'},
-                },
-                required=['path', 'contents'],
-            ),
-        },
+        'personality': PERSONALITY,
         'availability_zone': types.NAME,
         'config_drive': types.BOOLEAN,
         'key_name': {'type': 'string', 'minLength': 1, 'maxLength': 255},
@@ -101,7 +105,7 @@ _V1 = types.whole(
             'type': 'array',
             'items': types.whole({'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}}),
         },
-        'user_data': {'type': 'string', 'format': 'base64', 'maxLength': 65535},
+        'user_data': USER_DATA,
     },
     required=['name', 'flavorRef'],
 )
@@ -120,7 +124,7 @@ _V42 = schema.extended(
 )
 _V52 = schema.extended(_V42, tags=_TAGS)
 _V57 = schema.extended(_V52, personality=None)
-_V63 = schema.extended(_V57, trusted_image_certificates=_CERTIFICATES)
+_V63 = schema.extended(_V57, trusted_image_certificates=CERTIFICATES)
 _V67 = schema.extended(
     _V63, block_device_mapping_v2=_devices(tag=_DEVICE_TAG, volume_type=_VOLUME_TYPE)
 )

@@ -86,7 +86,12 @@ def _check_snapshot(req, device):
 
 def _check_image(req, device):
     image = create_flavor.image_of(req, device['image_id'])
-    size = device['volume_size']
+    check_size(image, device['volume_size'])
+    return image
+
+
+def check_size(image, size):
+    """Raise InvalidBDM for an image that does not fit onto a volume of `size` GiB."""
     if image['min_disk'] > size:
         raise exception.InvalidBDM(
             reason=f'Volume is smaller than the minimum size specified in image metadata. Volume '
@@ -94,4 +99,3 @@ def _check_image(req, device):
         )
     if (image['size'] or 0) > size * GIB:
         raise exception.InvalidBDM(reason='Volume is smaller than the image.')
-    return image

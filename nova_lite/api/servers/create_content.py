@@ -1,0 +1,40 @@
+"""What servers carry of their users': key pair, metadata, files, password.
+
+Of new servers and of those that are rebuilt. Source: reference/create-server 1.1.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.api import quota
+from nova_lite.db.api import keypairs
+
+PASSWORD_LENGTH = 12
+
+
+def public_key(req, name):
+    """The public key of a key pair of the caller, or None; raises KeypairNotUsable."""
+    if name is None:
+        return None
+    try:
+        return req.app.api_db.read(keypairs.get, req.ctxt.user_id, name).public_key
+    except exception.KeypairNotFound:
+        raise exception.KeypairNotUsable() from None
+
+
+def check_quota(req, metadata, files):
+    """The limits on what a single server may carry; raises OverQuota."""
+    if not metadata and not files:
+        return
+    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
+    quota.require(limits['injected_files'], len(files), 'injected_files')
+    for each in files:
+        length = len(each['path'])
+        quota.require(limits['injected_file_path_length'], length, 'injected_file_path_length')
+        size = len(each['contents']) * 3 // 4
+        quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
+
+
+def password():
+    """A password that is in the answer, and nowhere else."""
+    return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]
