@@ -250,7 +250,7 @@ _REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
 _REBOOTING_HARD = (_T.REBOOTING_HARD, _T.REBOOT_PENDING_HARD, _T.REBOOT_STARTED_HARD)
 _RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_MIGRATED, _T.RESIZE_FINISH)
 _UPLOADING = (_T.IMAGE_PENDING_UPLOAD, _T.IMAGE_UPLOADING)
-_EVACUATING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
+_REMAKING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
 
 START = Transition('start', (_V.STOPPED,), during=_T.POWERING_ON, after=_V.ACTIVE)
 STOP = Transition(
@@ -307,7 +307,7 @@ EVACUATE = Transition(
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     _NOT_DELETING,
     during=_T.REBUILDING,
-    through=_EVACUATING,
+    through=_REMAKING,
     after=_V.ACTIVE,
     or_off=True,
     launched=False,
@@ -316,8 +316,9 @@ REBUILD = Transition(
     'rebuild',
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     during=_T.REBUILDING,
+    through=_REMAKING,
     after=_V.ACTIVE,
-    launched=False,
+    or_off=True,
 )
 SHELVE = Transition(
     'shelve',

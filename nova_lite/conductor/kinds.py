@@ -10,6 +10,7 @@ from nova_lite.conductor import detach_interface
 from nova_lite.conductor import detach_volume
 from nova_lite.conductor import evacuate
 from nova_lite.conductor import live_migrate
+from nova_lite.conductor import rebuild
 from nova_lite.conductor import resize
 from nova_lite.conductor import revert
 from nova_lite.conductor import shelve
@@ -27,6 +28,7 @@ SAGAS = (
     cross_cell_revert.CrossCellRevert,
     live_migrate.LiveMigration,
     evacuate.Evacuation,
+    rebuild.Rebuild,
     shelve.Shelve,
     shelve.ShelveOffload,
     unshelve.Unshelve,

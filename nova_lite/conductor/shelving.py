@@ -1,4 +1,4 @@
-"""What shelving, offloading and unshelving share, and the steps that offload.
+"""What shelving, offloading, unshelving and rebuilding share, and the steps that offload.
 
 Offloading has its pivot before the guest is destroyed: from there on it is only
 repeated. A server that its user deletes meanwhile is left to who deletes it; what a
@@ -106,6 +106,9 @@ class Shelving(move.Move):
         return neighbours.reserve(
             self.world, self.ctxt, self.instance_uuid, self.devices(), repeated=self.repeated
         )
+
+    def unreserve(self):
+        neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, self.devices())
 
     def drop_attachments(self):
         """End the attachments that were replaced; of a deleted server also the new ones."""

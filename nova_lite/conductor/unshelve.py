@@ -197,9 +197,6 @@ class Unshelve(shelving.Shelving):
         if not cell_builds.is_gone(row):
             self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
 
-    def unreserve(self):
-        neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, self.devices())
-
     def spawn(self):
         """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
         chosen, row = self.destination, self.row()

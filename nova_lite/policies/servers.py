@@ -25,6 +25,8 @@ UPDATE = _P + 'update'
 START = _P + 'start'
 STOP = _P + 'stop'
 REBOOT = _P + 'reboot'
+REBUILD = _P + 'rebuild'
+REBUILD_TRUSTED_CERTS = _P + 'rebuild:trusted_certs'
 CREATE_IMAGE = _P + 'create_image'
 CREATE_IMAGE_BFV = _P + 'create_image:allow_volume_backed'
 EXTENDED_ATTRIBUTES = 'os_compute_api:os-extended-server-attributes'
@@ -112,6 +114,15 @@ def _changing():
         base.rule(START, base.MEMBER, 'Start a server.', f'{_ACTION} (os-start)'),
         base.rule(STOP, base.MEMBER, 'Stop a server.', f'{_ACTION} (os-stop)'),
         base.rule(REBOOT, base.MEMBER, 'Reboot a server.', f'{_ACTION} (reboot)'),
+        base.rule(
+            REBUILD, base.MEMBER, 'Make a server anew from an image.', f'{_ACTION} (rebuild)'
+        ),
+        base.rule(
+            REBUILD_TRUSTED_CERTS,
+            base.MEMBER,
+            'Make a server anew that verifies its image.',
+            f'{_ACTION} (rebuild)',
+        ),
         base.rule(
             CREATE_IMAGE, base.MEMBER, 'Make an image of a server.', f'{_ACTION} (createImage)'
         ),

@@ -32,6 +32,7 @@ METHODS = {
         'take_live_migration_turn',
     ),
     'evacuation': ('rebuild_instance', 'undo_rebuild'),
+    'rebuild': ('rebuild_instance', 'revert_resize'),
     'shelve': (*_LEAVE, 'finish_revert_resize'),
     'shelve-offload': (*_LEAVE, 'finish_revert_resize'),
     'unshelve': (*_LEAVE, 'finish_revert_resize', _ARRIVE),

@@ -112,6 +112,7 @@ TABLES = {
             ('SHELVED_OFFLOADED', None),
             {'offloaded': True},
         ),
+        'rebuild': Move('rebuild', 'ACTIVE', 'ACTIVE', ACTIVE, {'reimage': None}),
         'evacuate': Move('evacuation', 'ACTIVE', 'ERROR', ACTIVE, {'forced': False}),
     },
     OTHER: {

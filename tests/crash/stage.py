@@ -102,6 +102,8 @@ class Stage(moving.Moving):
         if name == 'resize':
             found = self.cloud.admin.compute.get_server(server.id)
             self.resize(server, 'm1.tiny' if found.flavor.name == 'm1.small' else 'm1.small')
+        elif name == 'rebuild':
+            self.act(server, 'rebuild', {'imageRef': self.other_image(server)})
         elif name == 'delete':
             self.cloud.admin.compute.delete_server(server.id)
         else:

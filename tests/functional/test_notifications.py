@@ -57,6 +57,7 @@ EVACUATED = [
     'instance.exists',
     *both('rebuild'),
 ]
+REBUILT = [*DECIDED, *EVACUATED[3:]]
 SHELVED = both('shelve', 'shelve_offload')
 UNSHELVED = [*DECIDED, *both('unshelve')]
 
@@ -118,6 +119,14 @@ class ServersTest(NotificationsTestCase):
         self.assertTold(SHELVED, server)
         self.act(server, 'unshelve')
         self.assertTold(UNSHELVED, server)
+
+    def test_rebuilt(self):
+        server = self.boot()
+        self.act(server, 'rebuild', {'imageRef': self.moving.image()})
+        self.assertTold(REBUILT, server)
+        image_id = self.moving.image('odd', hw_architecture='s390x')
+        self.act(server, 'rebuild', {'imageRef': image_id})
+        self.assertTold([DECIDED[0], 'compute_task.rebuild_server.error'], server)
 
     def test_devices_that_come_and_go(self):
         server = self.boot()

@@ -3,6 +3,8 @@
 It runs as a process, so these tests are not played in the simulation.
 """
 
+import os
+
 from tests.fixtures import attaching
 from tests.fixtures import cli as cli_fixture
 from tests.functional import base
@@ -56,6 +58,16 @@ class ServerClientTest(base.CloudTest):
         self.cli.openstack('server', 'unshelve', 'mine')
         self.cloud.wait(self.server, 'ACTIVE')
         self.hands.wait_idle(self.server)
+
+    def test_rebuild(self):
+        self.cli.openstack('image', 'create', '--disk-format', 'raw', 'other', '--file', os.devnull)
+        words = ('--wait', '--name', 'yours', '--property', 'a=b', '--password', 'secret')
+        shown = self.cli.show('server', 'rebuild', *words, '--image', 'other', 'mine')
+        self.assertEqual(('yours', 'secret'), (shown['name'], shown['adminPass']))
+        found = self.cli.show('server', 'show', 'yours')
+        self.assertIn('other', str(found['image']))
+        self.assertEqual({'a': 'b'}, found['properties'])
+        self.cli.openstack('server', 'rebuild', '--wait', 'yours')
 
     def test_rescue(self):
         self.cli.openstack('server', 'rescue', '--image', 'debian', '--password', 'secret', 'mine')

@@ -49,6 +49,11 @@ def _rename(connection, req, server, name, write):
     write()
 
 
+def are_unique(req):
+    """Whether names of servers are unique at all."""
+    return bool(_scope(req))
+
+
 def _scope(req):
     return req.conf.osapi_compute_unique_server_name_scope
 

@@ -39,6 +39,7 @@ _PLACES = {
         'record the name it keeps',
         'record the interface',
         'forget the interface',
+        'give up the former guest',
     ),
     (RECORDS, DEST): (
         'copy records to destination cell',
@@ -63,6 +64,9 @@ _PLACES = {
         'attach on the host',
         'detach on the host',
         'swap on the host',
+        'destroy the former guest',
+        'make the guest anew',
+        'leave nothing of a deleted server',
     ),
     (COMPUTE, DEST): (
         'claim on destination',
@@ -81,7 +85,7 @@ _PLACES = {
         'switch mapping to destination cell',
         'switch mapping to source cell',
     ),
-    (SCHEDULER, None): ('choose destination',),
+    (SCHEDULER, None): ('choose destination', 'ask whether the host will do'),
     (PLACEMENT, None): (
         'hold source allocation',
         'release source allocation',
@@ -116,6 +120,7 @@ _PLACES = {
         'end the attachment',
         'reserve the other volume',
         'tell the volume service',
+        'write the image onto the root volume',
     ),
 }
 # Of each step the daemon or service, and at which end that is, if at any.

@@ -24,6 +24,8 @@ BACK = 'unit/compute/test_move_audit.py', 'test_a_guest_that_had_left_is_back_an
 COPIED = 'functional/test_live_kills.py', 'test_the_source_is_down_for_too_long_while_it_copies'
 # The server is in error, and its user decides.
 NOT_STARTED = 'functional/test_live_migration.py', 'test_a_guest_that_does_not_start'
+NOT_MADE = 'functional/test_rebuild.py', 'test_a_guest_that_cannot_be_made'
+NOT_WRITTEN = 'functional/test_rebuild.py', 'test_a_volume_that_cannot_be_written'
 NOT_RESTORED = (
     'functional/test_cross_cell_failures.py',
     'test_source_cannot_start_it_after_a_revert',
@@ -46,6 +48,10 @@ AUDITED = {
     'start guest on destination': NOT_STARTED,
     'finish revert on source': NOT_RESTORED,
     'start where it is': OFF,
+    'destroy the former guest': NOT_MADE,
+    'write the image onto the root volume': NOT_WRITTEN,
+    'make the guest anew': NOT_MADE,
+    'leave nothing of a deleted server': STRANGERS,
 }
 # Records in the server's own cell: the undo of the first step, which is repeated until that
 # cell's database answers, sets the columns and ends the events.

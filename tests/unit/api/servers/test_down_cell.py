@@ -27,6 +27,7 @@ BODIES = {
     'reboot': {'type': 'SOFT'},
     'os-resetState': {'state': 'active'},
     'resize': {'flavorRef': '42'},
+    'rebuild': {'imageRef': ID},
     'createImage': {'name': 'copy'},
     'createBackup': {'name': 'copy', 'backup_type': 'daily', 'rotation': 1},
     '/remote-consoles': {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}},

@@ -1,0 +1,139 @@
+"""rebuild: make a server anew where it is, from its own or from another image.
+
+What follows is the saga's (conductor.rebuild). Source: reference/api-surface 2.4 and 6.
+"""
+
+import dataclasses
+import types as python_types
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.api import operation
+from nova_lite.api import schema
+from nova_lite.api import server_access
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_bounds
+from nova_lite.api.servers import create_content
+from nova_lite.api.servers import create_schema
+from nova_lite.api.servers import left_guest
+from nova_lite.api.servers import moves
+from nova_lite.api.servers import rebuild_image
+from nova_lite.api.servers import show
+from nova_lite.api.servers import unique_names
+from nova_lite.policies import servers as rules
+
+ACTION = 'rebuild'
+_V1 = types.whole(
+    {
+        'imageRef': types.UUID,
+        'name': types.NAME,
+        'adminPass': create_schema.PASSWORD,
+        'metadata': types.METADATA,
+        'preserve_ephemeral': types.BOOLEAN,
+        'OS-DCF:diskConfig': create_schema.DISK_CONFIG,
+        'accessIPv4': types.IPV4,
+        'accessIPv6': types.IPV6,
+        'personality': create_schema.PERSONALITY,
+    },
+    required=['imageRef'],
+)
+_V19 = schema.extended(_V1, description=types.TEXT_OR_NULL)
+_V54 = schema.extended(_V19, key_name=types.null_or(types.NAME))
+_V57 = schema.extended(_V54, personality=None, user_data=types.null_or(create_schema.USER_DATA))
+_V63 = schema.extended(_V57, trusted_image_certificates=create_schema.CERTIFICATES)
+_V90 = schema.extended(_V63, hostname=types.HOSTNAME)
+_V94 = schema.extended(_V90, hostname=types.HOST)
+BODY = {
+    '2.1': types.body(ACTION, _V1),
+    '2.19': types.body(ACTION, _V19),
+    '2.54': types.body(ACTION, _V54),
+    '2.57': types.body(ACTION, _V57),
+    '2.63': types.body(ACTION, _V63),
+    '2.90': types.body(ACTION, _V90),
+    '2.94': types.body(ACTION, _V94),
+}
+# From here on the answer has the name of the key pair, and the user data.
+KEY_NAME, USER_DATA = 54, 57
+# A field of the body that is a column of the record as it stands.
+COLUMNS = {
+    'name': 'display_name',
+    'description': 'display_description',
+    'metadata': 'metadata',
+    'accessIPv4': 'access_ip_v4',
+    'accessIPv6': 'access_ip_v6',
+    'key_name': 'key_name',
+    'user_data': 'user_data',
+    'trusted_image_certificates': 'trusted_certs',
+    'hostname': 'hostname',
+}
+
+
+class CertificatesOfVolume(exception.Invalid):
+    msg = 'Image certificate validation is not supported when booting from volume'
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action=ACTION,
+    policy=rules.REBUILD,
+    guard=states.REBUILD,
+    body=BODY,
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def rebuild(req, server):
+    """Begin the rebuild; the answer is the server as it will be, with its new password."""
+    asked = req.content
+    if 'trusted_image_certificates' in asked:
+        req.authorize(rules.REBUILD_TRUSTED_CERTS, server.target)
+    acting.require_host(server)
+    plan = rebuild_image.plan(req, server, asked['imageRef'], asked.get('OS-DCF:diskConfig'))
+    if plan.boots_from_volume and asked.get('trusted_image_certificates'):
+        raise CertificatesOfVolume()
+    create_content.check_quota(req, asked.get('metadata', {}), asked.get('personality', ()))
+    changes = {**_changes(req, asked), **plan.columns, 'progress': 0}
+    create_bounds.check(python_types.SimpleNamespace(columns=changes, devices=()))
+    left_guest.remove(req, server)
+    _take_name(req, server, changes.get('display_name'))
+    moves.begin(
+        req,
+        server,
+        kind='rebuild',
+        guard=states.REBUILD,
+        action=ACTION,
+        changes=changes,
+        arguments={'image': plan.image, 'former': plan.former, 'reimage': plan.reimage},
+    )
+    return _answer(req, server, asked.get('adminPass'))
+
+
+def _changes(req, asked):
+    """The columns of the record that the body gives other values."""
+    changes = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
+    if 'key_name' in asked:
+        changes['key_data'] = create_content.public_key(req, asked['key_name'])
+    return changes
+
+
+def _take_name(req, server, name):
+    """Where names are unique: change it before anything else, under the lock of names."""
+    if name is None or name == server.row.display_name or not unique_names.are_unique(req):
+        return
+    states_only = dataclasses.replace(states.REBUILD, during=None)
+    unique_names.rename(
+        req, server, name, lambda: acting.swap(req, server, states_only, {'display_name': name})
+    )
+
+
+def _answer(req, server, password):
+    fresh = server_access.load(req, server.uuid)
+    shown = show.represent(req, fresh, full=False)
+    if req.minor >= KEY_NAME:
+        shown['key_name'] = fresh.row.key_name
+    if req.minor >= USER_DATA:
+        shown['user_data'] = fresh.row.user_data
+    if req.conf.api.enable_instance_password:
+        shown['adminPass'] = password or create_content.password()
+    return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})

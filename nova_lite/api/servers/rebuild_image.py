@@ -1,0 +1,108 @@
+"""The image of a rebuild: what it is for the server, and whether they go together.
+
+The root disk of a server that boots from a volume follows what the volume was made from;
+from 2.93 on the image is written onto it, below that it stays as it is.
+"""
+
+import dataclasses
+import types as python_types
+
+from nova_lite import exception
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_accept
+from nova_lite.api.servers import create_flavor
+from nova_lite.api.servers import create_properties
+from nova_lite.api.servers import create_volumes
+
+# From here on the root volume gets the image.
+REIMAGE = 93
+# What of a server's record follows from its image.
+COLUMNS = (
+    'image_ref', 'image_properties', 'kernel_id', 'ramdisk_id', 'os_type', 'architecture',
+    'auto_disk_config',
+)  # fmt: skip
+
+
+@dataclasses.dataclass
+class Plan:
+    """What becomes of a server's image.
+
+    columns: of its record; former: the same, as they are
+    image: as sagas get it where it is another image, else None
+    reimage: id of the image to be written onto the root volume, or None
+    boots_from_volume: whether the root disk is a volume
+    """
+
+    columns: dict
+    former: dict
+    image: dict | None
+    reimage: str | None
+    boots_from_volume: bool
+
+
+def plan(req, server, image_id, disk_config):
+    """The Plan; raises Invalid for an image from which the server cannot be made.
+
+    disk_config: AUTO, MANUAL, or None to follow the image
+    """
+    row, image = server.row, create_flavor.image_of(req, image_id)
+    root = _root_volume(server)
+    if root is None:
+        changed = row.image_ref != image['id']
+    else:
+        changed = _is_other(req, root, image)
+    flavor = python_types.SimpleNamespace(**row.flavor)
+    wanted = python_types.SimpleNamespace(flavor=flavor, boots_from_volume=root is not None)
+    create_flavor.check(req, wanted, image)
+    columns = _columns(image, disk_config)
+    if root is not None:
+        # That it has none tells users and clients that it boots from a volume.
+        del columns['image_ref']
+    properties = columns['image_properties']
+    meta = create_accept.image_meta(image, properties, boots_from_volume=root is not None)
+    return Plan(
+        columns=columns,
+        former={name: getattr(row, name) for name in columns},
+        image=meta if changed else None,
+        reimage=image['id'] if root is not None and req.minor >= REIMAGE else None,
+        boots_from_volume=root is not None,
+    )
+
+
+def _root_volume(server):
+    """The block device of the volume that the server boots from, or None."""
+    devices = acting.devices(server)
+    if not acting.boots_from_volume(devices):
+        return None
+    return next(device for device in devices if device.boot_index == 0)
+
+
+def _is_other(req, root, image):
+    """Whether the root volume was made from another image; raises ImageNotUsable below 2.93."""
+    try:
+        volume = req.app.volume.get(req.ctxt, root.volume_id)
+    except exception.VolumeNotFound:
+        raise exception.VolumeNotUsable(volume_id=root.volume_id, reason='not found') from None
+    origin = (volume['image'] or {}).get('id')
+    if req.minor >= REIMAGE:
+        create_volumes.check_size(image, volume['size'])
+    elif origin != image['id']:
+        raise exception.ImageNotUsable(
+            image_id=image['id'],
+            reason='Unable to rebuild with a different image for a volume-backed server.',
+        )
+    return origin != image['id']
+
+
+def _columns(image, disk_config):
+    properties = image['properties']
+    columns = {
+        'image_ref': image['id'],
+        'image_properties': create_properties.of(image),
+        'kernel_id': properties.get('kernel_id') or '',
+        'ramdisk_id': properties.get('ramdisk_id') or '',
+        'os_type': properties.get('os_type'),
+        'architecture': properties.get('hw_architecture') or properties.get('architecture'),
+        'auto_disk_config': create_flavor.disk_config(disk_config, properties),
+    }
+    return {name: columns[name] for name in COLUMNS}
