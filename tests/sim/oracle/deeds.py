@@ -21,6 +21,7 @@ CERTAIN = frozenset(
         'unpause',
         'suspend',
         'resume',
+        'rebuild',
         'rescue',
         'unrescue',
         'shelve',

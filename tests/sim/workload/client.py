@@ -15,8 +15,11 @@ MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
 EVACUATE = ('evacuate',) * 4
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename', *EVACUATE),
-    'SHUTOFF': ('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', *EVACUATE),
+    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *DEVICES, 'rename', 'rebuild', *EVACUATE),
+    'SHUTOFF': (
+        *('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', 'rebuild'),
+        *EVACUATE,
+    ),
     'REBOOT': ('reboot_hard',),
     'HARD_REBOOT': ('reboot_hard',),
     'PAUSED': ('unpause',),
@@ -26,7 +29,7 @@ ALLOWED = {
     'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop'),
     'SHELVED': ('unshelve', 'offload'),
     'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
-    'ERROR': ('delete', 'reboot_hard', *EVACUATE),
+    'ERROR': ('delete', 'reboot_hard', 'rebuild', *EVACUATE),
 }
 EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete'})
 SIMPLE = {
@@ -63,6 +66,7 @@ class Client:
         self._rng = kernel.current().stream(f'client {caller.who}')
         self._made = 0
         self._image = self._network = self._group = None
+        self._other_image = None
 
     def run(self, until):
         """Do one thing after the other until a virtual time."""
@@ -95,12 +99,13 @@ class Client:
     def _look_around(self):
         code, found = self._caller.neighbour('images', 'GET', IMAGES)
         if code == 200:
-            wanted = [each['id'] for each in found['images'] if each['name'] == 'cirros']
+            wanted = {each['name']: each['id'] for each in found['images']}
             code, found = self._caller.neighbour('networks', 'GET', '/network/v2.0/networks')
         if code != 200:
             return False
         networks = [each['id'] for each in found['networks'] if each['name'] == 'shared']
-        self._image, self._network = wanted[0], networks[0] if networks else None
+        self._image, self._other_image = wanted['cirros'], wanted['debian']
+        self._network = networks[0] if networks else None
         return not self._plan.groups or self._find_group()
 
     def _find_group(self):
@@ -210,6 +215,10 @@ class Client:
     def _do_evacuate(self, server):
         if server['OS-EXT-SRV-ATTR:host'] in self._cloud.fenced:
             self._act(server, 'evacuate', 'evacuate', {})
+
+    def _do_rebuild(self, server):
+        image = {'imageRef': self._rng.choice((self._image, self._other_image))}
+        self._act(server, 'rebuild', 'rebuild', image)
 
     def _do_snapshot(self, server):
         self._act(server, 'snapshot', 'createImage', {'name': f'{self._caller.who}-image'})

@@ -230,13 +230,13 @@ def _clocks(rng):
 
 
 def _devices(rng):
-    """Devices that are attached and detached while guests are rebooted."""
+    """Devices that are attached and detached while guests are rebooted or made anew."""
     return plan.Plan(
         clients=2,
         servers=rng.choice((1, 2)),
         minutes=0.12,
         pause_s=0.3,
-        operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft')),
+        operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=3, more=''),
     )
