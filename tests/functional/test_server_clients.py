@@ -61,9 +61,10 @@ class ServerClientTest(base.CloudTest):
 
     def test_rebuild(self):
         self.cli.openstack('image', 'create', '--disk-format', 'raw', 'other', '--file', os.devnull)
-        words = ('--wait', '--name', 'yours', '--property', 'a=b', '--password', 'secret')
+        words = ('--name', 'yours', '--property', 'a=b', '--password', 'secret')
         shown = self.cli.show('server', 'rebuild', *words, '--image', 'other', 'mine')
         self.assertEqual(('yours', 'secret'), (shown['name'], shown['adminPass']))
+        self.cloud.wait(self.server)
         found = self.cli.show('server', 'show', 'yours')
         self.assertIn('other', str(found['image']))
         self.assertEqual({'a': 'b'}, found['properties'])
