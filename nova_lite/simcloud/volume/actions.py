@@ -4,6 +4,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
+from nova_lite.simcloud.volume import microversion
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import releases
@@ -255,6 +256,8 @@ ACTIONS = {
         200,
     ),
 }
+# Actions that came with a microversion.
+SINCE = {'os-reimage': 68}
 RELEASING = ('os-detach', 'os-force_detach', 'os-terminate_connection')
 # What the servers of the volume must hear of.
 EVENTS = {'os-extend': 'volume-extended', 'os-reimage': 'volume-reimaged'}
@@ -273,6 +276,7 @@ class ActionResource:
         ((name, wanted),) = bodies.read(req, BODY).items()
         if name not in ACTIONS:
             raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
+        microversion.require(req, SINCE.get(name, 0))
         bodies.check(wanted, VALIDATORS[name])
         function, _, status = ACTIONS[name]
         caller = req.context.caller

@@ -117,7 +117,10 @@ class VolumeTestCase(base.SimCloudTestCase):
         shown = self.admin.get(f'{V3}/volumes/{volume["id"]}')['volume']
         self.assertEqual('migrating', shown['migration_status'])
         self.act(volume, 'os-reset_status', {'status': 'error'}, client=self.admin)
-        self.act(volume, 'os-reimage', {'image_id': self.image_id()})
+        image = {'image_id': self.image_id()}
+        for version, status in (('3.67', 404), ('3.68', 202)):
+            headers = {'OpenStack-API-Version': f'volume {version}'}
+            self.act(volume, 'os-reimage', image, expect=status, headers=headers)
         self.act(volume, 'os-dance', {}, expect=400)
         self.act(volume, 'os-extend', {'new_size': 'big'}, expect=400)
 
