@@ -75,13 +75,17 @@ class Rebuild(shelving.Shelving):
         )
 
     def _reimaging(self):
+        if DESTROY in self.left:
+            clean = duties.foreign_attachments(self)
+        else:
+            clean = duties.attachments(self, shelving.RESERVE)
         return (
             saga.Step(
                 DROP,
                 self.drop_former,
                 attempts=TRIES,
                 left=True,
-                clean=duties.attachments(self, shelving.RESERVE),
+                clean=clean,
             ),
             saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True),
         )

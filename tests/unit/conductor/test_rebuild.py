@@ -327,6 +327,23 @@ class FromVolumeTest(RebuildTestCase):
         self.assertEqual(former, self.device().attachment_id)
         self.assertEqual([], self.cell.volume.written)
 
+    def test_the_duty_of_attachments_that_were_not_dropped(self):
+        """It ends those that the server does not have in the end."""
+        self.world.cells.of_instance = lambda uuid: self.cell
+        for undropped, ends_former in (((), True), ((rebuild.DESTROY,), False)):
+            made = self.rebuild()
+            self.play(made, self.before_pivot(made.steps()))
+            ((former, new),) = made.data[shelving.RESERVE].values()
+            failure = {'type': 'X', 'message': 'no', 'kind': 'internal', 'traceback': 't'}
+            made.data['_left'] = dict.fromkeys((*undropped, rebuild.DROP), failure)
+            made.complete()
+            (step,) = [each for each in made.steps() if each.name == rebuild.DROP]
+            step.clean.do()
+            kept = new if ends_former else former
+            self.assertEqual({kept}, set(self.attachments()))
+            self.assertEqual(kept, self.device().attachment_id)
+            self.change(vm_state='active')
+
     def test_deleted_after_the_volume_was_reserved(self):
         made = self.rebuild()
         steps = made.steps()
