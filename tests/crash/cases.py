@@ -112,7 +112,14 @@ TABLES = {
             ('SHELVED_OFFLOADED', None),
             {'offloaded': True},
         ),
-        'rebuild': Move('rebuild', 'ACTIVE', 'ACTIVE', ACTIVE, {'reimage': None}),
+        'rebuild': Move(
+            'rebuild',
+            'ACTIVE',
+            'ACTIVE',
+            ACTIVE,
+            {'reimage': None},
+            roles=(SUPER, SOURCE_COMPUTE),
+        ),
         'evacuate': Move('evacuation', 'ACTIVE', 'ERROR', ACTIVE, {'forced': False}),
     },
     OTHER: {
