@@ -53,7 +53,7 @@ class Intent:
 def order(guard, action, **options):
     """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
 
-    options: changes, migration, claims, device, most_devices, down, message, host; see
+    options: changes, migration, claims, device, most_devices, down, message, host, same; see
         db.cell.moves
     """
     during = {} if guard.during is None else {'task_state': str(guard.during)}
@@ -69,6 +69,7 @@ def order(guard, action, **options):
         'device': options.get('device'),
         'down': options.get('down'),
         'most_devices': options.get('most_devices'),
+        'same': options.get('same'),
     }
 
 

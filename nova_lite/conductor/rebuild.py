@@ -1,6 +1,6 @@
-"""Rebuild: a server's guest is made anew on its host, perhaps from another image.
+"""Rebuild: a server gets a new guest on its host, perhaps from another image.
 
-Until the host is known to be up and to do for the image nothing is touched: what fails
+Until the host is known to be up and to suit the image nothing is touched: what fails
 then leaves the server as it was, with its former image. From there on the saga only goes
 forward, since the disk is gone. What cannot be done after a few tries ends it: the server
 is in error, with the image that was asked for, and may be rebuilt once more.
@@ -27,12 +27,12 @@ from nova_lite.saga import step as saga_step
 Task = states.TaskState
 Vm = states.VmState
 
-CHECK = 'ask whether the host will do'
+CHECK = 'check the host for the image'
 COMMIT = 'give up the former guest'
 DESTROY = 'destroy the former guest'
 DROP = 'drop former attachments'
 REIMAGE = 'write the image onto the root volume'
-MAKE = 'make the guest anew'
+MAKE = 'rebuild the guest'
 CLEAR = 'leave nothing of a deleted server'
 CONDUCTOR_EVENT = 'rebuild_server'
 EVENT = 'compute_rebuild_instance'
@@ -41,8 +41,11 @@ STOP_EVENT = 'compute_stop_instance'
 TRIES = 3
 # Seconds between two looks at a volume that is written.
 LOOK_S = 1.0
-# Key of Saga.data: the volume service was asked to write the image.
-ASKED = 'asked'
+# Keys of Saga.data: whether the volume service was asked to write the image, or may have
+# been by one who was killed then; and since when the volume is waited for, a timestamp.
+ASKED, SINCE = 'asked', 'since'
+MAYBE, SURELY = 'maybe', 'surely'
+WRITTEN = 'downloading'  # the status of a volume that an image is written onto
 CHECK_TYPE = 'rebuild'
 TRAIT = 'trait:'
 
@@ -134,10 +137,18 @@ class Rebuild(shelving.Shelving):
 
     def root(self):
         """The server's root volume, a block device."""
-        return next(device for device in self.devices() if device.get('boot_index') == 0)
+        for device in self.devices():
+            if device.get('boot_index') == 0:
+                return device
+        raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
     def reserve(self):
-        """An attachment of the root volume that connects no host; Cinder writes no other one."""
+        """An attachment of the root volume that connects no host; Cinder writes no other one.
+
+        A rebuild that failed has left one, of a volume in error perhaps, which takes no other.
+        """
+        if not self.root().connection_info:
+            return saga.Skipped()
         return neighbours.reserve(
             self.world, self.ctxt, self.instance_uuid, [self.root()], repeated=self.repeated
         )
@@ -189,21 +200,35 @@ class Rebuild(shelving.Shelving):
         """Have the volume service write the image, and wait for that."""
         if self.is_over:
             return saga.Skipped()
-        volume_id = self.root().volume_id
-        status = self.world.volume.get(self.ctxt, volume_id)['status']
+        volume = self.world.volume.get(self.ctxt, self.root().volume_id)
+        status, image = volume['status'], self.arguments['reimage']
         if status in volume_client.WORKING:
-            # Another may have asked who was killed then.
-            self.data[ASKED] = True
-            return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume_id} is {status}')
-        if not self.data.pop(ASKED, False):
-            self.world.volume.reimage(self.ctxt, volume_id, self.arguments['reimage'])
-            self.data[ASKED] = True
-            return saga.Pending(wake_in=0, detail=f'volume {volume_id} is written')
+            if status == WRITTEN and self.repeated and ASKED not in self.data:
+                self.data[ASKED] = MAYBE
+            return self._wait_for(volume)
+        asked = self.data.pop(ASKED, None)
+        if asked is None or (asked == MAYBE and (volume['image'] or {}).get('id') != image):
+            self.world.volume.reimage(self.ctxt, volume['id'], image)
+            self.data[ASKED] = SURELY
+            return saga.Pending(wake_in=0, detail=f'volume {volume["id"]} is written')
         if status.startswith('error'):
             raise exception.VolumeNotUsable(
-                volume_id=volume_id, reason=f"its status is '{status}' after it was written"
+                volume_id=volume['id'], reason=f"its status is '{status}' after it was written"
             )
         return None
+
+    def _wait_for(self, volume):
+        """Wait for what the volume service does; raises VolumeNotUsable after a long time."""
+        now = runtime.now().timestamp()
+        waited = now - self.data.setdefault(SINCE, now)
+        if waited > self.world.conf.reimage_timeout_per_gb * volume['size']:
+            for key in (ASKED, SINCE):
+                self.data.pop(key, None)
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'],
+                reason=f"its status is still '{volume['status']}' after {waited:.0f} s",
+            )
+        return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume["id"]} is {volume["status"]}')
 
     def make(self):
         """rebuild_instance: the host makes the guest. What a failed try has made goes first."""
@@ -270,7 +295,8 @@ class Rebuild(shelving.Shelving):
 
     def _columns(self, error):
         if error is not None:
-            return {'vm_state': str(Vm.ERROR)}
+            gone = {} if DESTROY in self.left else {'power_state': states.PowerState.NOSTATE}
+            return {'vm_state': str(Vm.ERROR), **gone}
         return {
             'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
             'power_state': self.data[MAKE]['power_state'],

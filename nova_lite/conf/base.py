@@ -95,6 +95,13 @@ OPTS = [
         help='Seconds after which an unconfirmed resize is confirmed; 0 for never.',
     ),
     cfg.IntOpt(
+        'reimage_timeout_per_gb',
+        default=20,
+        min=1,
+        help='Seconds per GiB of a root volume that a rebuild waits until the volume service '
+        'has written the image onto it.',
+    ),
+    cfg.IntOpt(
         'max_concurrent_live_migrations',
         default=1,
         min=0,

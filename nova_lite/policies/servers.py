@@ -114,13 +114,11 @@ def _changing():
         base.rule(START, base.MEMBER, 'Start a server.', f'{_ACTION} (os-start)'),
         base.rule(STOP, base.MEMBER, 'Stop a server.', f'{_ACTION} (os-stop)'),
         base.rule(REBOOT, base.MEMBER, 'Reboot a server.', f'{_ACTION} (reboot)'),
-        base.rule(
-            REBUILD, base.MEMBER, 'Make a server anew from an image.', f'{_ACTION} (rebuild)'
-        ),
+        base.rule(REBUILD, base.MEMBER, 'Rebuild a server from an image.', f'{_ACTION} (rebuild)'),
         base.rule(
             REBUILD_TRUSTED_CERTS,
             base.MEMBER,
-            'Make a server anew that verifies its image.',
+            'Rebuild a server and verify its image by certificates.',
             f'{_ACTION} (rebuild)',
         ),
         base.rule(

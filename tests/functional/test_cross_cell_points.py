@@ -83,9 +83,10 @@ class PointsTest(moves_base.MovesTest):
 
     def play(self, server, kind, ask):
         """Look at the server before each step of a saga that `ask` begins, and after it."""
-        self.faults.fault = looks = saga_faults.Looks(kind, lambda step: self.look(server, step))
+        self.faults.fault = looks = saga_faults.Look(kind, lambda step: self.look(server, step))
         ask()
         self.assertEqual('done', self.faults.ended(server).state)
+        self.assertEqual([], looks.errors)
         self.faults.fault = None
         steps = saga_faults.steps_of(kinds.KINDS[kind], {'delete': False})
         self.assertEqual([step.name for step in steps], looks.met)

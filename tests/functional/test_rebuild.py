@@ -1,4 +1,4 @@
-"""Rebuild in a whole cloud: a server is made anew where it is."""
+"""Rebuild in a whole cloud: a server gets a new guest where it is."""
 
 import testtools
 

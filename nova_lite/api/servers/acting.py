@@ -146,6 +146,8 @@ def refuse(server, guard):
     attr, state = 'task_state', row.task_state
     if guard.vm_states is not None and row.vm_state not in guard.vm_states:
         attr, state = 'vm_state', row.vm_state
+    elif guard.task_states is None or row.task_state in guard.task_states:
+        raise exception.Conflict(reason=f'The server changed meanwhile: ask to {guard.verb} again')
     raise exception.InstanceInvalidState(
         action=guard.verb, instance_id=server.uuid, attr=attr, state=state
     ) from None

@@ -31,6 +31,7 @@ def begin(req, server, *, kind, guard, action, **options):
         device: columns of a new block device
         down: {'host', 'down_time_s'}: a host that must be down when it begins
         most_devices: how many the server may have with it
+        same: columns of the server that must be as the request saw them
         message: noted with the action
         patience_s: how long to wait for another saga of the server to end
         size: {'vcpus', 'memory_mb'} that the server will have, if the move changes that

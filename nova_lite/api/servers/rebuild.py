@@ -1,8 +1,9 @@
-"""rebuild: make a server anew where it is, from its own or from another image.
+"""rebuild: give a server a new guest where it is, from its own or from another image.
 
 What follows is the saga's (conductor.rebuild). Source: reference/api-surface 2.4 and 6.
 """
 
+import contextlib
 import dataclasses
 import types as python_types
 
@@ -96,16 +97,17 @@ def rebuild(req, server):
     changes = {**_changes(req, asked), **plan.columns, 'progress': 0}
     create_bounds.check(python_types.SimpleNamespace(columns=changes, devices=()))
     left_guest.remove(req, server)
-    _take_name(req, server, changes.get('display_name'))
-    moves.begin(
-        req,
-        server,
-        kind='rebuild',
-        guard=states.REBUILD,
-        action=ACTION,
-        changes=changes,
-        arguments={'image': plan.image, 'former': plan.former, 'reimage': plan.reimage},
-    )
+    with _named(req, server, changes.get('display_name')):
+        moves.begin(
+            req,
+            server,
+            kind='rebuild',
+            guard=states.REBUILD,
+            action=ACTION,
+            changes=changes,
+            same=plan.former,
+            arguments={'image': plan.image, 'former': plan.former, 'reimage': plan.reimage},
+        )
     return _answer(req, server, asked.get('adminPass'))
 
 
@@ -117,14 +119,27 @@ def _changes(req, asked):
     return changes
 
 
-def _take_name(req, server, name):
-    """Where names are unique: change it before anything else, under the lock of names."""
-    if name is None or name == server.row.display_name or not unique_names.are_unique(req):
+@contextlib.contextmanager
+def _named(req, server, name):
+    """Where names are unique: take the name first, under the lock of names.
+
+    If the rebuild is refused, the server has its former name again.
+    """
+    former = server.row.display_name
+    if name is None or name == former or not unique_names.are_unique(req):
+        yield
         return
     states_only = dataclasses.replace(states.REBUILD, during=None)
-    unique_names.rename(
-        req, server, name, lambda: acting.swap(req, server, states_only, {'display_name': name})
-    )
+
+    def give(name):
+        acting.swap(req, server, states_only, {'display_name': name})
+
+    unique_names.rename(req, server, name, lambda: give(name))
+    try:
+        yield
+    except exception.NovaLiteError:
+        unique_names.rename(req, server, former, lambda: give(former))
+        raise
 
 
 def _answer(req, server, password):

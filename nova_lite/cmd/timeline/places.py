@@ -65,7 +65,7 @@ _PLACES = {
         'detach on the host',
         'swap on the host',
         'destroy the former guest',
-        'make the guest anew',
+        'rebuild the guest',
         'leave nothing of a deleted server',
     ),
     (COMPUTE, DEST): (
@@ -85,7 +85,7 @@ _PLACES = {
         'switch mapping to destination cell',
         'switch mapping to source cell',
     ),
-    (SCHEDULER, None): ('choose destination', 'ask whether the host will do'),
+    (SCHEDULER, None): ('choose destination', 'check the host for the image'),
     (PLACEMENT, None): (
         'hold source allocation',
         'release source allocation',

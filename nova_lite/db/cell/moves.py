@@ -12,8 +12,10 @@ migration: columns of a new migration, or None; claims: {'uuid', 'from', 'to'}, 
 device: columns of a new block device, or None; see db.cell.devices
 down: {'host', 'down_time_s'}: a host whose compute service must be down, or None
 most_devices: how many block devices the server may have with it, or None
+same: columns of the server that must be as the request saw them, or None
 """
 
+from nova_lite import exception
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
@@ -33,6 +35,7 @@ def begin(connection, ctxt, uuid, order):
     # Another process may have made the same transaction while this one waited for it.
     if has_begun(connection, ctxt, uuid, order):
         return False
+    _require_same(instances.find(connection, uuid), order.get('same') or {})
     if order.get('down'):
         services.require_down(connection, **order['down'])
     instances.update(
@@ -57,6 +60,12 @@ def begin(connection, ctxt, uuid, order):
         devices.add(connection, uuid, order['device'], order.get('most_devices'))
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
     return True
+
+
+def _require_same(row, expected):
+    changed = [name for name, value in expected.items() if getattr(row, name) != value]
+    if changed:
+        raise exception.StateChanged(what='Instance', key=row.uuid, detail=f'{changed} changed')
 
 
 def has_begun(connection, ctxt, uuid, order):

@@ -230,7 +230,7 @@ def _clocks(rng):
 
 
 def _devices(rng):
-    """Devices that are attached and detached while guests are rebooted or made anew."""
+    """Devices that are attached and detached while guests are rebooted or rebuilt."""
     return plan.Plan(
         clients=2,
         servers=rng.choice((1, 2)),

@@ -50,7 +50,7 @@ AUDITED = {
     'start where it is': OFF,
     'destroy the former guest': NOT_MADE,
     'write the image onto the root volume': NOT_WRITTEN,
-    'make the guest anew': NOT_MADE,
+    'rebuild the guest': NOT_MADE,
     'leave nothing of a deleted server': STRANGERS,
 }
 # Records in the server's own cell: the undo of the first step, which is repeated until that

@@ -2,13 +2,16 @@
 
 import types
 
+from nova_lite import context
 from nova_lite import exception
+from nova_lite import intents
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import rebuild
 from nova_lite.conductor import shelving
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from tests.unit.conductor import moves_base
 
@@ -91,6 +94,17 @@ class RebuildTestCase(moves_base.MoveTestCase):
 
 
 class StepsTest(RebuildTestCase):
+    def test_does_not_begin_if_another_rebuild_ended_meanwhile(self):
+        made = self.rebuild()
+        self.play(made)
+        order = intents.order(states.REBUILD, 'rebuild', same={'image_ref': OLD})
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        error = self.assertRaises(
+            exception.StateChanged, self.cell.db.write, moves.begin, ctxt, self.server, order
+        )
+        self.assertIn('image_ref', str(error))
+        self.assertEqual(('active', None, HOST), self.cell.state(self.server))
+
     def test_steps_may_be_repeated(self):
         start = self.cell.leftovers()
         made = self.rebuild()
@@ -286,11 +300,42 @@ class FromVolumeTest(RebuildTestCase):
         made = self.reimaging()
         made.reimage()
         del made.data[rebuild.ASKED]
+        made.repeated = True
         self.cell.volume.volumes[self.volume] = 'downloading'
         self.assertIsInstance(made.reimage(), saga.Pending)
         self.cell.volume.volumes[self.volume] = 'reserved'
         self.assertIsNone(made.reimage())
         self.assertEqual(1, len(self.cell.volume.written))
+
+    def test_other_work_of_the_volume_service_is_waited_for(self):
+        made = self.reimaging()
+        made.repeated = True
+        self.cell.volume.volumes[self.volume] = 'uploading'
+        self.assertIsInstance(made.reimage(), saga.Pending)
+        self.assertEqual([], self.cell.volume.written)
+        self.cell.volume.volumes[self.volume] = 'reserved'
+        self.assertIsInstance(made.reimage(), saga.Pending)
+        self.assertEqual([(self.volume, NEW)], self.cell.volume.written)
+
+    def test_a_volume_that_is_written_for_ever_is_given_up(self):
+        made = self.reimaging()
+        made.reimage()
+        self.cell.volume.volumes[self.volume] = 'downloading'
+        self.assertIsInstance(made.reimage(), saga.Pending)
+        made.data[rebuild.SINCE] -= made.world.conf.reimage_timeout_per_gb + 1
+        error = self.assertRaises(exception.VolumeNotUsable, made.reimage)
+        self.assertIn("still 'downloading'", str(error))
+
+    def test_a_volume_that_an_earlier_rebuild_left_in_error(self):
+        """It takes no other attachment, and has one that connects no host."""
+        self.left(self.rebuild(), rebuild.REIMAGE)
+        kept = self.device().attachment_id
+        self.cell.volume.volumes[self.volume] = 'error'
+        made = self.rebuild()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, [steps[name] for name in (shelving.BEGIN, shelving.RESERVE)])
+        self.assertNotIn(shelving.RESERVE, made.data)
+        self.assertEqual({kept: None}, self.attachments())
 
     def test_a_volume_in_error_is_written_again(self):
         made = self.reimaging()
@@ -330,7 +375,7 @@ class FromVolumeTest(RebuildTestCase):
     def test_the_duty_of_attachments_that_were_not_dropped(self):
         """It ends those that the server does not have in the end."""
         self.world.cells.of_instance = lambda uuid: self.cell
-        for undropped, ends_former in (((), True), ((rebuild.DESTROY,), False)):
+        for undropped, ends_former in (((rebuild.DESTROY,), False), ((), True)):
             made = self.rebuild()
             self.play(made, self.before_pivot(made.steps()))
             ((former, new),) = made.data[shelving.RESERVE].values()
