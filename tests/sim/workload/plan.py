@@ -26,6 +26,10 @@ OFTEN_S = (15.0, 30.0, 60.0, 90.0, 120.0, 240.0, 660.0, 1300.0, 1900.0, 1930.0)
 SETTLE_S = (*OFTEN_S[:-2], 4000.0, 4030.0)
 
 
+# What counts for an ambush.
+EFFECTS = ('db: COMMIT', 'db: committed', 'http: send', 'http: answer', 'bus: put')
+
+
 @dataclasses.dataclass
 class Plan:
     """operations: names; rates: see faults.Faults
@@ -37,7 +41,10 @@ class Plan:
         suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
+    effects, passed: at which one of these an ambush strikes: fewer than one of the numbers
+        are let pass
     victims: how the names of those begin who are killed and frozen
+    freezable: the same of those who are frozen, if they are others
     creates, deletes: the chances that the next operation creates a server, while there are
         fewer than `servers`, and that it deletes one
     groups, volumes: the shares of new servers that are in a server group, that are given
@@ -87,6 +94,9 @@ class Plan:
     outage_s: tuple = (20, 300)
     off_s: tuple = (0.1, 40)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
+    effects: tuple = EFFECTS
+    passed: tuple = (2, 6, 20)
+    freezable: tuple = ()
     refusals: tuple = ()
     settle_s: tuple = ()
 

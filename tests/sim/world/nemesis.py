@@ -23,9 +23,8 @@ REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-c
 # Half of the buses accept a connection again before a call has timed out.
 BUS_AWAY_S = (0, 20)
 LEAPS_S = (-600, -30, 30, 600)
-# After this time an ambush is given up, and fewer effects than one of these are let pass.
-AMBUSH_S, PASSED = 30, (2, 6, 20)
-WORK = ('db: COMMIT', 'db: committed', 'http: send', 'http: answer', 'bus: put')
+# After this time an ambush is given up.
+AMBUSH_S = 30
 READS = 'GET '
 DAEMONS = ('super', 'conductor', 'compute', 'scheduler')
 
@@ -109,7 +108,7 @@ class Nemesis:
 
     def _freeze(self):
         name, seconds = (
-            self._victim(*self._plan.victims),
+            self._victim(*(self._plan.freezable or self._plan.victims)),
             self._stream.uniform(*self._plan.frozen_s),
         )
         strike = self._ambush(name)
@@ -149,7 +148,7 @@ class Nemesis:
         """A function that strikes (calls a function) at once, or when the process works."""
         passed = None
         if self._plan.ambush:
-            passed = self._stream.randrange(self._stream.choice(PASSED))
+            passed = self._stream.randrange(self._stream.choice(self._plan.passed))
 
         def strike(function):
             if passed is None:
@@ -158,7 +157,7 @@ class Nemesis:
 
             def check(_number, what, detail):
                 nonlocal left
-                if done or what not in WORK or detail.startswith(READS):
+                if done or what not in self._plan.effects or detail.startswith(READS):
                     return
                 if not self._is_at_work(name):
                     return

@@ -53,7 +53,7 @@ def _numbered(name, number):
 
 
 SMALL = Size(1, 3, ('super-1',), ('api-1',))
-PAIRED = Size(1, 3, ('super-1',), ('api-1', 'api-2'), conductors=2)
+PAIRED = Size(1, 4, ('super-1',), ('api-1', 'api-2'), conductors=2)
 SPLIT = Size(1, 3, ('super-1',), ('api-1',), computes=2)
 CELLS = Size(2, 2, ('super-1',), ('api-1',))
 LARGE = Size(2, 4, ('super-1', 'super-2'), ('api-1', 'api-2'))
