@@ -231,7 +231,7 @@ DEFECTS = (
             (
                 'conductor/reschedule.py',
                 'held = self._placement.holding(ctxt, row.uuid)',
-                'held = self._placement.delete_allocations(ctxt, row.uuid, force=True)',
+                'held = self._placement.delete_allocations(ctxt, row.uuid, force=True) and None',
             ),
         ),
     ),

@@ -6,6 +6,7 @@ meet for a kind of defect, in a cloud that is as small as this allows.
 """
 
 from tests.sim.kernel import streams
+from tests.sim.workload import ambushes
 from tests.sim.workload import client
 from tests.sim.workload import plan
 from tests.sim.world import places
@@ -45,6 +46,8 @@ failures:
   - {{verb: spawn, probability: {share}, when: during, reschedule: true}}
   - {{verb: finish_migration, probability: {share}, when: before, reschedule: true}}
 """
+# How the faults begin of servers that hosts have refused.
+REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
 PAUSES = ('pause', 'unpause')
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
@@ -122,7 +125,7 @@ def _groups(rng):
         creates=creates,
         deletes=deletes,
         groups=1.0,
-        refusals=('No valid host', 'Exceeded maximum number of retries', 'Build of instance'),
+        refusals=REFUSED,
         profile=rng.choice((SLOW, REFUSING)).format(
             seed=rng.randrange(1000), high=high, more='', share=0.4
         ),
@@ -181,6 +184,13 @@ def _neighbours(rng):
 
 
 def _deaths(rng):
+    if rng.random() < 0.6:
+        return _dying(rng)
+    profile = REFUSING.format(seed=rng.randrange(1000), high=1, share=0.6)
+    return ambushes.overtaken(rng, options=HASTY, profile=profile, refusals=REFUSED)
+
+
+def _dying(rng):
     """Daemons that die or stand still in the middle of something, hosts that refuse."""
     share = rng.choice((0, 0.5))
     high = rng.choice((3, 10))
@@ -204,9 +214,7 @@ def _deaths(rng):
         single=True,
         rates=rng.choice(({}, SLUGGISH)),
         options=HASTY,
-        refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
-        if share
-        else (),
+        refusals=REFUSED if share else (),
         profile=REFUSING.format(seed=rng.randrange(1000), high=high, share=share),
         bus_losses=rng.choice((0, 0, 1, 3)),
     )
@@ -243,6 +251,10 @@ def _devices(rng):
 
 
 def _boots(rng):
+    return _booting(rng) if rng.random() < 0.6 else ambushes.withdrawn(rng, options=HASTY)
+
+
+def _booting(rng):
     """Servers that come, with volumes of their own, and go, while daemons die or freeze."""
     return plan.Plan(
         clients=2,
@@ -303,7 +315,7 @@ def _places(rng):
         profile=rng.choice((SLOW, REFUSING)).format(
             seed=rng.randrange(1000), high=3, more='', share=0.3
         ),
-        refusals=('No valid host', 'Exceeded maximum number of retries', 'Build of instance'),
+        refusals=REFUSED,
     )
 
 
