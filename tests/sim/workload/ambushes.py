@@ -1,34 +1,10 @@
 """Plans of histories in which one process is struck where it hurts most.
 
-Each is for one constellation of which chance alone makes too few; themes draw them besides
-their other histories.
+Each is for one constellation of which chance alone makes too few; a theme draws it besides
+its other histories.
 """
 
 from tests.sim.workload import plan
-
-
-def overtaken(rng, **given):
-    """Builds that hosts refuse, while a conductor stands still until another one has them.
-
-    It is about to change what placement holds for one of them.
-    """
-    return plan.Plan(
-        clients=2,
-        servers=10,
-        minutes=0.35,
-        pause_s=rng.choice((1.0, 2.0)),
-        creates=1.0,
-        deletes=0.0,
-        operations=frozenset(('rename',)),
-        freezes=1,
-        frozen_s=(32, 60),
-        victims=('conductor',),
-        effects=('http: send',),
-        passed=(1, 3),
-        ambush=True,
-        single=True,
-        **given,
-    )
 
 
 def withdrawn(rng, **given):

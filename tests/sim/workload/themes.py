@@ -184,13 +184,6 @@ def _neighbours(rng):
 
 
 def _deaths(rng):
-    if rng.random() < 0.6:
-        return _dying(rng)
-    profile = REFUSING.format(seed=rng.randrange(1000), high=1, share=0.6)
-    return ambushes.overtaken(rng, options=HASTY, profile=profile, refusals=REFUSED)
-
-
-def _dying(rng):
     """Daemons that die or stand still in the middle of something, hosts that refuse."""
     share = rng.choice((0, 0.5))
     high = rng.choice((3, 10))
