@@ -1,9 +1,10 @@
 """Rebuild: a server gets a new guest on its host, perhaps from another image.
 
 Until the host is known to be up and to suit the image nothing is touched: what fails
-then leaves the server as it was, with its former image. From there on the saga only goes
-forward, since the disk is gone. What cannot be done after a few tries ends it: the server
-is in error, with the image that was asked for, and may be rebuilt once more.
+then leaves the server as it was, with its former image, but in error if the host does not
+suit the image. From there on the saga only goes forward, since the disk is gone. What
+cannot be done after a few tries ends it: the server is in error, with the image that was
+asked for, and may be rebuilt once more.
 Source: reference/moves 5, reference/scheduling 1 and 3.
 """
 
@@ -164,8 +165,11 @@ class Rebuild(shelving.Shelving):
         )
 
     def changes_of_failure(self, row):
-        """The image that the server still has."""
-        return self.arguments['former']
+        """The image that the server still has; as in nova, an unfit host makes it an error."""
+        former = self.arguments['former']
+        if self.error['type'] == exception.NoValidHost.__name__:
+            return {**former, 'vm_state': str(Vm.ERROR)}
+        return former
 
     # ---- only forward ----
 

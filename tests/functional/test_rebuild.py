@@ -120,12 +120,13 @@ class RebuildTest(RebuildTestCase):
         self.rebuild(server, self.moving.image('cirros'))
 
     def test_an_image_that_the_host_cannot_run(self):
-        """The server is as it was, with its own image, and can be used."""
+        """The server is in error, with its own image and guest, and can be rebuilt."""
         server = self.cloud.boot()
         image_id = self.moving.image('odd', hw_architecture='s390x')
-        answer, found = self.rebuild(server, image_id)
+        answer, found = self.rebuild(server, image_id, status='ERROR')
         self.assertEqual(image_id, answer['image']['id'])
         self.assertEqual(self.moving.image('cirros'), found.image.id)
+        self.assertIn('No valid host', found.fault['message'])
         self.assertEqual([('rebuild_server', 'Error')], self.moving.events(server, 'rebuild'))
         self.assertEqual('Error', self.moving.action(server, 'rebuild').message)
         self.rebuild(server, self.moving.image())
