@@ -11,6 +11,9 @@ from nova_lite.cmd.timeline import story
 from nova_lite.db import engine
 from nova_lite.db.api import sagas
 
+# Columns of a server that often contain passwords, and what is shown in their place.
+SECRET, MARK = ('user_data',), '***'
+
 
 def add_parser(commands):
     """Add the subcommand."""
@@ -33,6 +36,17 @@ def add_parser(commands):
     )
     listing.set_defaults(run=list_sagas)
     showing.set_defaults(run=show_saga)
+
+
+def without_secrets(arguments):
+    """The arguments of a saga; what a user has put into a server is replaced by a mark."""
+    if not arguments.get('order'):
+        return arguments
+    changes = {
+        name: MARK if name in SECRET and value else value
+        for name, value in arguments['order']['changes'].items()
+    }
+    return {**arguments, 'order': {**arguments['order'], 'changes': changes}}
 
 
 def _database(args):
@@ -97,7 +111,7 @@ def show_saga(args):
                     **_plain(saga, COLUMNS),
                     'error': saga.error,
                     'data': saga.data,
-                    'arguments': saga.arguments,
+                    'arguments': without_secrets(saga.arguments),
                     'events': [_plain(row, EVENT_COLUMNS) for row in events],
                 },
                 indent=2,

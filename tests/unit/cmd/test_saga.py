@@ -1,0 +1,21 @@
+"""What nova-lite saga shows."""
+
+import testtools
+
+from nova_lite.cmd import saga
+
+
+class SecretsTest(testtools.TestCase):
+    def test_user_data_is_not_shown(self):
+        order = {'action': 'rebuild', 'changes': {'user_data': 'cGFzcw==', 'key_name': 'mine'}}
+        shown = saga.without_secrets({'order': order, 'image': None})
+        self.assertEqual({'user_data': '***', 'key_name': 'mine'}, shown['order']['changes'])
+        self.assertEqual('rebuild', shown['order']['action'])
+        # Whoever has them goes on with them.
+        self.assertEqual('cGFzcw==', order['changes']['user_data'])
+
+    def test_there_may_be_none(self):
+        for changes in ({}, {'user_data': None}):
+            arguments = {'order': {'changes': changes}}
+            self.assertEqual(arguments, saga.without_secrets(arguments))
+        self.assertEqual({}, saga.without_secrets({}))
