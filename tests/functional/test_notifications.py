@@ -125,7 +125,7 @@ class ServersTest(NotificationsTestCase):
         self.act(server, 'rebuild', {'imageRef': self.moving.image()})
         self.assertTold(REBUILT, server)
         image_id = self.moving.image('odd', hw_architecture='s390x')
-        self.act(server, 'rebuild', {'imageRef': image_id})
+        self.act(server, 'rebuild', {'imageRef': image_id}, until='ERROR')
         self.assertTold([DECIDED[0], 'compute_task.rebuild_server.error'], server)
 
     def test_devices_that_come_and_go(self):
