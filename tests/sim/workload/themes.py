@@ -335,10 +335,10 @@ def _quota(rng):
 def _cells(rng):
     """Two cells, one of which has hosts that do not answer: the other one must not care."""
     return plan.Plan(
-        clients=4,
+        clients=3,
         servers=6,
-        minutes=0.7,
-        pause_s=rng.choice((0.5, 1.0)),
+        minutes=0.5,
+        pause_s=rng.choice((1.0, 1.5)),
         creates=0.8,
         operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
         freezes=2,
