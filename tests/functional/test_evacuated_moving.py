@@ -3,11 +3,9 @@
 They hold their part of that host all the while, and nothing of it after its return.
 """
 
-import testtools
-
 from nova_lite import context
-from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -15,17 +13,8 @@ FAILS = 'extends: instant\nfailures: [{{verb: {}, first: 1}}]\n'
 WAYS_TO_END = (('confirmResize', 204), ('revertResize', 202))
 
 
-class EvacuatedTestCase(testtools.TestCase):
+class EvacuatedTestCase(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 4}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def boot_evacuated(self, **options):
         """A server that was evacuated from `lost`."""

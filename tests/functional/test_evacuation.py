@@ -1,26 +1,14 @@
 """Evacuation in a whole cloud: from hosts that failed, and what happens when they return."""
 
-import testtools
-
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import live_moving
 from tests.fixtures import moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
-class EvacuationTestCase(testtools.TestCase):
+class EvacuationTestCase(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def evacuate(self, server, *, status=200, version=moving.LATEST, **content):
         return self.moving.act(server, 'evacuate', content, status=status, version=version)

@@ -1,11 +1,9 @@
 """Live migration in a whole cloud: watched, aborted, forced to its end, refused."""
 
-import testtools
-
 from nova_lite.compute import live
 from nova_lite.conductor import asking
-from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -14,17 +12,8 @@ SOURCE_CHECK = 'compute_check_can_live_migrate_source'
 ROLLBACK = 'compute_rollback_live_migration_at_destination'
 
 
-class LiveMigrationTestCase(testtools.TestCase):
+class LiveMigrationTestCase(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def assertUntouched(self, server):
         """The server runs where it was, and nothing is left of the move."""

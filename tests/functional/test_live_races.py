@@ -1,13 +1,11 @@
 """Requests about one server, or one place, that meet each other; and who may ask."""
 
-import testtools
-
 from nova_lite import runtime
 from nova_lite.conductor import relocation
-from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -15,7 +13,7 @@ load_tests = loading.load_tests
 AT_ONCE = 4
 
 
-class LiveRaceTest(testtools.TestCase):
+class LiveRaceTest(own_cloud.OwnCloudTest):
     settings = {
         'cells': 1,
         'hosts': 3,
@@ -24,15 +22,6 @@ class LiveRaceTest(testtools.TestCase):
             'compute': {'stray_grace': 0},
         },
     }
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def together(self, *calls):
         """Make the calls at the same time; what each gave."""

@@ -5,11 +5,8 @@ the status with which the migration ends, and where the server is afterwards.
 Source: reference/moves 2.4 and 2.5. A sample is run; `tox -e faults` runs all rows.
 """
 
-import testtools
-
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 from tools import sample
 
@@ -77,17 +74,8 @@ def _minor(version):
     return int(version.partition('.')[2])
 
 
-class MatrixTest(testtools.TestCase):
+class MatrixTest(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def play(self, table, act):
         wrong = []

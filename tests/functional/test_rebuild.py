@@ -1,11 +1,8 @@
 """Rebuild in a whole cloud: a server gets a new guest where it is."""
 
-import testtools
-
 from nova_lite.conductor import rebuild
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -23,17 +20,8 @@ def failing(*rules):
     return '\n'.join(['extends: instant', 'failures:', *lines, ''])
 
 
-class RebuildTestCase(testtools.TestCase):
+class RebuildTestCase(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 2}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def rebuild(self, server, image_id, *, status='ACTIVE', version='2.96', by='', **content):
         """Rebuild and wait; (answer's server, the server as it is then)."""

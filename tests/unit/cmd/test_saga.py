@@ -11,7 +11,7 @@ class SecretsTest(testtools.TestCase):
         shown = saga.without_secrets({'order': order, 'image': None})
         self.assertEqual({'user_data': '***', 'key_name': 'mine'}, shown['order']['changes'])
         self.assertEqual('rebuild', shown['order']['action'])
-        # Whoever has them goes on with them.
+        # The saga itself still has them.
         self.assertEqual('cGFzcw==', order['changes']['user_data'])
 
     def test_there_may_be_none(self):

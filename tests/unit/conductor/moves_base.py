@@ -65,6 +65,18 @@ class World:
         return [chosen]
 
 
+def saga_record(cell, server, order, arguments):
+    """The journal's row of a saga that has just begun. server: its uuid"""
+    return types.SimpleNamespace(
+        uuid=runtime.new_uuid(),
+        instance_uuid=server,
+        epoch=1,
+        arguments={'cell': cell.uuid, 'order': order, **arguments},
+        data={},
+        error=None,
+    )
+
+
 class MoveTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -98,14 +110,7 @@ class MoveTestCase(testtools.TestCase):
             arguments['migration_uuid'] = migration
         order = intents.order(guard, action, claims=claims)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        record = types.SimpleNamespace(
-            uuid=runtime.new_uuid(),
-            instance_uuid=self.server,
-            epoch=1,
-            arguments={'cell': self.cell.uuid, 'order': order, **arguments},
-            data={},
-            error=None,
-        )
+        record = saga_record(self.cell, self.server, order, arguments)
         self.api_db.write(self._own, record, ctxt)
         made = kind(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)

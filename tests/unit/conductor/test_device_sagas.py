@@ -4,8 +4,6 @@ Every step is done twice and undone twice: both must be safe to repeat, and an u
 must be safe when nothing was done. Steps come from the code.
 """
 
-import types
-
 import testscenarios
 import testtools
 
@@ -61,14 +59,7 @@ class DeviceSagasCase(testtools.TestCase):
         """A saga whose first transaction the API has made."""
         order = intents.order(guard, guard.verb, device=recorded)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        record = types.SimpleNamespace(
-            uuid=runtime.new_uuid(),
-            instance_uuid=self.server,
-            epoch=1,
-            arguments={'cell': self.cell.uuid, 'order': order, **arguments},
-            data={},
-            error=None,
-        )
+        record = moves_base.saga_record(self.cell, self.server, order, arguments)
         made = kind(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)
         return made

@@ -48,7 +48,8 @@ class ResizedTest(moves_base.MoveTestCase):
         steps = made.steps()[:3]
         self.do(made, steps)
         made.data['_not_undone'] = {
-            name: {'message': 'the service is away'} for name in (revert.RESERVE, revert.ACTIVATE)
+            name: {'message': 'the service does not answer'}
+            for name in (revert.RESERVE, revert.ACTIVATE)
         }
         self.undo(made, steps[:1])
         self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
