@@ -16,12 +16,11 @@ from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.compute import volumes
+from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
 
 NO_NETWORKS = 'none'
-# The conductor's answer to a message that came before; see ConductorAPI.build_started.
-AGAIN = 'again'
 
 
 @dataclasses.dataclass
@@ -57,7 +56,7 @@ class Build:
         try:
             begun = yield from self._start()
             if begun:
-                self._order.again = self._order.again or begun == AGAIN
+                self._order.again = self._order.again or begun == rpcapi.AGAIN
                 yield from self._provide()
         except exception.StateChanged as error:
             LOG.info('Build of server %s is not for %s: %s', self._uuid, self._host, error)

@@ -15,6 +15,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
 
@@ -22,8 +23,6 @@ EVENT = 'compute__do_build_and_run_instance'
 # Of a search that found no other host there is no event on record, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
 DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
-# What `start` says to a host that is to build.
-FIRST, AGAIN = 'first', 'again'
 BUILDING = (states.VmState.BUILDING,)
 UNDER_WAY = (
     None,
@@ -41,7 +40,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
         return False
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
-        return AGAIN
+        return rpcapi.AGAIN
     group_policies.check(connection, uuid, host, group)
     instances.update(
         connection,
@@ -52,7 +51,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
         expect_host=(host,),
     )
     actions.start_event(connection, uuid, ctxt.request_id, EVENT, host)
-    return FIRST
+    return rpcapi.FIRST
 
 
 def finish(connection, ctxt, host, uuid, *, block_devices, values):

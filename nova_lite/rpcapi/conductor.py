@@ -8,6 +8,8 @@ from nova_lite import rpc
 
 # A host that is called asks this first, and its caller waits for both.
 EPOCH = 6
+# What `build_started` says to a host that is to build.
+FIRST, AGAIN = 'first', 'again'
 
 
 class ConductorAPI(rpc.Interface):
@@ -71,11 +73,11 @@ class ConductorAPI(rpc.Interface):
         """The host takes the build: building/scheduling becomes building/spawning.
 
         group: {'uuid', 'policy', 'rules'} or None
-        Returns 'first'; 'again' when the host had taken this build before, so that part
-        of it may be done; or False when the server is gone or being deleted. A conductor
-        of an earlier release returns True for the first two. Raises StateChanged when the build is
-        not this host's (any more), and GroupPolicyViolated when a member of the group got
-        there first.
+        Returns FIRST; AGAIN when the host had taken this build before, so that part of it
+        may be done; or False when the server is gone or being deleted. A conductor of an
+        earlier release returns True for the first two. Raises StateChanged when the build
+        is not this host's (any more), and GroupPolicyViolated when a member of the group
+        got there first.
         """
 
     @rpc.call(since='1.0')

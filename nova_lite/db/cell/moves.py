@@ -31,11 +31,11 @@ def begin(connection, ctxt, uuid, order):
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
-    instances.hold(connection, uuid)
+    row = instances.hold(connection, uuid)
     # Another process may have made the same transaction while this one waited for it.
     if has_begun(connection, ctxt, uuid, order):
         return False
-    _require_same(instances.find(connection, uuid), order.get('same') or {})
+    _require_same(row, order.get('same') or {})
     if order.get('down'):
         services.require_down(connection, **order['down'])
     instances.update(
