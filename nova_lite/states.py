@@ -310,7 +310,6 @@ EVACUATE = Transition(
     through=_REMAKING,
     after=_V.ACTIVE,
     or_off=True,
-    launched=False,
 )
 REBUILD = Transition(
     'rebuild',

@@ -6,6 +6,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
 
@@ -183,6 +184,12 @@ class TestDelete(base.Case):
         uuid = self.api.add_server('cell0', host=None, vm_state='error', launched_at=None)
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         self.assertTrue(self.api.row(uuid, 'cell0').deleted)
+
+    def test_never_launched(self):
+        """Its build failed and took its volumes back: there is nothing to evacuate."""
+        uuid = self.api.add_server(vm_state='error', launched_at=None)
+        options = {'version': '2.14', 'who': compute_api.ADMIN}
+        self.refused_act(uuid, 'evacuate', {}, code=409, text='launched_at', **options)
 
     def test_host_is_down(self):
         cell = self.api.cell('cell1')
