@@ -191,7 +191,7 @@ DEFECTS = (
     Defect(
         'late-begin-not-fenced',
         'the first transaction of a request may come after its saga has ended',
-        'deaths',
+        'ambushes',
         (('intents.py', 'epochs.hold(connection, intent.uuid, 0)', 'pass'),),
     ),
     Defect(
@@ -209,7 +209,7 @@ DEFECTS = (
     Defect(
         'alternate-claimed-twice',
         'who takes over a move claims another alternate besides the one that is claimed',
-        'deaths',
+        'ambushes',
         (
             (
                 'conductor/move.py',
@@ -226,7 +226,7 @@ DEFECTS = (
     Defect(
         'claim-of-successor-deleted',
         'a conductor that was frozen deletes what another one has claimed for a build since',
-        'deaths',
+        'ambushes',
         (
             (
                 'conductor/reschedule.py',

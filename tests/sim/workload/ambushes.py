@@ -6,6 +6,9 @@ its other histories.
 
 from tests.sim.workload import plan
 
+POWER = ('stop', 'start')
+REBOOTS = ('reboot_soft', 'pause', 'unpause')
+
 
 def withdrawn(rng, **given):
     """Builds that are deleted while the scheduler stands still and super-conductors die.
@@ -30,3 +33,115 @@ def withdrawn(rng, **given):
         ambush=True,
         **given,
     )
+
+
+def alternates(rng, **given):
+    """Moves of servers with volumes that half of the hosts do not reach.
+
+    Super-conductors die when they have claimed, as a rule another host.
+    """
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        minutes=0.6,
+        pause_s=0.5,
+        creates=1.0,
+        deletes=0.0,
+        volumes=1.0,
+        operations=frozenset(('migrate', 'confirm')),
+        kills=2,
+        victims=('super',),
+        effects=('http: answer: PUT /placement/allocations/',),
+        passed=(1, 3),
+        ambush=True,
+        single=True,
+        refusals=('Exceeded maximum number of retries', 'No valid host'),
+        profile=_DELAYED.format(seed=rng.randrange(1000), low=0, high=2) + _UNREACHED,
+        **given,
+    )
+
+
+def successors(rng, **given):
+    """Builds that hosts refuse, while a conductor stands still before it claims again."""
+    return plan.Plan(
+        clients=2,
+        servers=10,
+        minutes=0.35,
+        pause_s=1.0,
+        creates=1.0,
+        deletes=0.0,
+        operations=frozenset(('rename',)),
+        freezes=1,
+        victims=('conductor',),
+        frozen_s=(32, 60),
+        effects=('http: send',),
+        passed=(1, 3),
+        ambush=True,
+        single=True,
+        refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host'),
+        profile=_refusing(rng, 'spawn'),
+        **given,
+    )
+
+
+def begins(rng, **given):
+    """Moves whose API stands still once they are recorded, while others stop the servers."""
+    return plan.Plan(
+        clients=3,
+        servers=2,
+        minutes=0.6,
+        pause_s=0.5,
+        creates=1.0,
+        deletes=0.0,
+        operations=frozenset(('migrate', 'confirm', *rng.choice((POWER, REBOOTS)))),
+        freezes=4,
+        victims=('api',),
+        frozen_s=(8, 20),
+        effects=('db: committed: api',),
+        passed=(1,),
+        ambush=True,
+        profile=_DELAYED.format(seed=rng.randrange(1000), low=2, high=rng.choice((6, 9))),
+        **given,
+    )
+
+
+def returns(rng, **given):
+    """Hosts whose power returns while an API stands still that evacuates them.
+
+    Their servers are rebooted at once.
+    """
+    return plan.Plan(
+        clients=4,
+        servers=4,
+        minutes=0.7,
+        pause_s=0.7,
+        creates=1.0,
+        deletes=0.0,
+        operations=frozenset(('evacuate', 'start', 'reboot_hard')),
+        hosts_off=2,
+        off_s=(12, 20),
+        freezes=2,
+        victims=('api',),
+        frozen_s=(6, 15),
+        effects=('db: committed: api',),
+        passed=(1, 2),
+        ambush=True,
+        refusals=('No valid host',),
+        **given,
+    )
+
+
+_DELAYED = """
+extends: default
+seed: {seed}
+hosts:
+  - match: '*'
+    delays: {{'*': {{uniform: {{low: {low}, high: {high}}}}}}}
+"""
+_UNREACHED = "  - {match: '*-host[12]', volume_types: [none]}\n"
+
+
+def _refusing(rng, verb):
+    """A profile in which half of the guests are refused for no lasting reason."""
+    failure = '{verb: %s, probability: 0.5, when: before, reschedule: true}' % verb
+    return _DELAYED.format(seed=rng.randrange(1000), low=0, high=2) + f'failures:\n  - {failure}\n'

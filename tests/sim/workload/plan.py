@@ -41,8 +41,8 @@ class Plan:
         suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
-    effects, passed: at which one of these an ambush strikes: fewer than one of the numbers
-        are let pass
+    effects, passed: at which one of these an ambush strikes, as what a log says begins:
+        fewer than one of the numbers are let pass
     victims: how the names of those begin who are killed and frozen
     freezable: the same of those who are frozen, if they are others
     creates, deletes: the chances that the next operation creates a server, while there are

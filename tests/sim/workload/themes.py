@@ -24,6 +24,8 @@ HASTY = {
     },
     'compute': {'audit_interval': 10, 'stray_grace': 10},
 }
+# A host that has been silent for two reports counts as down.
+ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}})
 RATES = (0.0005, 0.002, 0.01)
 # What a COMMIT may meet that was carried out.
 UNKNOWN = ('lost after', 'killed after')
@@ -268,6 +270,11 @@ def _booting(rng):
     )
 
 
+def _ambushes(rng):
+    draw = rng.choice((ambushes.alternates, ambushes.successors, ambushes.begins, ambushes.returns))
+    return draw(rng, options=ASLEEP if draw is ambushes.returns else HASTY)
+
+
 def _evacuations(rng):
     """Hosts without power, or asleep, that come back while their servers are rebuilt elsewhere."""
     off = rng.choice((0, 1, 2))
@@ -286,7 +293,7 @@ def _evacuations(rng):
         kills=rng.choice((0, 0, 2)),
         ambush=True,
         victims=('super', 'conductor', 'compute'),
-        options=places.merged(HASTY, {'DEFAULT': {'service_down_time': 11}}),
+        options=ASLEEP,
         profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.1, 10)), more=''),
         refusals=('No valid host',),
     )
@@ -362,6 +369,7 @@ THEMES = {
     'database': (1, places.SMALL, _database),
     'neighbours': (1, places.SMALL, _neighbours),
     'deaths': (1, places.PAIRED, _deaths),
+    'ambushes': (1, places.PAIRED, _ambushes),
     'clocks': (1, places.SMALL, _clocks),
     'devices': (1, places.SMALL, _devices),
     'boots': (1, places.SMALL, _boots),

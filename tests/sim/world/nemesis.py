@@ -157,9 +157,9 @@ class Nemesis:
 
             def check(_number, what, detail):
                 nonlocal left
-                if done or what not in self._plan.effects or detail.startswith(READS):
+                if done or not f'{what}: {detail}'.startswith(self._plan.effects):
                     return
-                if not self._is_at_work(name):
+                if detail.startswith(READS) or not self._is_at_work(name):
                     return
                 left -= 1
                 if left < 0:
