@@ -8,7 +8,7 @@ from tests.fixtures import live_moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
-load_tests = loading.load_tests
+load_tests = loading.sampled(3)
 FAILS = 'extends: instant\nfailures: [{{verb: {}, first: 1}}]\n'
 WAYS_TO_END = (('confirmResize', 204), ('revertResize', 202))
 

@@ -11,7 +11,7 @@ from nova_lite.rpcapi import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
 
-load_tests = loading.load_tests
+load_tests = loading.sampled(3)
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 SWEEPING = {'conductor': {'build_lease_s': 1, 'sweep_interval_s': 0.2}}
 

@@ -12,7 +12,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.sim.cases import loading
 
-load_tests = loading.load_tests
+load_tests = loading.sampled(3)
 
 # Long enough for a busy test to see that the step is under way.
 SLOW = "extends: instant\nhosts: [{{match: '*', delays: {{{verb}: 5}}}}]\n"

@@ -1,5 +1,6 @@
 """What the process that runs tests sees of one that is played in the simulation."""
 
+import functools
 import os
 import unittest
 
@@ -9,6 +10,7 @@ from testtools import testresult
 from testtools.testsuite import iterate_tests
 
 from tests.sim.cases import interpreter
+from tools import sample
 
 # With it set to anything, tests run in this process, with its threads and clocks.
 PLAIN = 'NOVA_LITE_TEST_PLAIN'
@@ -29,10 +31,19 @@ def load_tests(_loader, tests, _pattern):
     )
 
 
-def load_scenarios(loader, tests, pattern):
-    """As load_tests, of a module whose tests have scenarios: each has an id of its own."""
+def sampled(every):
+    """Return a load_tests of a module of which a run takes one test of `every`, in turn.
+
+    Of what histories of the simulation live through, too: see tools/sample.py.
+    """
+    return functools.partial(_load_sampled, every)
+
+
+def _load_sampled(every, loader, tests, pattern):
+    # Of tests with scenarios each has an id of its own.
     applied = testscenarios.load_tests_apply_scenarios(loader, tests, pattern)
-    return load_tests(loader, applied, pattern)
+    chosen = applied if inside else sample.part(iterate_tests(applied), 0, every)
+    return load_tests(loader, unittest.TestSuite(chosen), pattern)
 
 
 class Played:

@@ -41,3 +41,9 @@ class SampleTest(testtools.TestCase):
             self.assertEqual(f'{sample.VARIABLE}={number}', sample.replay())
             taken += saga_faults.sample(cases)
         self.assertEqual(cases, sorted(taken))
+
+    def test_one_is_taken_where_there_are_few(self):
+        for number in range(5):
+            self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
+            sample.number.cache_clear()
+            self.assertEqual(1, len(sample.part('abc', 0, 48)))
