@@ -19,11 +19,14 @@ from nova_lite import conf as configuration
 from nova_lite.db import engine
 from nova_lite.db.api import cell_mappings
 from tests.fixtures import units
+from tests.fixtures import warm_programs
 
 PLUGIN = units.ROOT / 'devstack'
 SCRIPTS = ('plugin.sh', 'settings', 'override-defaults')
 STACK = ('pre-install', 'install', 'post-config', 'extra', 'test-config')
 NOVA = 'n-api,n-cond,n-cpu,n-sch,n-novnc,n-api-meta'
+BIN = os.path.dirname(sys.executable)
+PROGRAMS = [name for name in os.listdir(BIN) if name.startswith('nova-lite-')]
 SECRETS = ('bus-secret', 'service-secret')
 DRIVE = """
 set -eu
@@ -42,10 +45,13 @@ echo "$ENABLED_SERVICES" > "$ROOT/enabled"
 
 
 class Devstack:
-    """A devstack with the plugin in it, below `root`. Settings are local.conf's."""
+    """A devstack with the plugin in it, below `root`. Settings are local.conf's.
 
-    def __init__(self, root):
-        self.root = pathlib.Path(root)
+    programs: the directory of nova_lite's
+    """
+
+    def __init__(self, root, programs):
+        self.root, self.programs = pathlib.Path(root), programs
         self.etc, self.state = self.root / 'etc', self.root / 'data' / 'nova-lite'
 
     def run(self, *phases, **settings):
@@ -54,7 +60,7 @@ class Devstack:
             **os.environ,
             'ROOT': str(self.root),
             'PYTHON': sys.executable,
-            'PROGRAMS': os.path.dirname(sys.executable),
+            'PROGRAMS': str(self.programs),
             'PYTHONPATH': str(units.ROOT),
             'PHASES': ' '.join(phases),
             'ENABLED_SERVICES': f'key,g-api,q-svc,c-api,placement-api,tempest,rabbit,{NOVA}',
@@ -104,7 +110,8 @@ class Devstack:
 
 class PluginCase(testtools.TestCase):
     def devstack(self):
-        return Devstack(self.useFixture(fixtures.TempDir()).path)
+        warm = self.useFixture(warm_programs.WarmPrograms(BIN, PROGRAMS))
+        return Devstack(self.useFixture(fixtures.TempDir()).path, warm.directory)
 
     def stacked(self, *phases, devstack=None, **settings):
         """A devstack that has run these phases."""
