@@ -11,7 +11,7 @@ from tests.functional import base
 # How long a token may go on to be believed after it was revoked; see the guide.
 TOKEN_CACHE_S = 2
 # Time enough to get the token; what comes after only waits for its end.
-LIFETIME_S = 30
+LIFETIME_S = 15
 USERS = {
     'mary': ('red', 'member'),
     'rita': ('red', 'reader'),
@@ -36,12 +36,15 @@ class KeystoneTest(base.CloudTest):
             f'{self.cloud.cloud.url}/compute/v2.1/servers', headers=headers, timeout=60
         )
 
-    def wait_until_refused(self, token):
-        """Wait until the API believes a token no more."""
-        self.cloud.wait_for(lambda: self.ask(token).status_code == 401, 'the token to be refused')
+    def wait_until_refused(self, token, since=None):
+        """Wait until the API believes a token no more; until `since` it does in any case."""
+        self.cloud.wait_for(
+            lambda: (since is None or runtime.now() > since) and self.ask(token).status_code == 401,
+            'the token to be refused',
+        )
 
     def soon_expired(self, name):
-        """A token of this user that expires in a few seconds, as its credential does."""
+        """(token, when) of this user: it expires in a few seconds, as its credential does."""
         user = self.cloud.connect(name)
         expires_at = runtime.now() + datetime.timedelta(seconds=LIFETIME_S)
         credential = user.identity.create_application_credential(
@@ -57,7 +60,7 @@ class KeystoneTest(base.CloudTest):
             timeout=60,
         )
         self.assertEqual(201, answer.status_code, answer.text)
-        return answer.headers['X-Subject-Token']
+        return answer.headers['X-Subject-Token'], expires_at
 
     # ---- roles and projects ----
 
@@ -106,8 +109,9 @@ class KeystoneTest(base.CloudTest):
         self.assertEqual(200, self.ask(self.mary.auth_token).status_code)
 
     def test_an_expired_token_and_who_may_vouch_for_it(self):
-        token = self.soon_expired('mary')
-        self.wait_until_refused(token)
+        token, expires_at = self.soon_expired('mary')
+        self.assertEqual(200, self.ask(token).status_code)
+        self.wait_until_refused(token, expires_at)
         service = self.cloud.keystone.connect('nova', 'service').auth_token
         self.assertEqual(200, self.ask(token, **{'X-Service-Token': service}).status_code)
         for nobody in (self.bob.auth_token, 'gAAAAAB-none-of-yours'):
