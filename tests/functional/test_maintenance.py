@@ -43,7 +43,11 @@ class HostTestCase(base.CloudTest):
         """(standard output, standard error) of `nova-lite ARGV`, which must exit so."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            found = main.main([*argv, '--state-dir', self.cloud.state_dir])
+            try:
+                found = main.main([*argv, '--state-dir', self.cloud.state_dir])
+            except SystemExit as ended:
+                # What argparse refuses.
+                found = ended.code
         self.assertEqual(code, found, f'{out.getvalue()}{err.getvalue()}')
         return out.getvalue(), err.getvalue()
 
@@ -162,6 +166,8 @@ class MaintenanceTest(HostTestCase):
             (('drain-host', HOST, '--target', HOST), '--target'),
             (('evacuate-host', HOST, '--target', 'nowhere'), 'no compute host nowhere'),
             (('undrain', 'nowhere'), 'no compute host nowhere'),
+            (('drain-host', HOST, '--cold-only', '--live-only'), 'not allowed with'),
+            (('drain-host', HOST, '--max', '0'), '--max'),
         ):
             self.assertIn(words, self.command(*argv, code=2)[1])
 
@@ -206,11 +212,9 @@ class ProcessTest(HostTestCase):
     def test_exit_codes(self):
         server = self.cloud.boot('web', host=HOST)
         self.assertIn('say --yes', self.process('drain-host', HOST, code=2))
-        self.process('drain-host', HOST, '--cold-only', '--live-only', code=2)
-        self.process('drain-host', HOST, '--max', '0', code=2)
         self.stage.act(server, 'lock')
         self.process('drain-host', HOST, '--yes', code=1)
-        self.assertIn('is enabled', self.process('undrain', HOST, code=0))
+        self.assertIn('is enabled', self.command('undrain', HOST)[0])
 
     def test_interrupted(self):
         servers = [self.cloud.boot(name, host=HOST) for name in ('one', 'two')]

@@ -153,7 +153,7 @@ class UpTest(testtools.TestCase):
         server = self.boot('one')
         self.interrupt(process)
         verify = ('verify', '--state-dir', self.state_dir)
-        self.assertEqual((0, 'Nothing breaks an invariant.\n'), run_as_process(*verify)[:2])
+        self.assertEqual((0, 'Nothing breaks an invariant.\n'), run(*verify)[:2])
 
         self.alter('placement', 'DELETE FROM allocations WHERE resource_class_id = 0')
         code, told, _progress = run_as_process(*verify)
@@ -162,7 +162,7 @@ class UpTest(testtools.TestCase):
         self.assertIn(server.id, told)
 
         self.alter('api', 'DELETE FROM instance_mappings WHERE instance_uuid = ?', server.id)
-        code, told, _progress = run_as_process(*verify, '--json')
+        code, told, _progress = run(*verify, '--json')
         self.assertEqual(1, code)
         self.assertIn('"I5"', told)
         self.assertIn('no mapping', told)

@@ -1,5 +1,7 @@
-"""`nova-lite why` on an embedded cloud: the command in a process of its own."""
+"""`nova-lite why` on an embedded cloud: once in a process of its own, else in this one."""
 
+import contextlib
+import io
 import json
 import os
 import stat
@@ -8,23 +10,25 @@ import sys
 import urllib.error
 import urllib.request
 
-import testtools
-
 from nova_lite.cmd import door
-from tests.fixtures import cloud as cloud_fixture
+from nova_lite.cmd import main
+from nova_lite.cmd import wiring
+from tests.functional import base
 
 
-class WhyTest(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(cells=1, hosts=2))
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
+class WhyTest(base.CloudTest):
+    settings = {'cells': 1, 'hosts': 2}
 
     def why(self, *args, code=0):
-        """The command's output (JSON when it succeeds), with this exit code."""
+        """The command's output, of its errors if it fails, with this exit code."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            found = main.main(['why', *args, '--state-dir', self.cloud.state_dir])
+        self.assertEqual(code, found, err.getvalue())
+        return err.getvalue() if code else out.getvalue()
+
+    def process(self, *args):
+        """The output of the command as a process, which must succeed."""
         command = [sys.executable, '-m', 'nova_lite.cmd.main', 'why', *args]
         done = subprocess.run(
             [*command, '--state-dir', self.cloud.state_dir],
@@ -32,13 +36,13 @@ class WhyTest(testtools.TestCase):
             text=True,
             timeout=60,
         )
-        self.assertEqual(code, done.returncode, done.stderr)
-        return done.stdout if code == 0 else done.stderr
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stdout
 
     def test_what_became_of_each_host(self):
         flavor = self.cloud.admin.compute.create_flavor(name='giant', vcpus=1, ram=64, disk=100000)
         server = self.cloud.boot('giant', flavor=flavor.name, status='ERROR')
-        found = json.loads(self.why('giant', '--json'))
+        found = json.loads(self.process('giant', '--json'))
         self.assertEqual((server.id, None), (found['instance_uuid'], found['chosen']))
         self.assertIn('compute_status_filter', [note[0] for note in found['request_filters']])
         self.assertEqual({'placement'}, {each['stage'] for each in found['hosts']})
@@ -55,7 +59,10 @@ class WhyTest(testtools.TestCase):
         self.cloud.boot('twin')
         self.assertIn('Multiple servers', self.why('twin', code=2))
         self.cloud.cloud.stop_daemon('scheduler')
-        self.assertIn('is not up', self.why(server.id, code=2))
+        try:
+            self.assertIn('is not up', self.why(server.id, code=2))
+        finally:
+            self.cloud.cloud.start_daemon('scheduler', wiring.scheduler, 'control')
 
     def test_only_the_owner_gets_in(self):
         path = door.path_of(self.cloud.state_dir)
