@@ -44,13 +44,15 @@ class TestDaemons(testtools.TestCase):
     """
 
     database_class = postgresql.PostgreSQL
+    # test_outages has a broker that goes and comes back.
+    own_brokers = ()
 
     def setUp(self):
         super().setUp()
         servers.require(rabbit.Rabbit, self.database_class)
         self.cloud = self.useFixture(
             process_cloud.ProcessCloud(
-                self.database_class(), own_brokers=('cell2',), profile='default', speed=0.3
+                self.database_class(), own_brokers=self.own_brokers, profile='default', speed=0.3
             )
         )
         self.stage = moving.Moving(self.cloud)
@@ -89,7 +91,8 @@ class TestDaemons(testtools.TestCase):
                 self.stage.act(server, 'migrate', {'host': dest})
             self.cloud.signal(name, signal.SIGKILL)
             self._await_restart(name, starts=3)
-        self.cloud.brokers['cell2'].restart()
+        for name in self.own_brokers:
+            self.cloud.brokers[name].restart()
         started.join(ACCEPT_S)
         ended = self._settled(started)
         self.assertEqual({'cell1', 'cell2'}, {server.host[:5] for server in ended if server.host})

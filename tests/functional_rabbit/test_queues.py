@@ -8,17 +8,19 @@ from nova_lite import conf as conf_module
 from nova_lite.rpc import queues
 from nova_lite.rpc import transport
 from tests.fixtures import rabbit
+from tests.fixtures import servers
 
 
 class QueuesTest(testtools.TestCase):
-    """All in one test, since a broker takes longer to start."""
-
     def setUp(self):
         super().setUp()
-        self.broker = self.useFixture(rabbit.Rabbit())
-        self.bus = transport.open_bus(conf_module.make_conf(files=[]), self.broker.url)
+        servers.require(rabbit.Rabbit)
+        self.broker = servers.shared(rabbit.Rabbit)
+        self.broker.renew('queues')
+        url = self.broker.vhost_url('queues')
+        self.bus = transport.open_bus(conf_module.make_conf(files=[]), url)
         self.addCleanup(self.bus.cleanup)
-        other = kombu.Connection(self.broker.url.replace('rabbit://', 'amqp://'))
+        other = kombu.Connection(url.replace('rabbit://', 'amqp://'))
         self.addCleanup(other.release)
         channel = other.channel()
         for name in ('idle', 'busy'):
@@ -34,7 +36,8 @@ class QueuesTest(testtools.TestCase):
         deleted = [queues.delete_unused(self.bus, name) for name in ('none', 'idle', 'busy')]
         self.assertEqual([True, True, False], deleted)
         self.assertEqual({'idle': None, 'busy': 1}, queues.consumers(self.bus, ['idle', 'busy']))
-        self.broker.stop()
+        self.addCleanup(self.broker.come_back)
+        self.broker.withdraw()
         self.assertRaises(
             oslo_messaging.MessageDeliveryFailure, queues.consumers, self.bus, ['none']
         )

@@ -22,8 +22,9 @@ from tests.fixtures import servers
 class RefusalsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.broker, self.database = rabbit.Rabbit('top'), mariadb.MariaDB()
-        servers.use_all(self, self.broker, self.database)
+        servers.require(rabbit.Rabbit, mariadb.MariaDB)
+        self.broker, self.database = map(servers.shared, (rabbit.Rabbit, mariadb.MariaDB))
+        self.broker.renew('top')
         self.url = self.broker.vhost_url('/') + '{cell}'
 
     def wait(self, url, seconds=0):
@@ -60,11 +61,10 @@ class RefusalsTest(testtools.TestCase):
         self.assertIn('has no virtual host cell1 for user nova', message)
         self.assertIn('add_vhost', message)
 
-        self.broker.ctl('add_vhost', 'cell1')
-        self.broker.ctl('set_permissions', '-p', 'cell1', 'nova', '.*', '.*', '.*')
+        self.broker.renew('top', 'cell1')
         self.assertIn("--db: the server refuses us: Access denied for user 'root'",
                       self.refused(self.url))  # fmt: skip
 
-        self.broker.kill()
+        nobody = self.useFixture(ports.Port()).number
         with testtools.ExpectedException(exception.Unavailable, '.*refused.*'):
-            self.wait(self.url.replace('{cell}', 'top'))
+            self.wait(self.url.replace(f':{self.broker.port}/', f':{nobody}/'))
