@@ -1,4 +1,4 @@
-"""simcloud over MariaDB and PostgreSQL: races, values they refuse, and large ones.
+"""simcloud over MariaDB and PostgreSQL: races, and values they refuse.
 
 Clouds of processes keep their neighbours there too; tests/nightly has the other cases.
 """
@@ -31,7 +31,6 @@ def here():
     """The cases that run with every commit."""
     return (
         test_concurrency.ConcurrencyTestCase,
-        test_images.ImageTestCase,
         test_malformed.MalformedTestCase,
     )
 
@@ -42,6 +41,7 @@ def others():
         test_attachments.AttachmentTestCase,
         test_bindings.BindingTestCase,
         test_identity.IdentityTestCase,
+        test_images.ImageTestCase,
         test_networks.NetworkTestCase,
         test_ports.PortTestCase,
         test_routers.RouterTestCase,
