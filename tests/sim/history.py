@@ -15,6 +15,7 @@ from tests.sim.workload import client as client_module
 from tests.sim.workload import isolation
 from tests.sim.workload import ledger as ledger_module
 from tests.sim.world import cloud as cloud_module
+from tests.sim.world import losses as losses_module
 from tests.sim.world import nemesis as nemesis_module
 
 # Histories begin at other moments between two rounds of periodic work.
@@ -79,6 +80,11 @@ class History:
                 caller = caller_module.Caller(world.network, ledger, who, _apis(plan))
                 made = client_module.Client(caller, ledger, plan, cloud)
                 threads.append(runtime.spawn(made.run, until, name=who))
+        if plan.guests_lost:
+            caller = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
+            path = cloud.places.guests_path(cloud.places.cell_names[0])
+            losses = losses_module.Losses(path, world.faults, caller)
+            threads.append(runtime.spawn(losses.run, until, plan.guests_lost, name='losses'))
         nemesis = nemesis_module.Nemesis(
             cloud, world.faults, plan, guests=guests, buses=world.buses
         )

@@ -4,11 +4,13 @@ A request may fail when a fault met it, or when a process that it needed was in 
 while it was under way. A server may be in ERROR when a fault met what was asked of it.
 """
 
+from tests.sim.world import losses
+
 # Seconds for which those who waited for a process that was in trouble may not know better:
 # the longest time of a call, and what is sent to it until it has its queues again.
 AFTERMATH_S = 30
 # What does no harm to a request.
-HARMLESS = ('clock', 'power off')
+HARMLESS = ('clock', 'power off', losses.FATE)
 INTERNAL_ERROR = 500
 
 
@@ -27,7 +29,7 @@ class Excuses:
 
     def of_unasked(self):
         """Whether guests may have stopped by themselves."""
-        return any(fault.fate == 'power off' for fault in self._faults.injected)
+        return any(fault.fate in ('power off', losses.FATE) for fault in self._faults.injected)
 
     def of_scheduling(self):
         """Whether no host may take a server though nothing went wrong."""

@@ -37,6 +37,7 @@ class Plan:
     profile: of the hosts, as YAML; later_profile: the one they have from some time on
 
     kills, freezes, leaps, hosts_off, outages, suspends: how many; outages are of neighbours
+    guests_lost: how often a hypervisor loses a guest
     bus_losses: how often a process loses its connections to a bus
         suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
@@ -75,6 +76,7 @@ class Plan:
     outages: int = 0
     suspends: int = 0
     bus_losses: int = 0
+    guests_lost: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
     options: dict = dataclasses.field(default_factory=dict)

@@ -99,12 +99,12 @@ def _rates(rng):
 
 
 def _slow(rng):
-    """Hosts that take minutes, from some time on, under audits that come every few seconds."""
-    high = rng.choice((60, 200))
+    """Hosts that take a minute or so, from some time on, under audits every few seconds."""
+    high = rng.choice((30, 90))
     return plan.Plan(
         clients=2,
         servers=2,
-        minutes=0.5,
+        minutes=0.4,
         pause_s=2.0,
         operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
         options=HASTY,
@@ -233,13 +233,14 @@ def _clocks(rng):
 
 
 def _devices(rng):
-    """Devices that are attached and detached while guests are rebooted or rebuilt."""
+    """Devices that come and go while guests are rebooted, rebuilt, or lost and made again."""
     return plan.Plan(
         clients=2,
         servers=rng.choice((1, 2)),
         minutes=0.12,
         pause_s=0.3,
         operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
+        guests_lost=rng.choice((0, 0, 8)),
         options=HASTY,
         profile=SLOW.format(seed=rng.randrange(1000), high=3, more=''),
     )
@@ -254,7 +255,7 @@ def _booting(rng):
     return plan.Plan(
         clients=2,
         servers=4,
-        minutes=0.5,
+        minutes=0.35,
         pause_s=1.0,
         creates=0.6,
         deletes=0.3,
@@ -344,7 +345,7 @@ def _cells(rng):
     return plan.Plan(
         clients=3,
         servers=6,
-        minutes=0.5,
+        minutes=0.35,
         pause_s=rng.choice((1.0, 1.5)),
         creates=0.8,
         operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
