@@ -18,7 +18,7 @@ def withdrawn(rng, **given):
     return plan.Plan(
         clients=2,
         servers=4,
-        minutes=0.6,
+        minutes=0.5,
         pause_s=rng.choice((0.5, 1.0)),
         creates=0.8,
         deletes=0.8,
@@ -43,7 +43,7 @@ def alternates(rng, **given):
     return plan.Plan(
         clients=2,
         servers=3,
-        minutes=0.6,
+        minutes=0.5,
         pause_s=0.5,
         creates=1.0,
         deletes=0.0,
