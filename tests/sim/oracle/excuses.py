@@ -22,10 +22,10 @@ class Excuses:
 
     def of_call(self, call):
         """Whether a client's request may have failed. call: a workload.caller.Call"""
-        # With an internal error a service says that it does not know what went wrong.
-        return call.code != INTERNAL_ERROR and any(
-            _met(fault, call) for fault in self._faults.injected
-        )
+        # With an internal error a service says that it does not know what went wrong, or that
+        # a host could not do what it should have done to a guest.
+        met = _lost_guest if call.code == INTERNAL_ERROR else _met
+        return any(met(fault, call) for fault in self._faults.injected)
 
     def of_unasked(self):
         """Whether guests may have stopped by themselves."""
@@ -43,6 +43,12 @@ class Excuses:
         return message.startswith(self._refusals) or any(
             _hurt(fault, *action) for fault in self._faults.injected for action in work
         )
+
+
+def _lost_guest(fault, call):
+    """Whether the guest of a request's server was lost."""
+    lost = fault.fate == losses.FATE and fault.where in call.url
+    return lost and fault.overlaps(call.began, call.ended, AFTERMATH_S)
 
 
 def _met(fault, call):

@@ -6,6 +6,7 @@ import testtools
 
 from tests.sim.oracle import excuses
 from tests.sim.world import faults
+from tests.sim.world import losses
 
 
 def fault(kind='statement', fate='lost', process='api-1', **more):
@@ -42,8 +43,13 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(fault(), began=100.5))
         self.assertFalse(self.excuse(fault(process='api-2')))
 
-    def test_nothing_excuses_an_internal_error(self):
+    def test_only_a_lost_guest_excuses_an_internal_error(self):
         self.assertFalse(self.excuse(fault(requests=('req-1',)), code=500))
+        lost = fault('nemesis', losses.FATE, process='cell1-host1', where='server-1')
+        path = 'http://api-1.sim/v2.1/servers/%s/os-interface'
+        self.assertTrue(self.excuse(lost, code=500, url=path % 'server-1'))
+        self.assertFalse(self.excuse(lost, code=500, url=path % 'server-2'))
+        self.assertFalse(self.excuse(lost, url=path % 'server-2'))
 
     def test_a_process_in_trouble_excuses_who_needs_it(self):
         killed = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
