@@ -11,6 +11,8 @@ from tests.sim.kernel import minimize
 
 # A seed that is one failure of many is not worth more lines than these.
 FAILURE_LINES = 12
+# After so many histories a line says how far a run is.
+PROGRESS = 100
 DATABASES = ('sqlite', 'mariadb', 'postgresql')
 
 
@@ -63,8 +65,9 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
-    # A shell has its background programs ignore it.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell has its background programs ignore the first; either ends a run with its totals.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     args = parser().parse_args(argv)
     if args.chooser:
         options['chooser'] = args.chooser
@@ -135,6 +138,8 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
     different = 0
     for outcome in kernel.run_many(seeds, body, args.jobs, options_of=chooser_of, **options):
         outcomes.append(outcome)
+        if len(outcomes) % PROGRESS == 0:
+            print('%d histories so far' % len(outcomes), flush=True)
         if not outcome.ok:
             first = not failures[minimize.headline(outcome.failure)]
             failures[minimize.headline(outcome.failure)].append(outcome.seed)

@@ -179,7 +179,7 @@ DEFECTS = (
     Defect(
         'evacuation-checked-once',
         'that the source of an evacuation is down is not looked at again when it begins',
-        'evacuations',
+        'ambushes',
         (
             (
                 'db/cell/moves.py',

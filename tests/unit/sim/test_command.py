@@ -15,7 +15,11 @@ def command(program, *arguments):
 
 
 class CommandTestCase(testtools.TestCase):
-    def test_an_interrupt_ends_all_processes(self):
+    def test_a_signal_ends_all_processes(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._end(number)
+
+    def _end(self, number):
         started = subprocess.Popen(
             [*interpreter.COMMAND, 'command_line', 'endless', '--seeds', '1-9', '--jobs', '2'],
             stdout=subprocess.PIPE,
@@ -25,9 +29,10 @@ class CommandTestCase(testtools.TestCase):
         )
         self.addCleanup(started.kill)
         self.assertEqual('runs\n', started.stdout.readline())
-        started.send_signal(signal.SIGINT)
+        started.send_signal(number)
         # The output ends with the last process that has it open.
         output, _ = started.communicate(timeout=60)
+        self.assertIn('0 histories passed, 0 failed', output)
         self.assertIn('KeyboardInterrupt', output)
 
     def test_many_seeds_name_those_that_fail(self):
