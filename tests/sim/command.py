@@ -40,7 +40,9 @@ def parser():
         help='how the next thread is chosen; the default follows from the seed',
     )
     made.add_argument(
-        '--minimize', action='store_true', help='reduce the faults of a failing --seed'
+        '--minimize',
+        action='store_true',
+        help='reduce the faults and operations of a failing --seed',
     )
     made.add_argument(
         '--twice',

@@ -1,5 +1,7 @@
 """Racing clients: each chooses servers and operations by its own seeded generator."""
 
+import itertools
+
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
 
@@ -63,17 +65,24 @@ class Client:
     def __init__(self, caller, ledger, plan, cloud):
         self._caller, self._ledger, self._plan = caller, ledger, plan
         self._cloud = cloud
-        self._rng = kernel.current().stream(f'client {caller.who}')
+        self._asks = kernel.current().stream(f'asks {caller.who}')
+        self._rng = None
         self._made = 0
         self._image = self._network = self._group = None
         self._other_image = None
 
     def run(self, until):
-        """Do one thing after the other until a virtual time."""
+        """Do one thing after the other until a virtual time.
+
+        Each has a stream of its own: where one is left out, the others remain the same.
+        """
         now = kernel.current()
-        while now.time() < until:
-            now.sleep(self._rng.expovariate(1 / self._plan.pause_s))
-            if now.time() < until:
+        for number in itertools.count():
+            now.sleep(self._asks.expovariate(1 / self._plan.pause_s))
+            if now.time() >= until:
+                return
+            if self._asks.happens(1, 'operation'):
+                self._rng = now.stream(f'{self._caller.who} {number}')
                 self._once()
 
     def _once(self):
