@@ -342,10 +342,11 @@ def _quota(rng):
 
 def _cells(rng):
     """Two cells, one of which has hosts that do not answer: the other one must not care."""
+    clients = rng.choice((3, 4))
     return plan.Plan(
-        clients=3,
+        clients=clients,
         servers=6,
-        minutes=0.35,
+        minutes=0.7 if clients == 4 else 0.35,
         pause_s=rng.choice((1.0, 1.5)),
         creates=0.8,
         operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
