@@ -36,10 +36,11 @@ def withdrawn(rng, **given):
 
 
 def alternates(rng, **given):
-    """Moves of servers with volumes that half of the hosts do not reach.
+    """Moves of servers with volumes that half of the hosts do not reach, from some time on.
 
     Super-conductors die when they have claimed, as a rule another host.
     """
+    delays = _DELAYED.format(seed=rng.randrange(1000), low=0, high=2)
     return plan.Plan(
         clients=2,
         servers=3,
@@ -56,7 +57,8 @@ def alternates(rng, **given):
         ambush=True,
         single=True,
         refusals=('Exceeded maximum number of retries', 'No valid host'),
-        profile=_DELAYED.format(seed=rng.randrange(1000), low=0, high=2) + _UNREACHED,
+        profile=delays,
+        later_profile=delays + _UNREACHED,
         **given,
     )
 
@@ -87,20 +89,20 @@ def successors(rng, **given):
 def begins(rng, **given):
     """Moves whose API stands still once they are recorded, while others stop the servers."""
     return plan.Plan(
-        clients=3,
+        clients=6,
         servers=2,
-        minutes=0.6,
+        minutes=0.7,
         pause_s=0.5,
         creates=1.0,
         deletes=0.0,
         operations=frozenset(('migrate', 'confirm', *rng.choice((POWER, REBOOTS)))),
-        freezes=4,
+        freezes=3,
         victims=('api',),
-        frozen_s=(8, 20),
+        frozen_s=(12, 20),
         effects=('db: committed: api',),
         passed=(1,),
         ambush=True,
-        profile=_DELAYED.format(seed=rng.randrange(1000), low=2, high=rng.choice((6, 9))),
+        profile=_DELAYED.format(seed=rng.randrange(1000), low=6, high=9),
         **given,
     )
 
