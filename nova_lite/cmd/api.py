@@ -5,7 +5,7 @@ import sys
 from nova_lite.cmd import daemon
 from nova_lite.cmd import exposure
 from nova_lite.cmd import monitor
-from nova_lite.cmd import wiring
+from nova_lite.cmd.wiring import frontend
 from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 from nova_lite.wsgi import server
@@ -13,8 +13,8 @@ from nova_lite.wsgi import server
 
 def application(conf):
     """The WSGI callable that this configuration asks for."""
-    compute = wiring.api(conf)
-    monitor.serve(conf, [wiring.watched_api(compute.app)], workers=conf.api.workers)
+    compute = frontend.api(conf)
+    monitor.serve(conf, [frontend.watched_api(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:
         return compute
     routes = proxy.services(conf.api.proxies, conf.api.threads)

@@ -3,7 +3,7 @@
 import sys
 
 from nova_lite.cmd import daemon
-from nova_lite.cmd import wiring
+from nova_lite.cmd.wiring import hosts
 
 PROG = 'nova-lite-compute'
 
@@ -27,7 +27,7 @@ def refuse_databases(conf):
 def make(conf):
     """The daemon that `conf` asks for."""
     refuse_databases(conf)
-    return wiring.compute(conf)
+    return hosts.compute(conf)
 
 
 def main(argv=None):

@@ -6,7 +6,7 @@
 import sys
 
 from nova_lite.cmd import daemon
-from nova_lite.cmd import wiring
+from nova_lite.cmd.wiring import control
 
 
 def main(argv=None):
@@ -18,7 +18,7 @@ def main(argv=None):
 
     def make(conf):
         above = asked or conf.conductor.super
-        return wiring.super_conductor(conf) if above else wiring.cell_conductor(conf)
+        return control.super_conductor(conf) if above else control.cell_conductor(conf)
 
     daemon.run(argv, 'nova-lite-conductor', make)
 

@@ -6,7 +6,7 @@ from nova_lite.cmd import daemon
 from nova_lite.cmd import exposure
 from nova_lite.cmd import monitor
 from nova_lite.db import engine
-from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
 from nova_lite.wsgi import server
@@ -41,7 +41,7 @@ def application(conf):
     )
     # Last: threads that serve would keep alive a worker whose application cannot be made.
     database = engine.Database(options.connection, threads=1)
-    watched = monitor.Service('placement', {'database': checks.database(database)})
+    watched = monitor.Service('placement', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=options.workers)
     return front.Front({'/placement': service})
 

@@ -6,7 +6,7 @@ from nova_lite.cmd import daemon
 from nova_lite.cmd import exposure
 from nova_lite.cmd import monitor
 from nova_lite.db import engine
-from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
 from nova_lite.simcloud import app
 from nova_lite.wsgi import server
 
@@ -28,7 +28,7 @@ def application(conf):
     )
     # Last: threads that serve would keep alive a worker whose application cannot be made.
     database = engine.Database(options.connection, threads=1)
-    watched = monitor.Service('simcloud', {'database': checks.database(database)})
+    watched = monitor.Service('simcloud', {'database': databases.answers(database)})
     monitor.serve(conf, [watched], workers=options.workers)
     return services
 

@@ -12,7 +12,7 @@ import urllib.request
 
 from nova_lite.cmd import door
 from nova_lite.cmd import main
-from nova_lite.cmd import wiring
+from nova_lite.cmd.wiring import control
 from tests.functional import base
 
 
@@ -62,7 +62,7 @@ class WhyTest(base.CloudTest):
         try:
             self.assertIn('is not up', self.why(server.id, code=2))
         finally:
-            self.cloud.cloud.start_daemon('scheduler', wiring.scheduler, 'control')
+            self.cloud.cloud.start_daemon('scheduler', control.scheduler, 'control')
 
     def test_only_the_owner_gets_in(self):
         path = door.path_of(self.cloud.state_dir)

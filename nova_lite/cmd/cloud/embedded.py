@@ -13,12 +13,14 @@ from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite.cmd import events_door
 from nova_lite.cmd import monitor
-from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import daemon_config
 from nova_lite.cmd.cloud import layout
 from nova_lite.cmd.cloud import neighbours
 from nova_lite.cmd.cloud import preflight
 from nova_lite.cmd.cloud import setup
+from nova_lite.cmd.wiring import control
+from nova_lite.cmd.wiring import frontend
+from nova_lite.cmd.wiring import hosts
 from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.wsgi import front
@@ -66,12 +68,12 @@ class EmbeddedCloud:
         setup.mappings(self.places, self.confs['control'])
         progress('cells')
         for cell in self.places.cell_names:
-            self.start_daemon(f'conductor-{cell}', wiring.cell_conductor)
+            self.start_daemon(f'conductor-{cell}', control.cell_conductor)
         for cell in self.places.cell_names:
-            self.start_daemon(f'compute-{cell}', wiring.compute)
+            self.start_daemon(f'compute-{cell}', hosts.compute)
         progress('scheduler and super-conductor')
-        self.start_daemon('scheduler', wiring.scheduler, 'control')
-        self.start_daemon('super-conductor', wiring.super_conductor, 'control')
+        self.start_daemon('scheduler', control.scheduler, 'control')
+        self.start_daemon('super-conductor', control.super_conductor, 'control')
         progress('hosts')
         setup.hosts(self.places, self.confs['control'])
         progress('compute API')
@@ -126,7 +128,7 @@ class EmbeddedCloud:
             self.confs[name] = conf_module.make_conf(files=[path])
 
     def _start_monitoring(self):
-        self._watched['api'] = wiring.watched_api(self.api_app)
+        self._watched['api'] = frontend.watched_api(self.api_app)
         running = server.InProcess(
             monitoring.Monitoring(self._watched.values()), threads=monitor.THREADS
         )
@@ -136,7 +138,7 @@ class EmbeddedCloud:
 
     def _start_front(self):
         settings = self.places.settings
-        application = wiring.api(self.confs['control'])
+        application = frontend.api(self.confs['control'])
         self.api_app = application.app
         routes = {'/compute': self.wrap_api(application), '/placement': self._neighbours.placement}
         routes |= dict.fromkeys(SIMULATED, self._neighbours.simcloud)

@@ -4,10 +4,10 @@ import os
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
-from nova_lite.cmd import wiring
 from nova_lite.cmd.demo import stage as stage_module
 from nova_lite.cmd.timeline import story as story_module
 from nova_lite.cmd.timeline import terminal
+from nova_lite.cmd.wiring import control
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 
@@ -83,7 +83,7 @@ def _killed(stage):
     stage.wait(server)
     stage.delete([server])
     if daemon == CONDUCTOR:
-        stage.cloud.start_daemon(CONDUCTOR, wiring.super_conductor, 'control')
+        stage.cloud.start_daemon(CONDUCTOR, control.super_conductor, 'control')
         stage.cloud.stop_daemon(SECOND)
 
 
@@ -93,7 +93,7 @@ def _start_second(stage):
     conf = conf_module.make_conf(files=[path])
     conf.set_override('host', _second_name(stage))
     stage.cloud.confs[SECOND] = conf
-    stage.cloud.start_daemon(SECOND, wiring.super_conductor)
+    stage.cloud.start_daemon(SECOND, control.super_conductor)
     stage.say(f'{_second_name(stage)} joins {stage.cloud.confs["control"].host}')
 
 

@@ -1,8 +1,10 @@
 """The daemons of a simulated cloud, each in a process that can die and start again."""
 
 from nova_lite import conf as conf_module
-from nova_lite.cmd import wiring
 from nova_lite.cmd.cloud import layout
+from nova_lite.cmd.wiring import control
+from nova_lite.cmd.wiring import frontend
+from nova_lite.cmd.wiring import hosts
 from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
@@ -28,13 +30,13 @@ class Cloud:
             'simcloud': self._simcloud,
             'placement': self._placement,
             **{
-                name: wiring.cell_conductor
+                name: control.cell_conductor
                 for cell in places.cell_names
                 for name in size.conductors_of(cell)
             },
-            **dict.fromkeys(self._computes(), wiring.compute),
-            'scheduler': wiring.scheduler,
-            **dict.fromkeys(size.supers, wiring.super_conductor),
+            **dict.fromkeys(self._computes(), hosts.compute),
+            'scheduler': control.scheduler,
+            **dict.fromkeys(size.supers, control.super_conductor),
             **dict.fromkeys(size.apis, self._api),
         }
 
@@ -123,4 +125,4 @@ class Cloud:
         return front.Front({'/placement': application})
 
     def _api(self, name):
-        return wiring.api(self.conf(name))
+        return frontend.api(self.conf(name))

@@ -1,0 +1,41 @@
+"""The compute API as a WSGI callable."""
+
+from nova_lite.api import app as api_app
+from nova_lite.clients import identity
+from nova_lite.cmd import monitor
+from nova_lite.cmd.wiring import control
+from nova_lite.cmd.wiring import neighbours as neighbours_module
+from nova_lite.monitoring import app as monitoring
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
+from nova_lite.rpcapi import super_conductor as super_rpc
+
+
+def api(conf):
+    """The compute API as a WSGI callable."""
+    api_db, cells, bus, desk, _closing = control.top(conf)
+    neighbours = neighbours_module.clients(conf)
+    if conf.api.auth_strategy == 'keystone':
+        neighbours.identity = identity.Identity(conf)
+    application = api_app.make_app(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        clients=neighbours,
+        super_conductor=super_rpc.SuperConductorAPI(bus),
+    )
+    return monitoring.Balanced(
+        application, 'api', {'database': databases.answers(api_db)}, closing=[desk.close]
+    )
+
+
+def watched_api(app):
+    """What the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
+    return monitor.Service(
+        'api',
+        {
+            'database': databases.answers(app.api_db),
+            'bus': checks.bus(app.super_conductor),
+            'placement': checks.placement(app.placement),
+        },
+    )

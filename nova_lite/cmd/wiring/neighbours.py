@@ -1,0 +1,18 @@
+"""Clients of the services beside ours."""
+
+import types
+
+from nova_lite.clients import image
+from nova_lite.clients import network
+from nova_lite.clients import placement
+from nova_lite.clients import volume
+
+
+def clients(conf):
+    """Clients of all neighbour services."""
+    return types.SimpleNamespace(
+        image=image.Image(conf),
+        network=network.Network(conf),
+        volume=volume.Volume(conf),
+        placement=placement.Placement(conf),
+    )
