@@ -32,7 +32,6 @@ from placement.objects import resource_class
 from placement.objects import resource_provider
 from placement.objects import trait
 from placement.objects import user
-import psycopg
 import sqlalchemy
 
 from nova_lite import runtime
@@ -257,13 +256,13 @@ def keep_connections(engine):
     engine.pool = sqlalchemy.QueuePool(connect, dialect=engine.dialect)
 
 
-class Cursor(psycopg.Cursor):
-    """A cursor with the attribute that placement reads, but uses for nothing.
+@functools.cache
+def _with_row_ids(cursors):
+    """A class of cursors with the attribute that placement reads, but uses for nothing.
 
     Psycopg 2 had it; PostgreSQL has had no such ids for many years.
     """
-
-    lastrowid = None
+    return type('Cursor', (cursors,), {'lastrowid': None})
 
 
 def give_row_ids(engine):
@@ -271,6 +270,6 @@ def give_row_ids(engine):
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connect(connection, record):
-        connection.cursor_factory = Cursor
+        connection.cursor_factory = _with_row_ids(connection.cursor_factory)
 
     engine.dispose()
