@@ -8,7 +8,9 @@ import collections
 from nova_lite import runtime
 from nova_lite.simcloud import database
 from tests.fixtures import database as database_fixture
+from tests.fixtures import mariadb
 from tests.fixtures import on_servers
+from tests.fixtures import postgresql
 from tests.fixtures import servers
 from tests.unit.simcloud import test_attachments
 from tests.unit.simcloud import test_bindings
@@ -23,16 +25,20 @@ from tests.unit.simcloud import test_security_groups
 from tests.unit.simcloud import test_tokens
 from tests.unit.simcloud import test_volumes
 
+# Where threads race with every commit, and where at night.
+RACES_HERE, RACES_AT_NIGHT = (mariadb.MariaDB,), (postgresql.PostgreSQL,)
 # {class of a server: [URL of a database that no test uses just now]}
 _idle = collections.defaultdict(list)
 
 
+def races():
+    """The cases that run over one server with every commit, and over the other at night."""
+    return (test_concurrency.ConcurrencyTestCase,)
+
+
 def here():
     """The cases that run with every commit."""
-    return (
-        test_concurrency.ConcurrencyTestCase,
-        test_malformed.MalformedTestCase,
-    )
+    return (test_malformed.MalformedTestCase,)
 
 
 def others():
@@ -80,3 +86,4 @@ def _empty(url):
 
 
 globals().update(on_servers.classes(here(), OnServer, module=__name__))
+globals().update(on_servers.classes(races(), OnServer, module=__name__, on=RACES_HERE))

@@ -62,7 +62,7 @@ class SelectionTest(testtools.TestCase):
         )
 
     def test_each_case_is_run_over_both_databases(self):
-        cases = (*test_simcloud.here(), *test_simcloud.others())
+        cases = (*test_simcloud.here(), *test_simcloud.races(), *test_simcloud.others())
         self.check(cases, test_simcloud, nightly_simcloud)
         cases = test_api_databases.cases().values()
         self.check(cases, test_api_databases, nightly_api_databases)

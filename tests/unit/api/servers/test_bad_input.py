@@ -21,7 +21,8 @@ from tests.unit.api.servers import base
 SEED = 5
 NEWEST = '2.104'
 # How many wrong requests are sent of each kind: over SQLite fewer than over the databases
-# that refuse what they cannot hold. All would be tens of thousands.
+# that refuse what they cannot hold, each of which gets every second one of MANY. All would
+# be tens of thousands.
 FEW, MANY = 1, 4
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
 KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFz0OBfcNdVk1XJkP7VVlbJvbMA1Y7pUM0pLvhG1vWn5 a@b'
@@ -192,6 +193,8 @@ class TestBadInput(base.Case):
         self.api.api_db.write(flavors.create, private)
         self.random = runtime.seeded_random(SEED)
         self.sample = examples.CHOSEN or (FEW if database.server is None else MANY)
+        halved = database.server is not None and not examples.CHOSEN
+        self.part = slice(database.server.name == 'postgresql', None, 2) if halved else slice(None)
         self.queries = [
             (name, opened, [*models.Base.metadata.tables])
             for name, opened, models in self.databases()
@@ -251,7 +254,7 @@ class TestBadInput(base.Case):
         wrong = []
         for method, template, valid, version in REQUESTS:
             every = list(bad_input.bodies(valid))
-            chosen = self.random.sample(every, min(self.sample, len(every)))
+            chosen = self.chosen(every)
             state = STATES.get(next(iter(valid)), {})
             self.names['server'] = self.api.add_server(**state)
             before = self.effects()
@@ -313,7 +316,11 @@ class TestBadInput(base.Case):
         names = each.query.at(each.until).source.get('properties', ())
         for name in names if each.method == 'GET' else ():
             found.extend(f'{"/".join(parts)}?{name}={segment}' for segment in bad_input.SEGMENTS)
-        return self.random.sample(found, min(self.sample, len(found)))
+        return self.chosen(found)
+
+    def chosen(self, every):
+        """The part of a sample that this database gets."""
+        return self.random.sample(every, min(self.sample, len(every)))[self.part]
 
 
 def _encoded(body):
