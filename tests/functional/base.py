@@ -5,6 +5,8 @@ import testtools
 from tests.fixtures import cloud as cloud_fixture
 
 VERSION = '2.90'
+# Settings of a cloud that many tests share: of cores there are enough.
+ROOMY = {'cells': 2, 'hosts': 2, 'options': {'quota': {'cores': -1, 'instances': 12}}}
 
 
 class CloudTest(testtools.TestCase):

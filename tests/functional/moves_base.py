@@ -3,6 +3,19 @@
 from tests.fixtures import moving
 from tests.functional import base
 
+# Settings of clouds that several classes share.
+ONE_HOST_EACH = {
+    'cells': 2,
+    'hosts': 1,
+    'options': {'compute': {'stray_grace': 5}, 'quota': {'ram': -1}},
+}
+ONE_HOST = {
+    'cells': 1,
+    'hosts': 1,
+    'options': {'DEFAULT': {'allow_resize_to_same_host': True}},
+}
+THREE_HOSTS_EACH = {'cells': 2, 'hosts': 3, 'options': {'compute': {'audit_interval': 600}}}
+
 
 class MovesTest(base.CloudTest):
     """stage: asks for moves and looks at what they leave."""

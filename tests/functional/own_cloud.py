@@ -5,6 +5,28 @@ import testtools
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 
+# Settings of a cloud whose hosts destroy what nobody owns in the first audit that finds it,
+# and which has as many live migrations at once as are asked for.
+NO_GRACE = {
+    'cells': 1,
+    'hosts': 3,
+    'options': {
+        'DEFAULT': {'max_concurrent_live_migrations': 0},
+        'compute': {'stray_grace': 0},
+    },
+}
+# Of one in which shelved servers stay on their hosts until they are asked to leave, and nobody
+# waits for the answer of a request whose saga meets a fault.
+FOUR_HOSTS = {
+    'cells': 1,
+    'hosts': 4,
+    'options': {
+        'DEFAULT': {'shelved_offload_time': -1},
+        'compute': {'stray_grace': 0},
+        'api': {'device_timeout': 0},
+    },
+}
+
 
 class OwnCloudTest(testtools.TestCase):
     """At its end nothing is found in the cloud, whose servers may stay.

@@ -1,4 +1,7 @@
-"""nova-lite bench of moves: what it measures, what it leaves, what it refuses."""
+"""nova-lite bench of moves: what it measures, what it leaves, what it refuses.
+
+Of one kind of move; the others are measured in `tests/nightly`.
+"""
 
 import contextlib
 import io
@@ -6,6 +9,7 @@ import json
 
 from nova_lite.cmd import main
 from tests.functional import base
+from tests.functional import moves_base
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -19,15 +23,6 @@ class BenchTestCase(base.CloudTest):
             found = main.main(['bench', *args, '--state-dir', self.cloud.state_dir])
         self.assertEqual(code, found, out.getvalue() + err.getvalue())
         return err.getvalue() if code else out.getvalue()
-
-
-class BenchMovesTest(BenchTestCase):
-    # A host that was evacuated says with its heartbeat that it is clear.
-    settings = {
-        'cells': 2,
-        'hosts': 2,
-        'options': {'DEFAULT': {'report_interval': 1}, 'quota': {'instances': 50, 'cores': 50}},
-    }
 
     def phases(self, scenario, *args):
         """{phase: figures} of two moves; no server is left."""
@@ -44,29 +39,23 @@ class BenchMovesTest(BenchTestCase):
         self.footprints = found['super_conductor']
         return {phase['scenario']: phase['operations'] for phase in found['phases']}
 
+    def check_move_that_waits(self, scenario):
+        """Of two such moves one is confirmed and one reverted."""
+        self.assertEqual(
+            {
+                f'{scenario}: to VERIFY_RESIZE': 2,
+                f'{scenario}: confirm': 1,
+                f'{scenario}: revert': 1,
+            },
+            self.phases(scenario),
+        )
+
+
+class BenchMovesTest(BenchTestCase):
+    settings = base.ROOMY
+
     def test_moves_that_wait_for_their_user(self):
-        for scenario in ('resize', 'migrate', 'cross-cell'):
-            self.assertEqual(
-                {
-                    f'{scenario}: to VERIFY_RESIZE': 2,
-                    f'{scenario}: confirm': 1,
-                    f'{scenario}: revert': 1,
-                },
-                self.phases(scenario),
-            )
-
-    def test_moves_that_do_not(self):
-        for scenario in ('live-migrate', 'evacuate'):
-            self.assertEqual({f'{scenario}: to ACTIVE': 2}, self.phases(scenario))
-        for service in self.cloud.admin.compute.services(binary='nova-compute'):
-            self.assertFalse(service.is_forced_down)
-
-    def test_many_that_wait(self):
-        found = self.phases('cross-cell', '--waiting', '5')
-        self.assertEqual(5, found['cross-cell: 5 at once'])
-        before, _peak, rest = self.footprints
-        self.assertEqual((0, 0), (before['running'], before['waiting']))
-        self.assertEqual((0, 5), (rest['running'], rest['waiting']))
+        self.check_move_that_waits('resize')
 
     def test_plain_lines(self):
         text = self.bench('migrate', '--count', '1', '--concurrency', '1')
@@ -87,15 +76,9 @@ class BenchMovesTest(BenchTestCase):
         ):
             self.assertIn(said, self.bench(*args, code=2))
 
-    def test_needs_an_idle_host(self):
-        for number in range(4):
-            host = f'cell{number // 2 + 1}-host{number % 2 + 1}'
-            self.cloud.boot(f'busy-{number}', availability_zone=f'nova:{host}')
-        self.assertIn('one without servers is needed', self.bench('evacuate', code=2))
-
 
 class BenchOfOneCellTest(BenchTestCase):
-    settings = {'cells': 1, 'hosts': 1}
+    settings = moves_base.ONE_HOST
 
     def test_needs_hosts_to_go_to(self):
         for scenario, said in (
@@ -103,16 +86,3 @@ class BenchOfOneCellTest(BenchTestCase):
             ('live-migrate', 'at least two hosts in a cell'),
         ):
             self.assertIn(said, self.bench(scenario, code=2))
-
-
-class BenchFiguresTest(BenchTestCase):
-    plain = True  # nothing takes processor time or memory in the simulation
-    settings = {'cells': 1, 'hosts': 2}
-
-    def test_processor_time_and_memory(self):
-        found = json.loads(self.bench('migrate', '--count', '1', '--waiting', '1', '--json'))
-        for phase in found['phases']:
-            self.assertLess(0, phase['cpu_s_per_operation'])
-        for look in found['super_conductor']:
-            self.assertLess(0, look['memory_mib'])
-            self.assertLess(0, look['threads'])

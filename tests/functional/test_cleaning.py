@@ -21,7 +21,7 @@ HERE, THERE = 'cell1-host1', 'cell1-host2'
 
 
 class CleaningTest(base.CloudTest):
-    settings = {'cells': 1, 'hosts': 2}
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()

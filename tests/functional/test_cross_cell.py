@@ -6,13 +6,14 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
+from tests.functional import moves_base
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
 class CrossCellTest(testtools.TestCase):
-    settings = {'cells': 2, 'hosts': 1, 'options': {'compute': {'stray_grace': 5}}}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()
@@ -140,7 +141,7 @@ class CrossCellTest(testtools.TestCase):
 
 
 class FailingSpawnTest(testtools.TestCase):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()
@@ -172,7 +173,7 @@ class FailingSpawnTest(testtools.TestCase):
 class ListerTest(testtools.TestCase):
     """Each list of servers shows each server once during 12 moves; tox -e faults has 100."""
 
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
     SERVERS, ROUNDS = (10, 10) if saga_faults.ALL else (6, 2)
 
     def setUp(self):
@@ -223,7 +224,7 @@ class ListerTest(testtools.TestCase):
 class AutomaticConfirmTest(testtools.TestCase):
     settings = {
         'cells': 2,
-        'hosts': 1,
+        'hosts': 2,
         'options': {
             'DEFAULT': {'resize_confirm_window': 1},
             'conductor': {'sweep_interval_s': 0.2},

@@ -23,7 +23,7 @@ THERE = [
 
 
 class CarriedTest(moves_base.MovesTest):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()

@@ -56,7 +56,7 @@ class Writer(fixtures.Fixture):
 
 
 class ChangesTest(moves_base.MovesTest):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()

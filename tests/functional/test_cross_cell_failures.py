@@ -52,7 +52,7 @@ def failing(*rules):
 
 
 class FailuresTest(moves_base.MovesTest):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()

@@ -63,7 +63,7 @@ class PlacesBase(moves_base.MovesTest):
 
 
 class PlacesTest(PlacesBase):
-    settings = {'cells': 2, 'hosts': 3, 'options': {'compute': {'audit_interval': 600}}}
+    settings = moves_base.THREE_HOSTS_EACH
 
     def only(self, stack, *hosts):
         """Let servers go to these hosts of the second cell, and to none of the first."""
@@ -223,7 +223,7 @@ class PlacesTest(PlacesBase):
 
 
 class GroupsTest(PlacesBase):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def group(self, policy):
         body = {'name': policy, 'policy': policy}
@@ -257,7 +257,7 @@ class GroupsTest(PlacesBase):
 class FullTest(PlacesBase):
     """Hosts with room for one such server each."""
 
-    settings = {'cells': 2, 'hosts': 1, 'options': {'quota': {'ram': -1}}}
+    settings = moves_base.ONE_HOST_EACH
 
     def test_room_is_kept_for_the_revert(self):
         most = self.stage.flavor('most', ram=int(self.stage.host_memory() * 0.8))

@@ -26,7 +26,7 @@ EVENTS = ('network-changed', 'network-vif-plugged')
 
 
 class PointsTest(moves_base.MovesTest):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def setUp(self):
         super().setUp()

@@ -8,13 +8,14 @@ from nova_lite.conductor import unshelve
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
 class DeadHostTest(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 3, 'options': {'compute': {'stray_grace': 0}}}
+    settings = own_cloud.NO_GRACE
 
     def setUp(self):
         super().setUp()

@@ -11,6 +11,7 @@ from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.sampled(3)
@@ -20,7 +21,7 @@ OPTIONS = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host
 
 
 class DevicesMovingBase(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
+    settings = own_cloud.NO_GRACE
 
     def setUp(self):
         super().setUp()

@@ -14,6 +14,7 @@ from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -23,7 +24,7 @@ SEVERAL = 3
 
 
 class LostHostTest(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 2, 'options': {'compute': {'stray_grace': 0}}}
+    settings = own_cloud.NO_GRACE
 
     def setUp(self):
         super().setUp()

@@ -5,6 +5,7 @@ They hold their part of that host all the while, and nothing of it after its ret
 
 from nova_lite import context
 from tests.fixtures import live_moving
+from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -14,7 +15,7 @@ WAYS_TO_END = (('confirmResize', 204), ('revertResize', 202))
 
 
 class EvacuatedTestCase(own_cloud.OwnCloudTest):
-    settings = {'cells': 1, 'hosts': 4}
+    settings = own_cloud.FOUR_HOSTS
 
     def boot_evacuated(self, **options):
         """A server that was evacuated from `lost`."""
@@ -187,7 +188,7 @@ class EvacuatedMovesTest(EvacuatedTestCase):
 
 
 class EvacuatedCrossingTest(EvacuatedTestCase):
-    settings = {'cells': 2, 'hosts': 2}
+    settings = base.ROOMY
 
     def test_it_stays_in_its_cell_until_the_host_returns(self):
         self.boot_evacuated(availability_zone='nova:cell1-host1')

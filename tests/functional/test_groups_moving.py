@@ -23,7 +23,7 @@ OTHER = 'cell2-host1'
 
 
 class GroupsMovingTest(moves_base.MovesTest):
-    settings = {'cells': 2, 'hosts': 3}
+    settings = moves_base.THREE_HOSTS_EACH
 
     def setUp(self):
         super().setUp()

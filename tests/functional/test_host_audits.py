@@ -3,6 +3,7 @@
 from nova_lite.saga import journal
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -14,11 +15,7 @@ QUICK = 'extends: instant\n'
 class HostAuditTest(moves_base.MovesTest):
     """Guests without an owner go in the first audit that finds them; it runs when it is told."""
 
-    settings = {
-        'cells': 1,
-        'hosts': 3,
-        'options': {'compute': {'stray_grace': 0, 'audit_interval': 3600}},
-    }
+    settings = own_cloud.NO_GRACE
 
     def setUp(self):
         super().setUp()

@@ -18,7 +18,7 @@ SWEEPING = {'conductor': {'build_lease_s': 1, 'sweep_interval_s': 0.2}}
 
 
 class InterruptionTest(testtools.TestCase):
-    settings = {'cells': 2, 'hosts': 2}
+    settings = {'cells': 2, 'hosts': 2, 'options': SWEEPING}
 
     def setUp(self):
         super().setUp()
@@ -115,8 +115,6 @@ class ComputeTest(InterruptionTest):
 
 
 class SuperConductorTest(InterruptionTest):
-    settings = {'cells': 2, 'hosts': 2, 'options': SWEEPING}
-
     def start_another(self, host):
         """Run one more super-conductor, by another name."""
         control = self.cloud.cloud.places.path('etc', 'control.conf')

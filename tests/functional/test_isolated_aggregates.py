@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 class IsolationTestCase(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 2, 'options': OPTIONS}
+    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
@@ -176,8 +176,6 @@ class BootTest(IsolationTestCase):
 
 class MoveTest(IsolationTestCase):
     """An ordinary server finds only the one host that is neither its own nor isolated."""
-
-    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()

@@ -10,6 +10,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.sampled(3)
@@ -26,7 +27,7 @@ PHASES = {
 
 
 class KillTest(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 3, 'options': {'compute': {'stray_grace': 0}}}
+    settings = own_cloud.NO_GRACE
 
     def setUp(self):
         super().setUp()

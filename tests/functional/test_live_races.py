@@ -14,14 +14,7 @@ AT_ONCE = 4
 
 
 class LiveRaceTest(own_cloud.OwnCloudTest):
-    settings = {
-        'cells': 1,
-        'hosts': 3,
-        'options': {
-            'DEFAULT': {'max_concurrent_live_migrations': 0},
-            'compute': {'stray_grace': 0},
-        },
-    }
+    settings = own_cloud.NO_GRACE
 
     def together(self, *calls):
         """Make the calls at the same time; what each gave."""

@@ -2,6 +2,7 @@
 
 from nova_lite.conductor import rebuild
 from tests.fixtures import saga_faults
+from tests.functional import moves_base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -21,7 +22,7 @@ def failing(*rules):
 
 
 class RebuildTestCase(own_cloud.OwnCloudTest):
-    settings = {'cells': 1, 'hosts': 2}
+    settings = {'cells': 1, 'hosts': 3}
 
     def rebuild(self, server, image_id, *, status='ACTIVE', version='2.96', by='', **content):
         """Rebuild and wait; (answer's server, the server as it is then)."""
@@ -209,7 +210,7 @@ class FromVolumeTest(RebuildTestCase):
 
 
 class CrossCellTest(RebuildTestCase):
-    settings = {'cells': 2, 'hosts': 1}
+    settings = moves_base.ONE_HOST_EACH
 
     def test_a_server_that_a_move_has_broken(self):
         """It is in error at its source, and mended there."""

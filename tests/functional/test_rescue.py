@@ -10,7 +10,7 @@ load_tests = loading.load_tests
 
 
 class RescueTest(testtools.TestCase):
-    settings = {'cells': 1, 'hosts': 2}
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()

@@ -7,6 +7,8 @@ from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
+NO_QUOTA = {'quota': {'cores': -1, 'ram': -1}}
+
 EVENTS = [
     ('conductor_migrate_server', 'Success'),
     ('cold_migrate', 'Success'),
@@ -17,7 +19,7 @@ EVENTS = [
 
 
 class ResizeTest(moves_base.MovesTest):
-    settings = {'cells': 1, 'hosts': 3, 'options': {'quota': {'cores': -1}}}
+    settings = {'cells': 1, 'hosts': 3, 'options': NO_QUOTA}
 
     def resized(self, server, flavor='m1.small'):
         self.stage.resize(server, flavor)
@@ -246,11 +248,7 @@ class ChecksTest(moves_base.MovesTest):
 
 
 class SameHostTest(moves_base.MovesTest):
-    settings = {
-        'cells': 1,
-        'hosts': 1,
-        'options': {'DEFAULT': {'allow_resize_to_same_host': True}},
-    }
+    settings = moves_base.ONE_HOST
 
     def test_resize_stays(self):
         for end, status, flavor in (
@@ -274,7 +272,7 @@ class SameHostTest(moves_base.MovesTest):
 
 class AutomaticConfirmTest(moves_base.MovesTest):
     settings = {
-        'cells': 1,
+        'cells': 2,
         'hosts': 2,
         'options': {
             'DEFAULT': {'resize_confirm_window': 1},
@@ -293,7 +291,7 @@ class AutomaticConfirmTest(moves_base.MovesTest):
 
 
 class RaceTest(moves_base.MovesTest):
-    settings = {'cells': 1, 'hosts': 3, 'options': {'quota': {'ram': -1}}}
+    settings = {'cells': 1, 'hosts': 3, 'options': NO_QUOTA}
 
     def test_two_moves_of_one_server(self):
         server = self.boot()

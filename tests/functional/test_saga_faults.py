@@ -14,6 +14,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 from tools import sample
 
@@ -56,11 +57,7 @@ class FaultsCase(testtools.TestCase):
     nobody waits for the answer of a request whose saga meets a fault.
     """
 
-    settings = {
-        'cells': 1,
-        'hosts': 4,
-        'options': {'DEFAULT': {'shelved_offload_time': -1}, 'api': {'device_timeout': 0}},
-    }
+    settings = own_cloud.FOUR_HOSTS
 
     def setUp(self):
         super().setUp()

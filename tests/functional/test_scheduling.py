@@ -28,15 +28,16 @@ failures: [{verb: cache_image, first: 1, match: {host: 'cell1-host1'}}]
 """
 REFUSED = ('compute__do_build_and_run_instance', 'Error')
 BUILT = ('compute__do_build_and_run_instance', 'Success')
+# Otherwise what is free on other hosts counts for more than a soft policy.
+SETTINGS = {
+    'cells': 2,
+    'hosts': 2,
+    'options': {'filter_scheduler': {'soft_affinity_weight_multiplier': 10}},
+}
 
 
 class GroupTest(base.CloudTest):
-    # Otherwise what is free on other hosts counts for more than a soft policy.
-    settings = {
-        'cells': 2,
-        'hosts': 2,
-        'options': {'filter_scheduler': {'soft_affinity_weight_multiplier': 10}},
-    }
+    settings = SETTINGS
 
     def group(self, policy, **rules):
         """The id of a new server group."""
@@ -107,7 +108,7 @@ class GroupTest(base.CloudTest):
 
 
 class ZoneTest(base.CloudTest):
-    settings = {'cells': 2, 'hosts': 2}
+    settings = SETTINGS
 
     def test_zone_and_host(self):
         compute = self.cloud.admin.compute

@@ -10,7 +10,7 @@ PROMPT = 'extends: instant\n'
 
 
 class ServerTest(base.CloudTest):
-    settings = {'cells': 2, 'hosts': 2, 'options': {'quota': {'instances': 12}}}
+    settings = base.ROOMY
 
     def body(self, **values):
         """The body that creates a server, with `values` over the usual ones."""

@@ -13,6 +13,7 @@ from nova_lite.db.cell import instances
 from nova_lite.saga import run
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -180,7 +181,7 @@ class ShelveTest(ShelveTestCase):
 class KeptTest(ShelveTestCase):
     """Shelved servers stay on their hosts."""
 
-    settings = {'cells': 1, 'hosts': 3, 'options': {'DEFAULT': {'shelved_offload_time': -1}}}
+    settings = own_cloud.FOUR_HOSTS
 
     def test_unshelved_where_it_is(self):
         server = self.cloud.boot()

@@ -15,7 +15,7 @@ SUCCESS = 'Success'
 
 
 class AttachmentsTest(base.CloudTest):
-    settings = {'cells': 1, 'hosts': 2}
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()
@@ -271,7 +271,7 @@ class AttachmentsTest(base.CloudTest):
 class SharedTest(base.CloudTest):
     """Who is about to detach a volume marks it, whichever of its attachments is meant."""
 
-    settings = {'cells': 1, 'hosts': 2}
+    settings = {'cells': 1, 'hosts': 3}
 
     def setUp(self):
         super().setUp()

@@ -31,7 +31,7 @@ LIMIT_S = 1800
 # Real seconds without progress after which it is ended; other tests run beside it.
 WATCHDOG_S = 120
 # Started clouds that are kept: 90 MB of memory each.
-MOST_CLOUDS = 8
+MOST_CLOUDS = 12
 RESULT = 'result.json'
 
 
