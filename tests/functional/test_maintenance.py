@@ -10,16 +10,15 @@ import json
 import os
 import pty
 import signal
-import subprocess
-import sys
 
 from nova_lite.cmd import main
+from tests.fixtures import forking
 from tests.fixtures import live_moving
 from tests.functional import base
 from tests.sim.cases import loading
 
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
-COMMAND = (sys.executable, '-m', 'nova_lite.cmd.main')
+COMMAND = 'nova_lite.cmd.main'
 QUICK = ('--yes', '--poll', '0.05', '--json')
 NO_CHECK = 'extends: instant\nfailures: [{verb: check_live_migration}]\n'
 
@@ -185,8 +184,8 @@ class ProcessTest(HostTestCase):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         os.write(ours, answer.encode() + b'\n')
-        running = subprocess.Popen(
-            [*COMMAND, *argv], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
+        running = forking.command(
+            [COMMAND, *argv], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
         )
         os.close(theirs)
         shown = b''
@@ -198,16 +197,21 @@ class ProcessTest(HostTestCase):
 
     def process(self, *argv, code):
         """What `nova-lite ARGV` prints when it runs by itself, told of the cloud by OS_*."""
-        done = subprocess.run(
-            [*COMMAND, *argv],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        self.assertEqual(code, done.returncode, f'{done.stdout}{done.stderr}')
-        return done.stdout + done.stderr
+        found, out, errors = forking.run([COMMAND, *argv], timeout_s=120, env=self.environment)
+        self.assertEqual(code, found, f'{out}{errors}')
+        return out + errors
+
+    def begun(self, *argv):
+        """(process, file of what it prints) of `nova-lite ARGV`."""
+        ours, theirs = os.pipe()
+        output = os.fdopen(ours)
+        self.addCleanup(output.close)
+        with os.fdopen(theirs, 'w') as written:
+            running = forking.command(
+                [COMMAND, *argv], env=self.environment, stdout=written, stderr=2
+            )
+        self.addCleanup(running.kill)
+        return running, output
 
     def test_exit_codes(self):
         server = self.cloud.boot('web', host=HOST)
@@ -220,24 +224,17 @@ class ProcessTest(HostTestCase):
         servers = [self.cloud.boot(name, host=HOST) for name in ('one', 'two')]
         self.addCleanup(self.stage.behave, 'extends: instant\n')
         self.stage.behave(live_moving.ENDLESS)
-        running = subprocess.Popen(
-            [*COMMAND, 'drain-host', HOST, '--yes', '--max', '1', '--poll', '0.1'],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(running.stdout.close)
-        begun = next(line for line in running.stdout if line.endswith(': live\n'))
+        running, output = self.begun('drain-host', HOST, '--yes', '--max', '1', '--poll', '0.1')
+        begun = next(line for line in output if line.endswith(': live\n'))
         name = begun.partition(':')[0]
         running.send_signal(signal.SIGINT)
-        told = next(line for line in running.stdout if line.startswith('Interrupted'))
+        told = next(line for line in output if line.startswith('Interrupted'))
         self.assertIn(f'Under way: {name}.', told)
         (moving,) = (server for server in servers if server.name == name)
         migration = self.stage.watched(moving, 'running')
         running.send_signal(signal.SIGINT)
-        rest = running.communicate(timeout=60)[0]
-        self.assertEqual(1, running.returncode, rest)
+        self.assertEqual(1, running.wait(60))
+        rest = output.read()
         self.assertIn(f'{name}: left: still under way: migrating', rest)
         self.assertIn('left: not begun: interrupted', rest)
         self.stage.force_complete(moving, migration)

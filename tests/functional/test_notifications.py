@@ -1,11 +1,11 @@
 """What each kind of operation tells, and in which order: the tables here are the contract."""
 
 import json
-import subprocess
-import sys
+import os
 
 from tests.fixtures import attaching
 from tests.fixtures import crossing
+from tests.fixtures import forking
 from tests.fixtures import heard
 from tests.fixtures import live_moving
 from tests.functional import base
@@ -63,7 +63,7 @@ UNSHELVED = [*DECIDED, *both('unshelve')]
 
 
 class NotificationsTestCase(base.CloudTest):
-    settings = {'cells': 2, 'hosts': 2, 'options': {'quota': {'cores': -1}}}
+    settings = base.ROOMY
 
     def setUp(self):
         super().setUp()
@@ -281,8 +281,6 @@ class MovesTest(NotificationsTestCase):
 
 
 class RecordsTest(NotificationsTestCase):
-    settings = {'cells': 1, 'hosts': 1}
-
     def told(self, prefix):
         return [
             each['event_type']
@@ -347,26 +345,31 @@ class EventsCommandTest(base.CloudTest):
     plain = True
     settings = {'cells': 1, 'hosts': 1}
 
+    def pipe(self):
+        """(file to read from, file to write to)."""
+        files = [os.fdopen(end, mode) for end, mode in zip(os.pipe(), 'rw', strict=True)]
+        for file in files:
+            self.addCleanup(file.close)
+        return files
+
     def follow(self, *words):
-        """The command, once it listens."""
-        command = subprocess.Popen(
-            [sys.executable, '-m', 'nova_lite.cmd.main', 'events', *words]
-            + ['--state-dir', self.cloud.state_dir],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(command.communicate)
+        """(the command, its output, its errors), once it listens."""
+        (output, out), (errors, err) = self.pipe(), self.pipe()
+        with out, err:
+            command = forking.command(
+                ['nova_lite.cmd.main', 'events', *words, '--state-dir', self.cloud.state_dir],
+                stdout=out,
+                stderr=err,
+            )
         self.addCleanup(command.kill)
-        self.assertIn('Following', command.stderr.readline())
-        return command
+        self.assertIn('Following', errors.readline())
+        return command, output, errors
 
     def test_from_another_process(self):
-        command = self.follow('--json', '--count', '4')
+        command, output, _errors = self.follow('--json', '--count', '4')
         server = self.cloud.boot()
-        output, _errors = command.communicate(timeout=60)
-        messages = [json.loads(line) for line in output.splitlines()]
-        self.assertEqual(0, command.returncode)
+        self.assertEqual(0, command.wait(60))
+        messages = [json.loads(line) for line in output]
         self.assertEqual(4, len(messages))
         self.assertEqual(sorted(CREATED), sorted(message['event_type'] for message in messages))
         self.assertEqual(
@@ -378,19 +381,19 @@ class EventsCommandTest(base.CloudTest):
         )
 
     def test_nobody_reads_them_any_more(self):
-        command = self.follow()
-        command.stdout.close()
+        command, output, errors = self.follow()
+        output.close()
         self.cloud.boot()
         self.assertEqual(141, command.wait(60))
-        self.assertNotIn('Traceback', command.stderr.read())
+        self.assertNotIn('Traceback', errors.read())
 
     def test_of_one_server(self):
         first = self.cloud.boot()
-        command = self.follow('--server', first.id, '--count', '2')
+        command, output, _errors = self.follow('--server', first.id, '--count', '2')
         self.cloud.boot('other')
         self.cloud.admin.compute.reboot_server(first, 'HARD')
-        output, _errors = command.communicate(timeout=60)
+        self.assertEqual(0, command.wait(60))
         self.assertEqual(
             ['instance.reboot.start', 'instance.reboot.end'],
-            [line.split()[3] for line in output.splitlines()],
+            [line.split()[3] for line in output],
         )

@@ -1,7 +1,8 @@
 """`nova-lite up` and `nova-lite verify` as a newcomer runs them: clouds as processes.
 
-What is refused before anything starts is refused in this process: an interpreter takes two
-seconds of CPU.
+An interpreter takes two seconds of CPU. One test has interpreters; processes of the others
+are forks of one that has imported the package, and what is refused before anything starts
+is refused in this process.
 
 How long they may take on two quiet cores (15 s to be ready, 5 s to stop) is for a
 benchmark to say; the bounds here only end a test that hangs.
@@ -9,6 +10,7 @@ benchmark to say; the bounds here only end a test that hangs.
 
 import contextlib
 import io
+import logging
 import os
 import re
 import signal
@@ -23,19 +25,34 @@ import testtools
 from nova_lite.cmd import main
 from nova_lite.cmd.cloud import clouds
 from nova_lite.virt.sim import census
+from tests.fixtures import forking
 from tests.fixtures import ports
 from tests.fixtures import processes
 
-COMMAND = [sys.executable, '-m', 'nova_lite.cmd.main']
+COMMAND = 'nova_lite.cmd.main'
 READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
 
 
+@contextlib.contextmanager
+def logging_to_its_own_file():
+    """Stop what a subcommand begins to log to: its file lies in a directory that goes."""
+    root = logging.getLogger()
+    before = list(root.handlers)
+    try:
+        yield
+    finally:
+        for handler in set(root.handlers) - set(before):
+            handler.close()
+        root.handlers[:] = before
+
+
 def run(*args):
     """(exit code, standard output, standard error) of a subcommand that ends by itself."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    redirected = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+    with redirected[0], redirected[1], logging_to_its_own_file():
         try:
             code = main.main(args)
         except SystemExit as ended:
@@ -44,12 +61,21 @@ def run(*args):
     return code, out.getvalue(), err.getvalue()
 
 
-def run_as_process(*args):
-    """As `run`, in a process of its own."""
+def run_by_interpreter(*args):
+    """As `run`, in a new interpreter."""
     done = subprocess.run(
-        [*COMMAND, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_S
+        [sys.executable, '-m', COMMAND, *args],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def by_interpreter(args, **options):
+    """A processes.Daemon that runs a module."""
+    return processes.Daemon([sys.executable, '-m', *args], **options)
 
 
 class UpTest(testtools.TestCase):
@@ -59,16 +85,13 @@ class UpTest(testtools.TestCase):
         self.port = self.useFixture(ports.Port()).number
         self.starts = 0
 
-    def up(self, *args):
+    def up(self, *args, daemon=None):
         """Start a cloud and wait for the URL that it prints; the process."""
         self.starts += 1
-        process = self.useFixture(
-            processes.Daemon(
-                [*COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port,
-                 '--profile', 'instant', *args],
-                name=f'up-{self.starts}',
-            )
-        )  # fmt: skip
+        options = ['--state-dir', self.state_dir, '--port', self.port, '--profile', 'instant']
+        make = daemon or forking.Daemon
+        command = [COMMAND, 'up', *options, *args]
+        process = self.useFixture(make(command, name=f'up-{self.starts}'))
         process.start()
         process.wait_for(lambda: READY.search(process.log_text()), READY_S, 'says it is ready')
         self.url = READY.search(process.log_text()).group(1)
@@ -111,7 +134,7 @@ class UpTest(testtools.TestCase):
             self.assertEqual(1, connection.execute(statement, values).rowcount)
 
     def test_a_cloud_is_as_before_after_ctrl_c(self):
-        process = self.up()
+        process = self.up(daemon=by_interpreter)
         self.assertEqual(f'http://127.0.0.1:{self.port}/compute/v2.1', self.url)
         servers = [self.boot(name) for name in ('one', 'two', 'three')]
         self.cloud.compute.stop_server(servers[2])
@@ -127,7 +150,7 @@ class UpTest(testtools.TestCase):
         process = self.up()
         self.assertEqual(shown, self.shown())
         self.assertEqual(guests, self.guests())
-        code, told, _progress = run_as_process('verify', '--state-dir', self.state_dir)
+        code, told, _progress = run_by_interpreter('verify', '--state-dir', self.state_dir)
         self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told))
         self.boot('four')
         self.interrupt(process)
@@ -138,8 +161,8 @@ class UpTest(testtools.TestCase):
 
     def test_ctrl_c_while_it_starts(self):
         process = self.useFixture(
-            processes.Daemon(
-                [*COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port], name='up'
+            forking.Daemon(
+                [COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port], name='up'
             )
         )
         process.start()
@@ -153,10 +176,11 @@ class UpTest(testtools.TestCase):
         server = self.boot('one')
         self.interrupt(process)
         verify = ('verify', '--state-dir', self.state_dir)
-        self.assertEqual((0, 'Nothing breaks an invariant.\n'), run(*verify)[:2])
+        code, told, progress = run(*verify)
+        self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told), progress)
 
         self.alter('placement', 'DELETE FROM allocations WHERE resource_class_id = 0')
-        code, told, _progress = run_as_process(*verify)
+        code, told, _progress = forking.run([COMMAND, *verify], timeout_s=RUN_S)
         self.assertEqual(1, code)
         self.assertIn('I4 ', told)
         self.assertIn(server.id, told)
@@ -195,8 +219,8 @@ class RefusalsTest(testtools.TestCase):
 
     def test_a_state_directory_in_use(self):
         holder = self.useFixture(
-            processes.Daemon(
-                [*COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port], name='up'
+            forking.Daemon(
+                [COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port], name='up'
             )
         )
         holder.start()
@@ -245,8 +269,8 @@ class RefusalsTest(testtools.TestCase):
 
     def test_a_broker_that_is_away_is_waited_for(self):
         process = self.useFixture(
-            processes.Daemon(
-                [*COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port,
+            forking.Daemon(
+                [COMMAND, 'up', '--state-dir', self.state_dir, '--port', self.port,
                  '--bus', f'rabbit://nova:hidden@{NOWHERE}/{{cell}}'],
                 name='up',
             )
@@ -273,7 +297,8 @@ class RefusalsTest(testtools.TestCase):
             self.assertIn(self.state_dir, message)
 
     def test_the_exit_code_of_a_process(self):
-        code, told, message = run_as_process('verify', '--state-dir', self.state_dir)
+        verify = [COMMAND, 'verify', '--state-dir', self.state_dir]
+        code, told, message = forking.run(verify, timeout_s=RUN_S)
         self.assertEqual((2, ''), (code, told))
         self.assertIn(self.state_dir, message)
         self.assertNotIn('Traceback', message)

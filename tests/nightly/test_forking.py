@@ -1,6 +1,8 @@
 """Daemons that are forked behave as those that a supervisor starts."""
 
 import os
+import subprocess
+import tempfile
 
 import testtools
 
@@ -17,6 +19,28 @@ class ForkedTests(test_supervisor.SupervisorTests):
         child.process.kill()
         self.assertEqual(-9, child.process.wait(60))
         self.assertFalse(os.path.exists(f'/proc/{child.process.pid}'))
+
+
+class CommandTests(testtools.TestCase):
+    def test_output_and_exit_code(self):
+        with tempfile.TemporaryFile('w+') as given:
+            given.write('[1]')
+            given.seek(0)
+            found = forking.run(
+                ['json.tool', '--compact'], modules=('json.tool',), timeout_s=60, stdin=given
+            )
+        self.assertEqual((0, '[1]\n', ''), found)
+        code, out, errors = forking.run(['json.tool'], modules=('json.tool',), timeout_s=60)
+        self.assertEqual((1, ''), (code, out))
+        self.assertIn('Expecting value', errors)
+
+    def test_what_takes_too_long(self):
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, theirs)
+        # It waits for its input.
+        options = {'modules': ('json.tool',), 'stdin': ours, 'timeout_s': 0.1}
+        self.assertRaises(subprocess.TimeoutExpired, forking.run, ['json.tool'], **options)
 
 
 class ParentTests(testtools.TestCase):
