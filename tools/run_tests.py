@@ -11,12 +11,12 @@ has failed. Where CI is set, a skipped test counts as failed.
 Each test runs once. A test that fails now and then shows a defect, of the product or of
 the test, so it counts as failed.
 
-Tests wait for a good part of their time, so three run at once on two cores; of those
-with servers and a process for each daemon two do. NOVA_LITE_TEST_WORKERS and
-NOVA_LITE_TEST_CLOUDS say otherwise. Environments that only compute (BESIDE) run at the
-lowest priority beside the others, one after the other, and use what these leave of the
-processors. tools/sample.py says which cases of the tables of faults run; the first line
-reads how to run the same cases again.
+Unit tests wait for a good part of their time, so three run at once on two cores; of those
+of whole clouds, which are simulated or have a process for each daemon, two do.
+NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS say otherwise. Environments that only
+compute (BESIDE) run at the lowest priority beside the others, one after the other, and use
+what these leave of the processors. tools/sample.py says which cases of the tables of faults
+run; the first line reads how to run the same cases again.
 """
 
 import argparse
