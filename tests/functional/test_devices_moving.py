@@ -14,7 +14,7 @@ from tests.fixtures import live_moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(3)
+load_tests = loading.sampled(1)
 
 
 OPTIONS = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host': True}}

@@ -12,7 +12,7 @@ from nova_lite.rpcapi import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(3)
+load_tests = loading.load_tests
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 SWEEPING = {'conductor': {'build_lease_s': 1, 'sweep_interval_s': 0.2}}
 
@@ -117,8 +117,8 @@ class ComputeTest(InterruptionTest):
 class SuperConductorTest(InterruptionTest):
     def start_another(self, host):
         """Run one more super-conductor, by another name."""
-        control = self.cloud.cloud.places.path('etc', 'control.conf')
-        conf = conf_module.make_conf(files=[control])
+        path = self.cloud.cloud.places.path('etc', 'control.conf')
+        conf = conf_module.make_conf(files=[path])
         conf.set_override('host', host)
         self.cloud.cloud.confs[host] = conf
         self.cloud.cloud.start_daemon(f'super-conductor-{host}', control.super_conductor, host)
