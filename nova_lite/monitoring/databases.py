@@ -1,4 +1,4 @@
-"""What daemons with a database need of it; checks as those of `checks`."""
+"""Health checks of daemons that have a database."""
 
 import functools
 

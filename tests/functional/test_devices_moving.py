@@ -11,7 +11,6 @@ from tests.fixtures import attaching
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
-from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.sampled(1)
@@ -21,7 +20,7 @@ OPTIONS = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host
 
 
 class DevicesMovingBase(testtools.TestCase):
-    settings = own_cloud.NO_GRACE
+    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()

@@ -51,8 +51,6 @@ class ZombiesCase(test_saga_faults.FaultsCase):
 
 
 class ZombiesTest(ZombiesCase):
-    every = 4
-
     def test_within_a_cell(self):
         self.run_all(WITHIN)
 

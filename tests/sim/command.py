@@ -67,7 +67,7 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     theme_of: seed -> the name of its theme, for --theme
     options: of kernel.run for every history
     """
-    # A shell has its background programs ignore the first; either ends a run with its totals.
+    # A shell has its background programs ignore the first. With --seeds either prints totals.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     args = parser().parse_args(argv)

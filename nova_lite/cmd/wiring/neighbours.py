@@ -1,4 +1,4 @@
-"""Clients of the services beside ours."""
+"""Clients of the image, network, volume and placement services."""
 
 import types
 

@@ -32,9 +32,10 @@ def load_tests(_loader, tests, _pattern):
 
 
 def sampled(every):
-    """Return a load_tests of a module of which a run takes one test of `every`, in turn.
+    """Return a load_tests that runs one test in `every`, with each commit others.
 
-    Of what histories of the simulation live through, too: see tools/sample.py.
+    For modules whose subject histories of the simulation cover, too; see tools/sample.py. With 1
+    it runs all, with their scenarios.
     """
     return functools.partial(_load_sampled, every)
 

@@ -67,13 +67,13 @@ class Deeds:
             return
         actions = found['instanceActions']
         message = server.get('fault', {}).get('message', '')
-        if server['status'] == 'ERROR' and not self._is_excused(message, actions):
+        if server['status'] == 'ERROR' and not self._is_excused(message, server, actions):
             yield f'unexplained ERROR: {server["id"]}: {message}'
         if not self._is_where_requested(server, actions):
             yield f'not where requested: {server["id"]}'
         for action in actions:
             told = f'{server["id"]} {action["action"]} {action["request_id"]}'
-            if action['user_id'] != CLIENT and not self._excuses.of_unasked():
+            if action['user_id'] != CLIENT and not self._excuses.of_unasked(server['id']):
                 yield Lasting(f'no user asked for it: {told}')
             code = self._ledger.refused.get(action['request_id'])
             failed = action['message'] == 'Error'
@@ -81,7 +81,7 @@ class Deeds:
                 if not failed:
                     yield f'answered {code}, but it was done: {told}'
                 continue
-            if failed and not self._may_fail(message, action):
+            if failed and not self._may_fail(message, server, action):
                 yield Lasting(f'failed without a fault: {told}: {message}')
 
     def _is_where_requested(self, server, actions):
@@ -89,20 +89,20 @@ class Deeds:
         moved = any(action['action'] in MOVES for action in actions)
         return None in (host, wanted) or host == wanted or moved
 
-    def _may_fail(self, message, action):
+    def _may_fail(self, message, server, action):
         return (
             action['action'] not in CERTAIN
             or action['request_id'] in self._ledger.rivals
             or (action['action'] == SCHEDULED and self._excuses.of_scheduling())
-            or self._is_excused(message, [action])
+            or self._is_excused(message, server, [action])
         )
 
-    def _is_excused(self, message, actions):
+    def _is_excused(self, message, server, actions):
         work = [
             (each['request_id'], _virtual(each['start_time']), _virtual(each['updated_at']))
             for each in actions
         ]
-        return self._excuses.of_error(message, work)
+        return self._excuses.of_error(message, server['id'], work)
 
 
 def _virtual(text):

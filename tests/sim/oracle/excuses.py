@@ -27,21 +27,27 @@ class Excuses:
         met = _lost_guest if call.code == INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
 
-    def of_unasked(self):
-        """Whether guests may have stopped by themselves."""
-        return any(fault.fate in ('power off', losses.FATE) for fault in self._faults.injected)
+    def of_unasked(self, server):
+        """Whether the guest of a server may have stopped by itself. server: its id"""
+        return any(
+            fault.fate == 'power off' or (fault.fate == losses.FATE and fault.where == server)
+            for fault in self._faults.injected
+        )
 
     def of_scheduling(self):
         """Whether no host may take a server though nothing went wrong."""
         return bool(self._refusals)
 
-    def of_error(self, message, work):
+    def of_error(self, message, server, work):
         """Whether a server may be in ERROR, with that fault.
 
-        work: [(request id, begin, end), ...] of its actions
+        server: its id; work: [(request id, begin, end), ...] of its actions
         """
         return message.startswith(self._refusals) or any(
-            _hurt(fault, *action) for fault in self._faults.injected for action in work
+            _hurt(fault, *action)
+            for fault in self._faults.injected
+            for action in work
+            if fault.fate != losses.FATE or fault.where == server
         )
 
 

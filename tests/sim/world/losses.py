@@ -11,8 +11,8 @@ from tests.sim.world import cloud as cloud_module
 FATE = 'guest lost'
 RESIDENTS = 'SELECT node, uuid FROM guests WHERE role = ? ORDER BY uuid'
 DELETE = 'DELETE FROM guests WHERE node = ? AND uuid = ? AND role = ?'
-# Until then a server that is made again has its guest, or is going away.
-PATIENCE_S = 120
+# A server that is rebooted hard has its guest again in this time, or is going away.
+REMADE_WITHIN_S = 120
 REST_S = 1
 
 
@@ -40,9 +40,11 @@ class Losses:
     def _lose(self):
         with self._opened() as opened, opened.write() as tx:
             found = tx.execute(RESIDENTS, [model.Role.RESIDENT]).fetchall()
-            if not found or not self._stream.happens(1, FATE):
+            # Drawn in any case: those that follow are the same then.
+            chance, happens = self._stream.random(), self._stream.happens(1, FATE)
+            if not found or not happens:
                 return None
-            node, uuid = self._stream.choice([tuple(row) for row in found])
+            node, uuid = found[int(chance * len(found))][:2]
             tx.execute(DELETE, [node, uuid, model.Role.RESIDENT])
             self._faults.note('nemesis', FATE, uuid, process=node)
         return uuid
@@ -50,13 +52,15 @@ class Losses:
     def _mend(self, uuid):
         """Reboot the server hard until its guest is there again."""
         now = kernel.current()
-        deadline = now.time() + PATIENCE_S
+        deadline = now.time() + REMADE_WITHIN_S
         while now.time() < deadline and not self._is_there(uuid):
             body = {'reboot': {'type': 'HARD'}}
             code, _found = self._caller.send('mend', 'POST', f'/servers/{uuid}/action', body)
             if code == 404:
                 return
             now.sleep(REST_S)
+        if now.time() >= deadline:
+            now.fail(f'the guest of {uuid} was not made again')
 
     def _is_there(self, uuid):
         with self._opened() as opened, opened.read() as connection:

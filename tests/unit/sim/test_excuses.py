@@ -87,6 +87,15 @@ class ExcusesTestCase(testtools.TestCase):
         found = excuses.Excuses(
             types.SimpleNamespace(injected=[fault(requests=('req-1',))]), ('No valid host',)
         )
-        self.assertTrue(found.of_error('', [('req-1', 0.0, 1.0)]))
-        self.assertFalse(found.of_error('', [('req-2', 100.0, 100.0)]))
-        self.assertTrue(found.of_error('No valid host was found.', []))
+        self.assertTrue(found.of_error('', 'server-1', [('req-1', 0.0, 1.0)]))
+        self.assertFalse(found.of_error('', 'server-1', [('req-2', 100.0, 100.0)]))
+        self.assertTrue(found.of_error('No valid host was found.', 'server-1', []))
+
+    def test_a_lost_guest_excuses_its_own_server_alone(self):
+        lost = fault('nemesis', losses.FATE, process='cell1-host1', where='server-1')
+        found = excuses.Excuses(types.SimpleNamespace(injected=[lost]))
+        work = [('req-1', 99.0, 101.0)]
+        self.assertTrue(found.of_error('', 'server-1', work))
+        self.assertFalse(found.of_error('', 'server-2', work))
+        self.assertTrue(found.of_unasked('server-1'))
+        self.assertFalse(found.of_unasked('server-2'))
