@@ -3,11 +3,9 @@
 Of one kind of move; the others are measured in `tests/nightly`.
 """
 
-import contextlib
-import io
 import json
 
-from nova_lite.cmd import main
+from tests.fixtures import commands
 from tests.functional import base
 from tests.functional import moves_base
 from tests.sim.cases import loading
@@ -18,11 +16,9 @@ load_tests = loading.load_tests
 class BenchTestCase(base.CloudTest):
     def bench(self, *args, code=0):
         """What a benchmark prints; its errors when it fails."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            found = main.main(['bench', *args, '--state-dir', self.cloud.state_dir])
-        self.assertEqual(code, found, out.getvalue() + err.getvalue())
-        return err.getvalue() if code else out.getvalue()
+        found, out, err = commands.run('bench', *args, '--state-dir', self.cloud.state_dir)
+        self.assertEqual(code, found, out + err)
+        return err if code else out
 
     def phases(self, scenario, *args):
         """{phase: figures} of two moves; no server is left."""

@@ -5,20 +5,19 @@ terminal does.
 """
 
 import contextlib
-import io
 import json
 import os
 import pty
 import signal
 
-from nova_lite.cmd import main
+from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import live_moving
 from tests.functional import base
 from tests.sim.cases import loading
 
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
-COMMAND = 'nova_lite.cmd.main'
+COMMAND = commands.MODULE
 QUICK = ('--yes', '--poll', '0.05', '--json')
 NO_CHECK = 'extends: instant\nfailures: [{verb: check_live_migration}]\n'
 
@@ -40,15 +39,9 @@ class HostTestCase(base.CloudTest):
 
     def command(self, *argv, code=0):
         """(standard output, standard error) of `nova-lite ARGV`, which must exit so."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                found = main.main([*argv, '--state-dir', self.cloud.state_dir])
-            except SystemExit as ended:
-                # What argparse refuses.
-                found = ended.code
-        self.assertEqual(code, found, f'{out.getvalue()}{err.getvalue()}')
-        return out.getvalue(), err.getvalue()
+        found, out, err = commands.run(*argv, '--state-dir', self.cloud.state_dir)
+        self.assertEqual(code, found, f'{out}{err}')
+        return out, err
 
     def outcomes(self, *argv, code=0):
         """{name: (how, outcome, host, reason)} of a run with --json."""

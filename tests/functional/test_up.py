@@ -9,68 +9,27 @@ benchmark to say; the bounds here only end a test that hangs.
 """
 
 import contextlib
-import io
-import logging
 import os
 import re
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 
 import fixtures
 import testtools
 
-from nova_lite.cmd import main
 from nova_lite.cmd.cloud import clouds
 from nova_lite.virt.sim import census
+from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports
 from tests.fixtures import processes
 
-COMMAND = 'nova_lite.cmd.main'
+COMMAND = commands.MODULE
 READY_S, STOP_S, RUN_S = 300, 120, 300
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 NOWHERE = '127.0.0.1:1'  # nobody listens there: a port of the system, long unused
-
-
-@contextlib.contextmanager
-def logging_to_its_own_file():
-    """Stop what a subcommand begins to log to: its file lies in a directory that goes."""
-    root = logging.getLogger()
-    before = list(root.handlers)
-    try:
-        yield
-    finally:
-        for handler in set(root.handlers) - set(before):
-            handler.close()
-        root.handlers[:] = before
-
-
-def run(*args):
-    """(exit code, standard output, standard error) of a subcommand that ends by itself."""
-    out, err = io.StringIO(), io.StringIO()
-    redirected = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
-    with redirected[0], redirected[1], logging_to_its_own_file():
-        try:
-            code = main.main(args)
-        except SystemExit as ended:
-            # What argparse refuses.
-            code = ended.code
-    return code, out.getvalue(), err.getvalue()
-
-
-def run_by_interpreter(*args):
-    """As `run`, in a new interpreter."""
-    done = subprocess.run(
-        [sys.executable, '-m', COMMAND, *args],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 def by_interpreter(args, **options):
@@ -150,7 +109,9 @@ class UpTest(testtools.TestCase):
         process = self.up()
         self.assertEqual(shown, self.shown())
         self.assertEqual(guests, self.guests())
-        code, told, _progress = run_by_interpreter('verify', '--state-dir', self.state_dir)
+        code, told, _progress = commands.run_by_interpreter(
+            'verify', '--state-dir', self.state_dir, timeout_s=RUN_S
+        )
         self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told))
         self.boot('four')
         self.interrupt(process)
@@ -176,7 +137,7 @@ class UpTest(testtools.TestCase):
         server = self.boot('one')
         self.interrupt(process)
         verify = ('verify', '--state-dir', self.state_dir)
-        code, told, progress = run(*verify)
+        code, told, progress = commands.run(*verify)
         self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told), progress)
 
         self.alter('placement', 'DELETE FROM allocations WHERE resource_class_id = 0')
@@ -186,7 +147,7 @@ class UpTest(testtools.TestCase):
         self.assertIn(server.id, told)
 
         self.alter('api', 'DELETE FROM instance_mappings WHERE instance_uuid = ?', server.id)
-        code, told, _progress = run(*verify, '--json')
+        code, told, _progress = commands.run(*verify, '--json')
         self.assertEqual(1, code)
         self.assertIn('"I5"', told)
         self.assertIn('no mapping', told)
@@ -203,7 +164,7 @@ class RefusalsTest(testtools.TestCase):
 
     def refused(self, *args):
         """The message of an `up` that does not come up."""
-        code, told, message = run(
+        code, told, message = commands.run(
             'up', '--state-dir', self.state_dir, '--port', str(self.port), *args
         )
         self.assertEqual((2, ''), (code, told), message)
@@ -282,7 +243,7 @@ class RefusalsTest(testtools.TestCase):
         self.assertNotIn('hidden', process.log_text())
 
     def test_a_database_server_that_is_away(self):
-        code, _told, message = run(
+        code, _told, message = commands.run(
             'up', '--state-dir', self.state_dir, '--port', str(self.port),
             '--db', f'mysql+pymysql://nova:hidden@{NOWHERE}',
         )  # fmt: skip
@@ -292,7 +253,7 @@ class RefusalsTest(testtools.TestCase):
 
     def test_commands_for_a_cloud_that_is_none(self):
         for command in (('verify',), ('bench', 'boot'), ('saga', 'list')):
-            code, _told, message = run(*command, '--state-dir', self.state_dir)
+            code, _told, message = commands.run(*command, '--state-dir', self.state_dir)
             self.assertEqual(2, code, message)
             self.assertIn(self.state_dir, message)
 

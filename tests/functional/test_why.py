@@ -1,18 +1,14 @@
 """`nova-lite why` on an embedded cloud: once in a process of its own, else in this one."""
 
-import contextlib
-import io
 import json
 import os
 import stat
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 
 from nova_lite.cmd import door
-from nova_lite.cmd import main
 from nova_lite.cmd.wiring import control
+from tests.fixtures import commands
 from tests.functional import base
 
 
@@ -21,23 +17,16 @@ class WhyTest(base.CloudTest):
 
     def why(self, *args, code=0):
         """The command's output, of its errors if it fails, with this exit code."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            found = main.main(['why', *args, '--state-dir', self.cloud.state_dir])
-        self.assertEqual(code, found, err.getvalue())
-        return err.getvalue() if code else out.getvalue()
+        found, out, err = commands.run('why', *args, '--state-dir', self.cloud.state_dir)
+        self.assertEqual(code, found, err)
+        return err if code else out
 
     def process(self, *args):
         """The output of the command as a process, which must succeed."""
-        command = [sys.executable, '-m', 'nova_lite.cmd.main', 'why', *args]
-        done = subprocess.run(
-            [*command, '--state-dir', self.cloud.state_dir],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        self.assertEqual(0, done.returncode, done.stderr)
-        return done.stdout
+        state = ('--state-dir', self.cloud.state_dir)
+        code, out, err = commands.run_by_interpreter('why', *args, *state, timeout_s=60)
+        self.assertEqual(0, code, err)
+        return out
 
     def test_what_became_of_each_host(self):
         flavor = self.cloud.admin.compute.create_flavor(name='giant', vcpus=1, ram=64, disk=100000)
