@@ -30,7 +30,7 @@ class Excuses:
     def of_unasked(self, server):
         """Whether the guest of a server may have stopped by itself. server: its id"""
         return any(
-            fault.fate == 'power off' or (fault.fate == losses.FATE and fault.where == server)
+            fault.fate in ('power off', losses.FATE) and not _is_of_another(fault, server)
             for fault in self._faults.injected
         )
 
@@ -47,8 +47,13 @@ class Excuses:
             _hurt(fault, *action)
             for fault in self._faults.injected
             for action in work
-            if fault.fate != losses.FATE or fault.where == server
+            if not _is_of_another(fault, server)
         )
+
+
+def _is_of_another(fault, server):
+    """Whether the guest of another server was lost."""
+    return fault.fate == losses.FATE and fault.where != server
 
 
 def _lost_guest(fault, call):

@@ -1,10 +1,10 @@
 """Plans of histories in which one process is struck where it hurts most.
 
-Each is for one constellation of which chance alone makes too few; a theme draws it besides
-its other histories.
+Each is for one constellation of which chance alone makes too few.
 """
 
 from tests.sim.workload import plan
+from tests.sim.workload import profiles
 
 POWER = ('stop', 'start')
 REBOOTS = ('reboot_soft', 'pause', 'unpause')
@@ -40,7 +40,7 @@ def alternates(rng, **given):
 
     Super-conductors die when they have claimed, as a rule another host.
     """
-    delays = _DELAYED.format(seed=rng.randrange(1000), low=0, high=2)
+    delays = profiles.slow(rng.randrange(1000), 2)
     return plan.Plan(
         clients=2,
         servers=3,
@@ -56,7 +56,7 @@ def alternates(rng, **given):
         passed=(1, 3),
         ambush=True,
         single=True,
-        refusals=('Exceeded maximum number of retries', 'No valid host'),
+        refusals=profiles.NO_HOST,
         profile=delays,
         later_profile=delays + _UNREACHED,
         **given,
@@ -80,8 +80,8 @@ def successors(rng, **given):
         passed=(1, 3),
         ambush=True,
         single=True,
-        refusals=('Exceeded maximum number of retries', 'Build of instance', 'No valid host'),
-        profile=_refusing(rng, 'spawn'),
+        refusals=profiles.REFUSED,
+        profile=profiles.refusing(rng.randrange(1000), 2, 0.5, (('spawn', 'before'),)),
         **given,
     )
 
@@ -102,7 +102,7 @@ def begins(rng, **given):
         effects=('db: committed: api',),
         passed=(1,),
         ambush=True,
-        profile=_DELAYED.format(seed=rng.randrange(1000), low=6, high=9),
+        profile=profiles.slow(rng.randrange(1000), 9, low=6),
         **given,
     )
 
@@ -133,17 +133,4 @@ def returns(rng, **given):
     )
 
 
-_DELAYED = """
-extends: default
-seed: {seed}
-hosts:
-  - match: '*'
-    delays: {{'*': {{uniform: {{low: {low}, high: {high}}}}}}}
-"""
 _UNREACHED = "  - {match: '*-host[12]', volume_types: [none]}\n"
-
-
-def _refusing(rng, verb):
-    """A profile in which half of the guests are refused for no lasting reason."""
-    failure = '{verb: %s, probability: 0.5, when: before, reschedule: true}' % verb
-    return _DELAYED.format(seed=rng.randrange(1000), low=0, high=2) + f'failures:\n  - {failure}\n'

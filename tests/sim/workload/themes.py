@@ -9,6 +9,7 @@ from tests.sim.kernel import streams
 from tests.sim.workload import ambushes
 from tests.sim.workload import client
 from tests.sim.workload import plan
+from tests.sim.workload import profiles
 from tests.sim.world import places
 
 # Options of the daemons under which races are more frequent.
@@ -31,25 +32,6 @@ RATES = (0.0005, 0.002, 0.01)
 UNKNOWN = ('lost after', 'killed after')
 # Databases and neighbours that answer late.
 SLUGGISH = {'begin': {'slow': 0.03}, 'http': {'late': 0.03}}
-SLOW = """
-extends: default
-seed: {seed}
-hosts:
-  - match: '*'
-    delays: {{'*': {{uniform: {{low: 0, high: {high}}}}}{more}}}
-"""
-REFUSING = """
-extends: default
-seed: {seed}
-hosts:
-  - match: '*'
-    delays: {{'*': {{uniform: {{low: 0, high: {high}}}}}}}
-failures:
-  - {{verb: spawn, probability: {share}, when: during, reschedule: true}}
-  - {{verb: finish_migration, probability: {share}, when: before, reschedule: true}}
-"""
-# How the faults begin of servers that hosts have refused.
-REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
 SHELVES = ('shelve', 'unshelve', 'offload', 'stop', 'start')
 PAUSES = ('pause', 'unpause')
 MOVES = ('migrate', 'resize', 'live_migrate', 'confirm', 'revert', 'abort')
@@ -108,7 +90,7 @@ def _slow(rng):
         pause_s=2.0,
         operations=frozenset((*SHELVES, *rng.choice(((), MOVES, ('rescue', 'unrescue'))))),
         options=HASTY,
-        later_profile=SLOW.format(seed=rng.randrange(1000), high=high, more=', destroy: 0.1'),
+        later_profile=profiles.slow(rng.randrange(1000), high, more=', destroy: 0.1'),
     )
 
 
@@ -127,11 +109,15 @@ def _groups(rng):
         creates=creates,
         deletes=deletes,
         groups=1.0,
-        refusals=REFUSED,
-        profile=rng.choice((SLOW, REFUSING)).format(
-            seed=rng.randrange(1000), high=high, more='', share=0.4
-        ),
+        refusals=profiles.REFUSED,
+        profile=_slow_or_refusing(rng, high, share=0.4),
     )
+
+
+def _slow_or_refusing(rng, high, share):
+    refuses = rng.choice((False, True))
+    seed = rng.randrange(1000)
+    return profiles.refusing(seed, high, share) if refuses else profiles.slow(seed, high)
 
 
 def _power(rng):
@@ -149,7 +135,7 @@ def _power(rng):
         operations=frozenset(('stop', 'start', *rng.choice(((), ('reboot_soft',), PAUSES)))),
         rates=rng.choice(({}, {'call': {'slow': 0.2}}, {'call': {'slow': 0.4}})),
         options=places.merged(HASTY, {'compute': {'audit_interval': 1, 'stray_grace': 5}}),
-        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.01, 0.3)), more=''),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.01, 0.3))),
     )
 
 
@@ -209,8 +195,8 @@ def _deaths(rng):
         single=True,
         rates=rng.choice(({}, SLUGGISH)),
         options=HASTY,
-        refusals=REFUSED if share else (),
-        profile=REFUSING.format(seed=rng.randrange(1000), high=high, share=share),
+        refusals=profiles.REFUSED if share else (),
+        profile=profiles.refusing(rng.randrange(1000), high, share),
         bus_losses=rng.choice((0, 0, 1, 3)),
     )
 
@@ -227,7 +213,7 @@ def _clocks(rng):
         drift=rng.choice((0.0, 0.02, 0.2)),
         # A clock that is wrong by half a minute may take hosts for down.
         options=places.merged(HASTY, {'DEFAULT': {'service_down_time': 20}}),
-        profile=SLOW.format(seed=rng.randrange(1000), high=5, more=''),
+        profile=profiles.slow(rng.randrange(1000), 5),
         settle_s=(30.0, 60.0, 150.0, 180.0, 240.0),
     )
 
@@ -242,7 +228,7 @@ def _devices(rng):
         operations=frozenset((*DEVICES, 'reboot_hard', 'reboot_soft', 'rebuild')),
         guests_lost=rng.choice((0, 0, 8)),
         options=HASTY,
-        profile=SLOW.format(seed=rng.randrange(1000), high=3, more=''),
+        profile=profiles.slow(rng.randrange(1000), 3),
     )
 
 
@@ -267,7 +253,7 @@ def _booting(rng):
         victims=('api', 'scheduler', 'super'),
         rates=rng.choice(({}, SLUGGISH)),
         options=HASTY,
-        profile=SLOW.format(seed=rng.randrange(1000), high=1, more=''),
+        profile=profiles.slow(rng.randrange(1000), 1),
     )
 
 
@@ -295,7 +281,7 @@ def _evacuations(rng):
         ambush=True,
         victims=('super', 'conductor', 'compute'),
         options=ASLEEP,
-        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.1, 10)), more=''),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 10))),
         refusals=('No valid host',),
     )
 
@@ -313,10 +299,8 @@ def _places(rng):
         isolated=True,
         rates=rng.choice(({}, {'call': dict.fromkeys(('twice', 'late'), 0.01)})),
         options=places.merged(HASTY, {'scheduler': {'enable_isolated_aggregate_filtering': True}}),
-        profile=rng.choice((SLOW, REFUSING)).format(
-            seed=rng.randrange(1000), high=3, more='', share=0.3
-        ),
-        refusals=REFUSED,
+        profile=_slow_or_refusing(rng, 3, share=0.3),
+        refusals=profiles.REFUSED,
     )
 
 
@@ -336,7 +320,7 @@ def _quota(rng):
         ambush=True,
         victims=('api', 'super', 'scheduler'),
         options=places.merged(HASTY, {'quota': {'instances': most}}),
-        profile=SLOW.format(seed=rng.randrange(1000), high=rng.choice((0.1, 3)), more=''),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 3))),
     )
 
 
@@ -358,7 +342,7 @@ def _cells(rng):
             HASTY,
             {'conductor': {'saga_threads': rng.choice((2, 4))}, 'api': {'device_timeout': 15}},
         ),
-        profile=SLOW.format(seed=rng.randrange(1000), high=0.3, more=''),
+        profile=profiles.slow(rng.randrange(1000), 0.3),
     )
 
 

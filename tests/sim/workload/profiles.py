@@ -1,0 +1,26 @@
+"""Profiles of hosts that take their time or refuse, and how the faults of the refused begin."""
+
+_SLOW = """
+extends: default
+seed: {seed}
+hosts:
+  - match: '*'
+    delays: {{'*': {{uniform: {{low: {low}, high: {high}}}}}{more}}}
+"""
+# How the faults begin of servers that hosts have refused.
+NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
+REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
+
+
+def slow(seed, high, *, low=0, more=''):
+    """Each effect takes between so many seconds. more: other delays, as YAML"""
+    return _SLOW.format(seed=seed, low=low, high=high, more=more)
+
+
+def refusing(seed, high, share, rules=(('spawn', 'during'), ('finish_migration', 'before'))):
+    """As `slow`; a share of the guests is refused for no lasting reason. rules: (verb, when)"""
+    failures = ''.join(
+        f'  - {{verb: {verb}, probability: {share}, when: {when}, reschedule: true}}\n'
+        for verb, when in rules
+    )
+    return f'{slow(seed, high)}failures:\n{failures}'
