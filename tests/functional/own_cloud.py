@@ -5,7 +5,7 @@ import testtools
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 
-# Settings of a cloud whose hosts destroy what nobody owns in the first audit that finds it,
+# Settings of a cloud whose hosts destroy guests without an owner in the first audit,
 # and which has as many live migrations at once as are asked for.
 NO_GRACE = {
     'cells': 1,
@@ -15,8 +15,8 @@ NO_GRACE = {
         'compute': {'stray_grace': 0},
     },
 }
-# Of one in which shelved servers stay on their hosts until they are asked to leave, and nobody
-# waits for the answer of a request whose saga meets a fault.
+# Of one in which shelved servers stay on their hosts until they are asked to leave, and no
+# request waits for a saga that meets a fault.
 FOUR_HOSTS = {
     'cells': 1,
     'hosts': 4,

@@ -13,7 +13,7 @@ QUICK = 'extends: instant\n'
 
 
 class HostAuditTest(moves_base.MovesTest):
-    """Guests without an owner go in the first audit that finds them; it runs when it is told."""
+    """Guests without an owner go in the first audit that finds them."""
 
     settings = own_cloud.NO_GRACE
 

@@ -65,6 +65,6 @@ class RefusalsTest(testtools.TestCase):
         self.assertIn("--db: the server refuses us: Access denied for user 'root'",
                       self.refused(self.url))  # fmt: skip
 
-        nobody = self.useFixture(ports.Port()).number
+        closed = self.useFixture(ports.Port()).number
         with testtools.ExpectedException(exception.Unavailable, '.*refused.*'):
-            self.wait(self.url.replace(f':{self.broker.port}/', f':{nobody}/'))
+            self.wait(self.url.replace(f':{self.broker.port}/', f':{closed}/'))

@@ -159,6 +159,14 @@ class TestResetState(base.Case):
         self.assertEqual(('error', None), (row.vm_state, row.task_state))
 
 
+class TestEvacuate(base.Case):
+    def test_never_launched(self):
+        """Its build failed and took its volumes back: there is nothing to evacuate."""
+        uuid = self.api.add_server(vm_state='error', launched_at=None)
+        options = {'version': '2.14', 'who': compute_api.ADMIN}
+        self.refused_act(uuid, 'evacuate', {}, code=409, text='launched_at', **options)
+
+
 class TestDelete(base.Case):
     def test_by_the_host(self):
         uuid = self.api.add_server()
@@ -184,12 +192,6 @@ class TestDelete(base.Case):
         uuid = self.api.add_server('cell0', host=None, vm_state='error', launched_at=None)
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         self.assertTrue(self.api.row(uuid, 'cell0').deleted)
-
-    def test_never_launched(self):
-        """Its build failed and took its volumes back: there is nothing to evacuate."""
-        uuid = self.api.add_server(vm_state='error', launched_at=None)
-        options = {'version': '2.14', 'who': compute_api.ADMIN}
-        self.refused_act(uuid, 'evacuate', {}, code=409, text='launched_at', **options)
 
     def test_host_is_down(self):
         cell = self.api.cell('cell1')
