@@ -10,8 +10,6 @@ import os
 import subprocess
 
 VARIABLE = 'NOVA_LITE_TEST_SAMPLE'
-# Whether every case is run, which takes 20 to 30 minutes.
-ALL = os.environ.get('NOVA_LITE_TEST_FAULTS') == 'all'
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DIGITS = 6
 
@@ -36,18 +34,6 @@ def of_commit(directory):
     except FileNotFoundError:
         return 0
     return int(done.stdout[:DIGITS], 16) if done.returncode == 0 else 0
-
-
-def part(cases, first, every):
-    """Return one of `every` cases, spread evenly, one at least; all at night.
-
-    first: a number; with another one others are taken, and so with another commit
-    """
-    cases = list(cases)
-    if ALL or not cases:
-        return cases
-    every = min(every, len(cases))
-    return cases[(first + number()) % every :: every]
 
 
 def replay():

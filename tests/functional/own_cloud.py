@@ -5,16 +5,8 @@ import testtools
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 
-# Settings of a cloud whose hosts destroy guests without an owner in the first audit,
-# and which has as many live migrations at once as are asked for.
-NO_GRACE = {
-    'cells': 1,
-    'hosts': 3,
-    'options': {
-        'DEFAULT': {'max_concurrent_live_migrations': 0},
-        'compute': {'stray_grace': 0},
-    },
-}
+# Settings of a cloud whose hosts destroy guests without an owner in the first audit.
+NO_GRACE = {'cells': 1, 'hosts': 3, 'options': {'compute': {'stray_grace': 0}}}
 # Of one in which shelved servers stay on their hosts until they are asked to leave, and no
 # request waits for a saga that meets a fault.
 FOUR_HOSTS = {

@@ -13,7 +13,7 @@ from tests.fixtures import crossing
 from tests.fixtures import live_moving
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(1)
+load_tests = loading.load_scenarios
 
 
 OPTIONS = {'compute': {'stray_grace': 1}, 'DEFAULT': {'allow_resize_to_same_host': True}}

@@ -9,13 +9,13 @@ from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(3)
+load_tests = loading.load_tests
 FAILS = 'extends: instant\nfailures: [{{verb: {}, first: 1}}]\n'
 WAYS_TO_END = (('confirmResize', 204), ('revertResize', 202))
 
 
 class EvacuatedTestCase(own_cloud.OwnCloudTest):
-    settings = own_cloud.FOUR_HOSTS
+    settings = {'cells': 1, 'hosts': 4}
 
     def boot_evacuated(self, **options):
         """A server that was evacuated from `lost`."""

@@ -12,7 +12,7 @@ from tests.fixtures import live_moving
 from tests.functional import moves_base
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(3)
+load_tests = loading.load_tests
 
 REFUSES_ONCE = """
 extends: instant

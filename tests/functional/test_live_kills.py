@@ -13,7 +13,7 @@ from tests.fixtures import live_moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
-load_tests = loading.sampled(3)
+load_tests = loading.load_tests
 
 # Long enough for a busy test to see that the step is under way.
 SLOW = "extends: instant\nhosts: [{{match: '*', delays: {{{verb}: 5}}}}]\n"

@@ -14,7 +14,15 @@ AT_ONCE = 4
 
 
 class LiveRaceTest(own_cloud.OwnCloudTest):
-    settings = own_cloud.NO_GRACE
+    # As many live migrations at once as are asked for.
+    settings = {
+        'cells': 1,
+        'hosts': 3,
+        'options': {
+            'DEFAULT': {'max_concurrent_live_migrations': 0},
+            'compute': {'stray_grace': 0},
+        },
+    }
 
     def together(self, *calls):
         """Make the calls at the same time; what each gave."""

@@ -1,6 +1,5 @@
 """What the process that runs tests sees of one that is played in the simulation."""
 
-import functools
 import os
 import unittest
 
@@ -10,7 +9,6 @@ from testtools import testresult
 from testtools.testsuite import iterate_tests
 
 from tests.sim.cases import interpreter
-from tools import sample
 
 # With it set to anything, tests run in this process, with its threads and clocks.
 PLAIN = 'NOVA_LITE_TEST_PLAIN'
@@ -31,20 +29,10 @@ def load_tests(_loader, tests, _pattern):
     )
 
 
-def sampled(every):
-    """Return a load_tests that runs one test in `every`, with each commit others.
-
-    For modules whose subject histories of the simulation cover, too; see tools/sample.py. With 1
-    it runs all, with their scenarios.
-    """
-    return functools.partial(_load_sampled, every)
-
-
-def _load_sampled(every, loader, tests, pattern):
-    # Of tests with scenarios each has an id of its own.
+def load_scenarios(loader, tests, pattern):
+    """As load_tests, of a module whose tests have scenarios: each has an id of its own."""
     applied = testscenarios.load_tests_apply_scenarios(loader, tests, pattern)
-    chosen = applied if inside else sample.part(iterate_tests(applied), 0, every)
-    return load_tests(loader, unittest.TestSuite(chosen), pattern)
+    return load_tests(loader, applied, pattern)
 
 
 class Played:

@@ -46,4 +46,4 @@ class SampleTest(testtools.TestCase):
         for number in range(5):
             self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
             sample.number.cache_clear()
-            self.assertEqual(1, len(sample.part('abc', 0, 48)))
+            self.assertEqual(1, len(saga_faults.sample('abc', 0, 48)))
