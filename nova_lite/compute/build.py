@@ -177,10 +177,12 @@ class Build:
     def _abort(self, error):
         """No other host would do better: everything goes back, the server is in error.
 
-        What stays keeps its host and its allocations until the server is deleted.
+        What stays keeps its host and its allocations until the server is deleted. Allocations
+        of a server without a host, whose release was not answered, are left to an audit.
         """
         clean = yield from self._take_back(keep_volumes=False)
-        clean = clean and self._tried(self._release_allocations)
+        if clean:
+            yield from self._tried_work(self._release_allocations)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
         yield from jobs.insist(
             self._site.conductor.build_failed,
@@ -226,7 +228,8 @@ class Build:
         self._site.network.deallocate(self._ctxt, self._uuid, kept)
 
     def _release_allocations(self):
-        self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
+        release = self._site.placement.delete_allocations
+        yield from jobs.persist(release, self._ctxt, self._uuid, force=True)
 
     def _tried(self, step):
         """Run one step back; an error is logged and the others go on."""

@@ -231,6 +231,28 @@ class TestFailedStages(testscenarios.WithScenarios, testtools.TestCase):
         self.assertEqual(before, self.cell.leftovers())
 
 
+class TestFailedRelease(testscenarios.WithScenarios, testtools.TestCase):
+    """A build fails, and placement does not answer what it holds no longer."""
+
+    scenarios = [
+        (f'{times} times, {when} it released', {'times': times, 'after': when == 'after'})
+        for times in (1, TRIES)
+        for when in ('before', 'after')
+    ]
+
+    def test_keeps_no_host(self):
+        self.cell = self.useFixture(cell.Cell())
+        error = exception.Unavailable(service='volume', reason='test')
+        self.cell.volume.fail('create', error, times=1)
+        error = exception.Unavailable(service='placement', reason='test')
+        self.cell.placement.fail('delete_allocations', error, times=self.times, after=self.after)
+        uuid = self.cell.boot(devices=[NEW])
+        self.cell.run_dry()
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        stays = self.times == TRIES and not self.after
+        self.assertEqual([uuid] * stays, list(self.cell.leftovers()['allocations']))
+
+
 class TestFailedSpawn(testscenarios.WithScenarios, testtools.TestCase):
     scenarios = [(when, {'when': when}) for when in ('before', 'during', 'after')]
 
