@@ -9,6 +9,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
+from nova_lite.conductor import move
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 
@@ -34,7 +35,13 @@ class DetachInterface(devices.DeviceSaga):
                 clean=saga.Clean(self.settle, alone=True),
             ),
             saga.Step('give the port up', self.release, pivot=True),
-            saga.Step('forget the interface', self.forget),
+            saga.Step(
+                'forget the interface',
+                self.forget,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(self.forget, alone=True),
+            ),
         )
 
     def found(self, connection, row):
@@ -60,7 +67,7 @@ class DetachInterface(devices.DeviceSaga):
         return self.undo_at_host(self.compute.attach_interface, UNPLUG, vif=self.began['vif'])
 
     def settle(self):
-        """The duty when `plug` failed."""
+        """Have the guest as it is on record. The duty when `plug` failed."""
         return self.settle_port(UNPLUG, self.began['vif'])
 
     def release(self):
@@ -70,6 +77,7 @@ class DetachInterface(devices.DeviceSaga):
 
     def forget(self):
         self.write(self._forget)
+        return self.unplug_again(UNPLUG, self.settle)
 
     def _forget(self, connection):
         try:

@@ -9,7 +9,6 @@ import contextlib
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.conductor import devices
-from nova_lite.conductor import duties
 from nova_lite.conductor import move
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
@@ -53,7 +52,7 @@ class DetachVolume(devices.DeviceSaga):
                 self.end_attachment,
                 attempts=move.PATIENCE,
                 left=True,
-                clean=duties.own(self.end_attachment),
+                clean=saga.Clean(self.end_attachment, alone=True),
             ),
         )
 
@@ -97,7 +96,7 @@ class DetachVolume(devices.DeviceSaga):
         return None
 
     def settle(self):
-        """The duty when `plug` failed."""
+        """Have the guest as it is on record. The duty when `plug` failed."""
         return self.settle_volumes(UNPLUG, self.arguments['volume_id'])
 
     def forget(self):
@@ -112,8 +111,12 @@ class DetachVolume(devices.DeviceSaga):
     # ---- only forward ----
 
     def end_attachment(self):
+        waits = self.unplug_again(UNPLUG, self.settle)
+        if waits is not None:
+            return waits
         if self.began['attachment_id']:
             self.world.volume.delete_attachment(self.ctxt, self.began['attachment_id'])
+        return None
 
 
 def mark_detaching(saga_, volume_id):

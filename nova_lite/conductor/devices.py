@@ -114,6 +114,15 @@ class DeviceSaga(move.Move):
             return None
         return self._ask_host(row, method, f'undo {step}', arguments)
 
+    def unplug_again(self, step, settle):
+        """Have `settle` look again at a guest that was not there to be unplugged by `step`.
+
+        A hard reboot may make it, as the records were when that began: this comes after they
+        were changed. Returns a Pending while it is under way.
+        """
+        there = (self.data.get(step) or {}).get('detached', True)
+        return None if there else settle()
+
     # ---- what could not be undone at the host ----
 
     def keeps(self, step, kind, *ids):

@@ -52,7 +52,9 @@ class World:
         self._cell = cell
         self.conf, self.api_db, self.placement = cell.conf, api_db, placement
         self.network, self.volume = cell.network, cell.volume
-        self.cells = types.SimpleNamespace(get=lambda uuid: cell, of_host=lambda host: cell)
+        self.cells = types.SimpleNamespace(
+            get=lambda uuid: cell, of_host=lambda host: cell, of_instance=lambda uuid: cell
+        )
         self.scheduler = types.SimpleNamespace(select_destinations=self._select)
 
     def compute(self, cell):

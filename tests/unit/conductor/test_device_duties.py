@@ -53,7 +53,6 @@ class LostHostCase(test_device_sagas.DeviceSagasCase):
 
     def setUp(self):
         super().setUp()
-        self.world.cells.of_instance = lambda uuid: self.cell
         self.patch(run, 'FIRST_PAUSE_S', 0)
         self.ctxt = context.admin()
 

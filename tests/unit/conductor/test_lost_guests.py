@@ -1,0 +1,42 @@
+"""Detachments from guests that their host has lost, and that a hard reboot makes again."""
+
+import testscenarios
+
+from nova_lite import saga
+from nova_lite.db.cell import instances
+from nova_lite.virt import model
+from tests.unit.conductor import test_device_sagas
+
+HOST = test_device_sagas.HOST
+
+
+class LostGuestTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCase):
+    """The guest is as the records were when the reboot began: it has the device."""
+
+    scenarios = [
+        ('volume', {'name': 'detach_volume', 'task': None}),
+        ('interface', {'name': 'detach_interface', 'task': None}),
+        ('volume, later', {'name': 'detach_volume', 'task': 'rebooting_hard'}),
+        ('interface, later', {'name': 'detach_interface', 'task': 'rebooting_hard'}),
+    ]
+
+    def test_does_not_keep_the_device(self):
+        before = self.cell.driver.get_guest(HOST, self.server).spec
+        detached = {'detach_volume': self.device.volume_id, 'detach_interface': self.vif['id']}
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        made = getattr(self, self.name)()
+        *others, last = made.steps()
+        self.do(made, others)
+        if self.task:
+            self.cell.db.write(instances.update, self.server, {'task_state': self.task})
+            waits = last.do()
+            self.assertIsInstance(waits, saga.Pending)
+            self.assertIn(self.task, waits.detail)
+            self.cell.db.write(instances.update, self.server, {'task_state': None})
+        action = model.PowerAction.HARD_REBOOT
+        self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
+        self.do(made, [last], times=2)
+        plugged = {
+            device.id for device in self.cell.driver.get_guest(HOST, self.server).spec.devices
+        }
+        self.assertEqual({*detached.values()} - {detached[self.name]}, plugged)
