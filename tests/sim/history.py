@@ -64,6 +64,8 @@ class History:
             yield placing.anti_affinity, cells
         if plan.single:
             yield placing.single_claims, [layout.PLACEMENT]
+        if plan.claimed:
+            yield placing.claimed, [layout.PLACEMENT, *cells]
         if plan.isolated:
             yield placing.isolation(isolation.HOST, isolation.TRAIT), cells
         if plan.quota:

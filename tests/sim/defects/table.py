@@ -179,12 +179,17 @@ DEFECTS = (
     Defect(
         'evacuation-checked-once',
         'that the source of an evacuation is down is not looked at again when it begins',
-        'ambushes',
+        'evacuations',
         (
             (
                 'db/cell/moves.py',
                 "if order.get('down'):\n        services",
                 'if False:\n        services',
+            ),
+            (
+                'conductor/cell_hosts.py',
+                'if left:\n        disabled',
+                'if False:\n        disabled',
             ),
         ),
     ),

@@ -6,6 +6,8 @@ could not be, is not on its host yet.
 
 import json
 
+from nova_lite.cmd.cloud import layout
+
 THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'error')"
 SHARED = f"""
     SELECT group_uuid, host, COUNT(*) FROM instances
@@ -17,6 +19,26 @@ CLAIMED_TWICE = """
     SELECT consumer_id, COUNT(DISTINCT resource_provider_id) FROM allocations
     GROUP BY consumer_id HAVING COUNT(DISTINCT resource_provider_id) > 1
 """
+
+AT_REST = f'SELECT uuid, node FROM instances WHERE {THERE} AND task_state IS NULL'
+CLAIMS = """
+    SELECT allocations.consumer_id, resource_providers.name FROM allocations
+    JOIN resource_providers ON resource_providers.id = allocations.resource_provider_id
+"""
+
+
+def claimed(databases):
+    """What every server needs is claimed on its node. For histories without moves.
+
+    Between an unknown answer and what corrects it, a move may leave a server without.
+    """
+    databases = dict(databases)
+    claims = set(databases.pop(layout.PLACEMENT).execute(CLAIMS).fetchall())
+    for connection in databases.values():
+        for uuid, node in connection.execute(AT_REST):
+            if (uuid, node) not in claims:
+                return f'{uuid} is on {node}, where nothing is claimed for it'
+    return None
 
 
 def single_claims(databases):

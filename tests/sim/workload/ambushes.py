@@ -5,6 +5,7 @@ Each is for one constellation of which chance alone makes too few.
 
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
+from tests.sim.world import places
 
 POWER = ('stop', 'start')
 REBOOTS = ('reboot_soft', 'pause', 'unpause')
@@ -35,31 +36,25 @@ def withdrawn(rng, **given):
     )
 
 
-def alternates(rng, **given):
-    """Moves of servers with volumes that half of the hosts do not reach, from some time on.
+def alternates(rng, options):
+    """Moves of servers with volumes that half of the hosts do not reach.
 
-    Super-conductors die when they have claimed, as a rule another host.
+    Another host is claimed then. Who claims may hear no answer, and asks for none twice.
     """
-    delays = profiles.slow(rng.randrange(1000), 2)
     return plan.Plan(
         clients=2,
         servers=3,
-        minutes=0.5,
-        pause_s=0.5,
+        minutes=0.3,
+        pause_s=0.4,
         creates=1.0,
         deletes=0.0,
         volumes=1.0,
         operations=frozenset(('migrate', 'confirm')),
-        kills=2,
-        victims=('super',),
-        effects=('http: answer: PUT /placement/allocations/',),
-        passed=(1, 3),
-        ambush=True,
+        rates={'http': {'lost answer': rng.choice((0.03, 0.06))}},
         single=True,
-        refusals=profiles.NO_HOST,
-        profile=delays,
-        later_profile=delays + _UNREACHED,
-        **given,
+        refusals=profiles.REFUSED,
+        profile=profiles.slow(rng.randrange(1000), 1) + _UNREACHED,
+        options=places.merged(options, {'placement': {'connect_retries': 0}}),
     )
 
 
@@ -80,6 +75,7 @@ def successors(rng, **given):
         passed=(1, 3),
         ambush=True,
         single=True,
+        claimed=True,
         refusals=profiles.REFUSED,
         profile=profiles.refusing(rng.randrange(1000), 2, 0.5, (('spawn', 'before'),)),
         **given,
@@ -108,9 +104,9 @@ def begins(rng, **given):
 
 
 def returns(rng, **given):
-    """Hosts whose power returns while an API stands still that evacuates them.
+    """Machines that wake while the API stands still that evacuates their servers.
 
-    Their servers are rebooted at once.
+    Their guests go on at once, and their hosts count as up again.
     """
     return plan.Plan(
         clients=4,
@@ -119,9 +115,9 @@ def returns(rng, **given):
         pause_s=0.7,
         creates=1.0,
         deletes=0.0,
-        operations=frozenset(('evacuate', 'start', 'reboot_hard')),
-        hosts_off=2,
-        off_s=(12, 20),
+        operations=frozenset(('evacuate', 'rename')),
+        suspends=2,
+        suspended_s=(12, 20),
         freezes=2,
         victims=('api',),
         frozen_s=(6, 15),
@@ -129,6 +125,7 @@ def returns(rng, **given):
         passed=(1, 2),
         ambush=True,
         refusals=('No valid host',),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 5))),
         **given,
     )
 

@@ -54,11 +54,12 @@ class Plan:
     quota: how many servers there may be; None when the limit is out of reach
     single: whether no server may hold resources of two hosts, but for a move that holds
         those of its source
+    claimed: whether what a server needs must be claimed on its node, when nothing is under way
     apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     settle_s: seconds after the last request at which to look whether all is well
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
-    off_s: for how many seconds the power of a host is off
+    off_s, suspended_s: for how many seconds the power of a host is off, a machine sleeps
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
 
@@ -89,12 +90,15 @@ class Plan:
     requested: float = 0.0
     quota: int | None = None
     single: bool = False
+    claimed: bool = False
     apart: bool = False
     isolated: bool = False
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)
     off_s: tuple = (0.1, 40)
+    # A host that sleeps for longer counts as down, and is evacuated.
+    suspended_s: tuple = (12, 60)
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     effects: tuple = EFFECTS
     passed: tuple = (2, 6, 20)

@@ -258,11 +258,15 @@ def _booting(rng):
 
 
 def _ambushes(rng):
-    draw = rng.choice((ambushes.alternates, ambushes.successors, ambushes.begins, ambushes.returns))
-    return draw(rng, options=ASLEEP if draw is ambushes.returns else HASTY)
+    draw = rng.choice((ambushes.alternates, ambushes.successors, ambushes.begins))
+    return draw(rng, options=HASTY)
 
 
 def _evacuations(rng):
+    return _evacuating(rng) if rng.random() < 0.6 else ambushes.returns(rng, options=ASLEEP)
+
+
+def _evacuating(rng):
     """Hosts without power, or asleep, that come back while their servers are rebuilt elsewhere."""
     off = rng.choice((0, 1, 2))
     return plan.Plan(

@@ -15,8 +15,6 @@ from tests.sim.world import faults as faults_module
 from tests.sim.world import sqlite
 
 AWAY_S = (0.1, 40)
-# A host that sleeps for longer counts as down, and is evacuated.
-SUSPENDED_S = (12, 60)
 # How often one looks whether the hosts of a machine that woke have reported, and how long.
 LOOK_S, RETURN_S = 0.5, 120
 REPORTS = "SELECT report_count FROM services WHERE host = ? AND binary = 'nova-compute'"
@@ -196,7 +194,8 @@ class Nemesis:
 
     def _suspend(self):
         """A machine that sleeps with all that is on it, and wakes as if nothing had been."""
-        name, seconds = self._victim('compute'), self._stream.uniform(*SUSPENDED_S)
+        name = self._victim('compute')
+        seconds = self._stream.uniform(*self._plan.suspended_s)
 
         def act():
             now, hosts = kernel.current(), dict.fromkeys(self._cloud.hosts_of(name), True)

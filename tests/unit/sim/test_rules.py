@@ -104,6 +104,28 @@ class RulesTestCase(testtools.TestCase):
         found = placing.anti_affinity({'cell1': cell(one, other)})
         self.assertEqual('2 members of anti-affinity group group on host1', found)
 
+    def test_what_a_server_needs_is_claimed_where_it_is(self):
+        one, claims = sqlite3.connect(':memory:'), sqlite3.connect(':memory:')
+        one.execute('CREATE TABLE instances (uuid, host, node, deleted, vm_state, task_state)')
+        rows = [
+            ('a', 'active', 'h1', None),
+            ('b', 'active', 'h1', 'deleting'),
+            ('c', 'building', 'h1', None),
+            ('d', 'shelved_offloaded', None, None),
+        ]
+        for uuid, state, host, task in rows:
+            values = [uuid, host, host, state, task]
+            one.execute('INSERT INTO instances VALUES (?, ?, ?, 0, ?, ?)', values)
+        claims.execute('CREATE TABLE allocations (consumer_id, resource_provider_id)')
+        claims.execute('CREATE TABLE resource_providers (id, name)')
+        claims.execute("INSERT INTO resource_providers VALUES (1, 'h1'), (2, 'h2')")
+        for provider in (2, 1):
+            claims.execute('DELETE FROM allocations')
+            claims.execute('INSERT INTO allocations VALUES (?, ?)', ['a', provider])
+            found = placing.claimed({'placement': claims, 'cell1': one})
+            wrong = 'a is on h1, where nothing is claimed for it' if provider == 2 else None
+            self.assertEqual(wrong, found)
+
     def test_a_server_holds_resources_of_one_host(self):
         def claimed(*rows):
             connection = sqlite3.connect(':memory:')
