@@ -247,7 +247,8 @@ class Transition:
 
 _V, _T = VmState, TaskState
 _REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
-_REBOOTING_HARD = (_T.REBOOTING_HARD, _T.REBOOT_PENDING_HARD, _T.REBOOT_STARTED_HARD)
+# The task states of a hard reboot, which are no saga's.
+REBOOTING_HARD = (_T.REBOOTING_HARD, _T.REBOOT_PENDING_HARD, _T.REBOOT_STARTED_HARD)
 _RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_MIGRATED, _T.RESIZE_FINISH)
 _UPLOADING = (_T.IMAGE_PENDING_UPLOAD, _T.IMAGE_UPLOADING)
 _REMAKING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
@@ -265,7 +266,7 @@ REBOOT_HARD = Transition(
     (
         None,
         *_REBOOTING,
-        *_REBOOTING_HARD,
+        *REBOOTING_HARD,
         _T.POWERING_OFF,
         _T.POWERING_ON,
         _T.PAUSING,
@@ -274,7 +275,7 @@ REBOOT_HARD = Transition(
         _T.RESUMING,
     ),
     during=_T.REBOOTING_HARD,
-    through=_REBOOTING_HARD[1:],
+    through=REBOOTING_HARD[1:],
     after=_V.ACTIVE,
 )
 PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)

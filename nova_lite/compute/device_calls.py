@@ -50,7 +50,7 @@ class DeviceCalls:
         if 'pending' in reply:
             return reply
         gone = self._unplug_volume(host, instance, old_volume_id, key)
-        return gone if 'pending' in gone else reply
+        return gone if 'pending' in gone else {**reply, 'detached': gone['detached']}
 
     # ---- interfaces ----
 

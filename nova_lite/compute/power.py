@@ -21,7 +21,6 @@ LOG = log.getLogger(__name__)
 Task = states.TaskState
 Vm = states.VmState
 SNAPSHOT_EVENT = 'compute_snapshot_instance'
-DEAD_REBOOTS = (Task.REBOOTING_HARD, Task.REBOOT_PENDING_HARD, Task.REBOOT_STARTED_HARD)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +72,7 @@ ACTIONS = {
     'reboot_hard': Action(
         'compute_reboot_instance',
         model.PowerAction.HARD_REBOOT,
-        DEAD_REBOOTS,
+        states.REBOOTING_HARD,
         Vm.ACTIVE,
         during=Task.REBOOT_STARTED_HARD,
         failed=Vm.ERROR,
@@ -175,7 +174,8 @@ def _return(site, ctxt, node, uuid):
 def _definition(site, ctxt, host, uuid):
     """The guest as its records are now; the API's picture may be older than a device.
 
-    A volume without an attachment is not the server's yet: it is plugged in later.
+    A volume of which it is not on record how the host reaches it is not the server's yet: it is
+    plugged in later, or not at all.
     """
     found = yield from jobs.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
@@ -183,7 +183,7 @@ def _definition(site, ctxt, host, uuid):
     devices = [
         device
         for device in found['block_devices']
-        if device.destination_type != guests.VOLUME or device.get('attachment_id')
+        if device.destination_type != guests.VOLUME or device.get('connection_info')
     ]
     return guests.spec_of(site.conf, found['instance'], block_devices=devices)
 

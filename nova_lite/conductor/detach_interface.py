@@ -66,9 +66,9 @@ class DetachInterface(devices.DeviceSaga):
             return None
         return self.undo_at_host(self.compute.attach_interface, UNPLUG, vif=self.began['vif'])
 
-    def settle(self):
+    def settle(self, **options):
         """Have the guest as it is on record. The duty when `plug` failed."""
-        return self.settle_port(UNPLUG, self.began['vif'])
+        return self.settle_port(UNPLUG, self.began['vif'], **options)
 
     def release(self):
         """From here on the port is not the server's: deleted if it was made for it."""

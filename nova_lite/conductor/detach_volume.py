@@ -95,9 +95,9 @@ class DetachVolume(devices.DeviceSaga):
                 return self.undo_at_host(self.compute.attach_volume, UNPLUG, block_device=device)
         return None
 
-    def settle(self):
+    def settle(self, **options):
         """Have the guest as it is on record. The duty when `plug` failed."""
-        return self.settle_volumes(UNPLUG, self.arguments['volume_id'])
+        return self.settle_volumes(UNPLUG, self.arguments['volume_id'], **options)
 
     def forget(self):
         """From here on the volume is not the server's."""

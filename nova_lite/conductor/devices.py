@@ -13,6 +13,7 @@ import dataclasses
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite import states
 from nova_lite.conductor import asking
 from nova_lite.conductor import cell_builds
 from nova_lite.conductor import duties
@@ -31,6 +32,10 @@ ASKED = 'asked'
 UNKNOWN_S = 5.0
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
+
+
+def _is_busy(task_state):
+    return task_state is not None
 
 
 class DeviceSaga(move.Move):
@@ -115,13 +120,18 @@ class DeviceSaga(move.Move):
         return self._ask_host(row, method, f'undo {step}', arguments)
 
     def unplug_again(self, step, settle):
-        """Have `settle` look again at a guest that was not there to be unplugged by `step`.
+        """Have the guest as it is on record if it may have been made again since `step`.
 
-        A hard reboot may make it, as the records were when that began: this comes after they
-        were changed. Returns a Pending while it is under way.
+        A hard reboot makes a guest that was lost, as the records were when it began: this
+        comes after they were changed. settle: as `settle_port`, given which tasks to wait for
+        Returns a Pending while it is under way.
         """
-        there = (self.data.get(step) or {}).get('detached', True)
-        return None if there else settle()
+        newest = self.read(actions.find_newest, self.instance_uuid)
+        was_there = (self.data.get(step) or {}).get('detached', True)
+        if was_there and (newest is None or newest.request_id == self.ctxt.request_id):
+            return None
+        # Sagas that have set a task may wait until this one has ended.
+        return settle(busy=states.REBOOTING_HARD.__contains__)
 
     # ---- what could not be undone at the host ----
 
@@ -145,10 +155,11 @@ class DeviceSaga(move.Move):
                 reason=f'an earlier attachment to server {self.instance_uuid} is not undone yet',
             )
 
-    def settle_volumes(self, step, *volume_ids):
+    def settle_volumes(self, step, *volume_ids, busy=_is_busy):
         """Unplug those of the volumes that are not on record and free them; plug in the others.
 
         A duty in place of the undo of `step`; returns a Pending while that is under way.
+        busy: tells whether it waits for a task of the server
         """
         side, row = duties.now(self)
         found, goes, comes = [], [], []
@@ -161,15 +172,15 @@ class DeviceSaga(move.Move):
                     goes.append((side.compute.detach_volume, {'volume_id': volume_id}))
                 else:
                     comes.append((side.compute.attach_volume, {'block_device': device}))
-        waits = self._settle(row, step, goes)
+        waits = self._settle(row, step, goes, busy)
         if waits is not None:
             return waits
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(step, neighbours.ATTACHMENTS) - named:
             self.world.volume.delete_attachment(self.ctxt, attachment_id)
-        return self._settle(row, step, comes)
+        return self._settle(row, step, comes, busy)
 
-    def settle_port(self, step, port):
+    def settle_port(self, step, port, busy=_is_busy):
         """As `settle_volumes`, of one port. port: its entry of network information"""
         side, row = duties.now(self)
         found, calls = {}, []
@@ -179,7 +190,7 @@ class DeviceSaga(move.Move):
                 calls = [(side.compute.attach_interface, {'vif': found[port['id']]})]
             else:
                 calls = [(side.compute.detach_interface, {'port_id': port['id']})]
-        waits = self._settle(row, step, calls)
+        waits = self._settle(row, step, calls, busy)
         if waits is None and port['id'] in self._held(step, neighbours.PORTS) - set(found):
             self.world.network.release_from(self.ctxt, self.instance_uuid, [port])
         return waits
@@ -187,7 +198,7 @@ class DeviceSaga(move.Move):
     def _held(self, step, kind):
         return set(self.data.get(neighbours.HELD, {}).get(step, {}).get(kind, ()))
 
-    def _settle(self, row, step, calls):
+    def _settle(self, row, step, calls, busy):
         """Make calls to the host of a server, one after the other; a Pending or None.
 
         A server that is gone, or on no host, has no guest. One that was evacuated has its
@@ -195,7 +206,7 @@ class DeviceSaga(move.Move):
         """
         if row is None or row.host is None:
             return None
-        if row.task_state is not None:
+        if busy(row.task_state):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         asking.require_heard(self, row.host)
         for method, arguments in calls:

@@ -114,7 +114,7 @@ class SwapVolume(devices.DeviceSaga):
     # ---- the host ----
 
     def swap(self):
-        """swap_volume. Returns {'connection_info'}."""
+        """swap_volume. Returns {'connection_info', 'detached'}."""
         device = self.device()
         device.volume_id, device.attachment_id = self._new, self.data[RESERVE]
         device.connection_info = None
@@ -129,9 +129,12 @@ class SwapVolume(devices.DeviceSaga):
             self.compute.swap_volume, SWAP, old_volume_id=self._new, block_device=self.device()
         )
 
-    def settle(self):
-        """The duty when `swap_back` failed: only then the other volume is free again."""
-        return self.settle_volumes(SWAP, self._new, self._old)
+    def settle(self, **options):
+        """Have the guest as it is on record.
+
+        The duty when `swap_back` failed: only then the other volume is free again.
+        """
+        return self.settle_volumes(SWAP, self._new, self._old, **options)
 
     # ---- only forward ----
 
@@ -155,10 +158,13 @@ class SwapVolume(devices.DeviceSaga):
         self.end_events(connection)
 
     def tell(self):
-        """Returns the id that the volume keeps.
+        """Returns the id that the volume keeps; a Pending while a guest that was lost is settled.
 
         Either volume may be deleted with the server: then no migration can be completed.
         """
+        waits = self.unplug_again(SWAP, self.settle)
+        if waits is not None:
+            return waits
         try:
             return self.world.volume.complete_migration(self.ctxt, self._old, self._new)
         except exception.VolumeNotFound:
@@ -167,9 +173,12 @@ class SwapVolume(devices.DeviceSaga):
     def tell_late(self):
         """As `tell`, and the name that the volume keeps, unless it was detached since."""
         kept = self.tell()
+        if isinstance(kept, saga.Pending):
+            return kept
         named = [each.volume_id for each in self.devices() if each.uuid == self.began['device']]
         if kept != self._new and named == [self._new]:
             self.write(children.update_block_device, self.began['device'], {'volume_id': kept})
+        return None
 
     def end_attachment(self):
         if self.began['attachment_id']:

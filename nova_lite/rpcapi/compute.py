@@ -96,11 +96,17 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
     def detach_volume(self, ctxt, host, instance, volume_id, key):
-        """Unplug a volume; its attachment stays. One that is not there is no error."""
+        """Unplug a volume; its attachment stays. One that is not there is no error.
+
+        Answers {'detached'}: whether it was there.
+        """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
     def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
-        """Plug a volume in as attach_volume does, and unplug another."""
+        """Plug a volume in as attach_volume does, and unplug another.
+
+        Answers {'connection_info', 'detached'}: see detach_volume.
+        """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
     def attach_interface(self, ctxt, host, instance, vif, key):
@@ -108,7 +114,10 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
     def detach_interface(self, ctxt, host, instance, port_id, key):
-        """Unplug a port, which stays bound. One that is not there is no error."""
+        """Unplug a port, which stays bound. One that is not there is no error.
+
+        Answers {'detached'}: whether it was there.
+        """
 
     @rpc.cast(since='1.0')
     def drop_interface(self, ctxt, host, instance_uuid, port_id):

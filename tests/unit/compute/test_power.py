@@ -201,7 +201,7 @@ class TestHardReboot(Base):
     def test_guest_gets_the_devices_on_record(self):
         """They may have changed since the request: only what is the server's is plugged in."""
         kept, gone, coming, new = (self.device(name) for name in ('kept', 'gone', 'to-come', 'new'))
-        coming['attachment_id'] = None
+        coming['connection_info'] = None
         self.cell.db.write(children.create_block_devices, [kept, gone])
         ctxt = self.ask('reboot_hard')
         instance = self.cell.instance(self.uuid)
@@ -223,6 +223,7 @@ class TestHardReboot(Base):
             'delete_on_termination': False,
             'volume_id': volume_id,
             'attachment_id': f'attachment-of-{volume_id}'[:36],
+            'connection_info': {'driver_volume_type': 'simulated'},
         }
 
     def test_stop_of_a_lost_guest(self):

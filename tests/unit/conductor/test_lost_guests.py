@@ -40,3 +40,51 @@ class LostGuestTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCa
             device.id for device in self.cell.driver.get_guest(HOST, self.server).spec.devices
         }
         self.assertEqual({*detached.values()} - {detached[self.name]}, plugged)
+
+
+class LostLaterTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCase):
+    """The guest is unplugged, then lost, and made again by a reboot that knew it before."""
+
+    scenarios = [(name, {'name': name}) for name in ('detach_volume', 'detach_interface')]
+
+    def test_does_not_keep_the_device(self):
+        before = self.cell.driver.get_guest(HOST, self.server).spec
+        detached = {'detach_volume': self.device.volume_id, 'detach_interface': self.vif['id']}
+        made = getattr(self, self.name)()
+        *others, last = made.steps()
+        self.do(made, others)
+        self.cell.ask(self.server, 'reboot', 'rebooting_hard')
+        self.assertIsInstance(last.do(), saga.Pending)
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        action = model.PowerAction.HARD_REBOOT
+        self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
+        # A task of a saga, which waits for this one.
+        self.cell.db.write(instances.update, self.server, {'task_state': 'resize_prep'})
+        self.do(made, [last], times=2)
+        devices = self.cell.driver.get_guest(HOST, self.server).spec.devices
+        self.assertNotIn(detached[self.name], {device.id for device in devices})
+
+
+class LostBySwapTest(test_device_sagas.DeviceSagasCase):
+    def test_has_the_other_volume(self):
+        """The guest is lost when the new volume is plugged in, before the old one is unplugged."""
+        driver = self.cell.driver
+        before = driver.get_guest(HOST, self.server).spec
+        attach = driver.attach
+
+        def lose(*args, **kwargs):
+            job = attach(*args, **kwargs)
+            driver.destroy(HOST, self.server, key='lost')
+            return job
+
+        made = self.swap_volume()
+        steps = made.steps()
+        pivot = next(number for number, step in enumerate(steps) if step.pivot)
+        self.patch(driver, 'attach', lose)
+        self.do(made, steps[:pivot])
+        self.patch(driver, 'attach', attach)
+        action = model.PowerAction.HARD_REBOOT
+        driver.change_power(HOST, self.server, action, key='reboot', spec=before)
+        self.do(made, steps[pivot:])
+        devices = driver.get_guest(HOST, self.server).spec.devices
+        self.assertEqual({self.vif['id'], self.new}, {device.id for device in devices})
