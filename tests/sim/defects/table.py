@@ -261,6 +261,12 @@ DEFECTS = (
                 '        )\n'
                 "        self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}', spec)",
             ),
+            # What a later release does about reboots that began before a detachment ended.
+            (
+                'conductor/devices.py',
+                'return settle(busy=states.REBOOTING_HARD.__contains__)',
+                'return None',
+            ),
         ),
     ),
 )

@@ -3,6 +3,7 @@
 Each is for one constellation of which chance alone makes too few.
 """
 
+from tests.sim.workload import client
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
@@ -126,6 +127,32 @@ def returns(rng, **given):
         ambush=True,
         refusals=('No valid host',),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 5))),
+        **given,
+    )
+
+
+def reboots(rng, **given):
+    """Guests that are lost while the host stands still that is to reboot them.
+
+    It knew the devices by then, and others are detached meanwhile.
+    """
+    return plan.Plan(
+        clients=3,
+        servers=1,
+        minutes=0.5,
+        pause_s=0.3,
+        creates=1.0,
+        deletes=0.0,
+        operations=frozenset((*client.DEVICES, 'reboot_hard')),
+        guests_lost=30,
+        freezes=8,
+        victims=('compute',),
+        frozen_s=(1, 4),
+        effects=('bus: put: cell1 conductor',),
+        passed=(1,),
+        ambush=True,
+        rates=rng.choice(({}, {'http': {'late': 0.1}})),
+        profile=profiles.slow(rng.randrange(1000), 1),
         **given,
     )
 

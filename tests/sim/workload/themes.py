@@ -219,6 +219,10 @@ def _clocks(rng):
 
 
 def _devices(rng):
+    return _attaching(rng) if rng.random() < 0.6 else ambushes.reboots(rng, options=HASTY)
+
+
+def _attaching(rng):
     """Devices that come and go while guests are rebooted, rebuilt, or lost and made again."""
     return plan.Plan(
         clients=2,
