@@ -8,6 +8,7 @@ import functools
 import os
 import signal
 import socket
+import sys
 
 from oslo_log import log
 
@@ -169,6 +170,10 @@ def _log_failure(task, error):
     LOG.error('Periodic %s failed', task.__qualname__, exc_info=error)
 
 
+# Until the main thread has left a finalizer.
+AGAIN_S = 0.05
+
+
 class Stopped(BaseException):
     """A signal asked for the end while the daemon still waited for its start."""
 
@@ -176,7 +181,8 @@ class Stopped(BaseException):
 class Signals:
     """SIGTERM, SIGINT and SIGHUP of this process, waited for by its main thread.
 
-    `starting`: a signal that asks for the end raises Stopped where the main thread is
+    `starting`: a signal that asks for the end raises Stopped where the main thread is. Where
+        that is a finalizer, the interpreter drops the exception: then it is raised again
     """
 
     def __init__(self):
@@ -187,6 +193,18 @@ class Signals:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._note)
+        self._report, sys.unraisablehook = sys.unraisablehook, self._dropped
+
+    def _dropped(self, unraisable):
+        if unraisable.exc_type is Stopped:
+            runtime.spawn(self._raise_again, name='signals')
+        else:
+            self._report(unraisable)
+
+    def _raise_again(self):
+        runtime.sleep(AGAIN_S)
+        if self.starting:
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _note(self, number, _frame):
         self._asked.add(number)

@@ -37,6 +37,14 @@ UNAVAILABLE = (
     "raise exception.Unavailable(service='The database', reason='refused')"
 )
 FOR_EVER = 'from nova_lite import runtime; runtime.sleep(1000)'
+IN_A_FINALIZER = """from nova_lite import runtime
+        class Ending:
+            def __del__(self):
+                print('in a finalizer', flush=True)
+                runtime.sleep(1000)
+        Ending()
+        print('waits', flush=True)
+        runtime.sleep(1000)"""
 
 
 class PeriodicTests(testtools.TestCase):
@@ -208,6 +216,14 @@ class SignalTests(testtools.TestCase):
         daemon = self._run(FOR_EVER)
         self.assertEqual(0, daemon.stop(10))
         self.assertNotIn('stopped', daemon.log_text())
+
+    def test_sigterm_ends_a_start_that_is_in_a_finalizer(self):
+        """Where the interpreter drops what is raised."""
+        daemon = self._run(IN_A_FINALIZER)
+        daemon.wait_for_log('in a finalizer', 60)
+        self.assertEqual(0, daemon.stop(10))
+        self.assertIn('waits', daemon.log_text())
+        self.assertNotIn('Traceback', daemon.log_text())
 
     def test_one_that_does_not_stop_is_ended(self):
         daemon = self._run(at_stop=FOR_EVER)
