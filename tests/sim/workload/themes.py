@@ -334,12 +334,11 @@ def _quota(rng):
 
 def _cells(rng):
     """Two cells, one of which has hosts that do not answer: the other one must not care."""
-    clients = rng.choice((3, 4))
     return plan.Plan(
-        clients=clients,
-        servers=6,
-        minutes=0.7 if clients == 4 else 0.35,
-        pause_s=rng.choice((1.0, 1.5)),
+        clients=4,
+        servers=4,
+        minutes=0.5,
+        pause_s=0.7,
         creates=0.8,
         operations=frozenset((*DEVICES, *rng.choice(((), ('live_migrate', 'abort', 'force'))))),
         freezes=2,
@@ -348,7 +347,7 @@ def _cells(rng):
         apart=True,
         options=places.merged(
             HASTY,
-            {'conductor': {'saga_threads': rng.choice((2, 4))}, 'api': {'device_timeout': 15}},
+            {'conductor': {'saga_threads': 2}, 'api': {'device_timeout': 8}},
         ),
         profile=profiles.slow(rng.randrange(1000), 0.3),
     )
