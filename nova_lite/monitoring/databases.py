@@ -24,7 +24,7 @@ def saga_lag(api_db, limit_s):
         lag = api_db.read(sagas.lag_s)
         if lag > limit_s:
             raise exception.Unavailable(
-                service='The sweep', reason=f'a saga waits since {lag:.0f} s for being taken up'
+                service='The sweep', reason=f'nobody has gone on with a saga for {lag:.0f} s'
             )
 
     return check

@@ -14,6 +14,7 @@ def server(state='active', task=None, **more):
         'status': 'SOME',
         'OS-EXT-STS:vm_state': state,
         'OS-EXT-STS:task_state': task,
+        'OS-SRV-USG:launched_at': '2026-11-25T02:00:00.000000',
         **more,
     }
 
@@ -80,6 +81,11 @@ class EvacuationTest(testtools.TestCase):
             entry = plan.evacuation(server(state))
             self.assertEqual(STAYS, entry.how)
             self.assertTrue(entry.reason)
+
+    def test_one_whose_build_failed_stays(self):
+        """The API refuses to evacuate it."""
+        entry = plan.evacuation(server('error', **{'OS-SRV-USG:launched_at': None}))
+        self.assertEqual((STAYS, 'it never ran: delete it'), (entry.how, entry.reason))
 
     def test_one_under_way_is_followed(self):
         moving = {'migration_type': 'evacuation', 'status': 'accepted'}
