@@ -1,6 +1,6 @@
-"""Plans of histories in which one process is struck where it hurts most.
+"""Plans of histories for one constellation each, of which chance alone makes too few.
 
-Each is for one constellation of which chance alone makes too few.
+As a rule an ambush strikes one process where it hurts most.
 """
 
 from tests.sim.workload import client
