@@ -181,8 +181,6 @@ class Build:
         of a server without a host, whose release was not answered, are left to an audit.
         """
         clean = yield from self._take_back(keep_volumes=False)
-        if clean:
-            yield from self._tried_work(self._release_allocations)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
         yield from jobs.insist(
             self._site.conductor.build_failed,
@@ -192,6 +190,9 @@ class Build:
             failure=_failure(reason, error),
             keep_host=not clean,
         )
+        if clean:
+            # Afterwards: a daemon that starts again builds what is not on record as failed.
+            yield from self._tried_work(self._release_allocations)
 
     def _leave_to_others(self):
         """The server is another host's by now, and so are its ports and volumes."""
