@@ -24,7 +24,8 @@ def saga_lag(api_db, limit_s):
         lag = api_db.read(sagas.lag_s)
         if lag > limit_s:
             raise exception.Unavailable(
-                service='The sweep', reason=f'nobody has gone on with a saga for {lag:.0f} s'
+                service='The sweep',
+                reason=f'no super-conductor has picked up a saga that has been due for {lag:.0f} s',
             )
 
     return check
