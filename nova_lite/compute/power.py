@@ -175,17 +175,28 @@ def _definition(site, ctxt, host, uuid):
     """The guest as its records are now; the API's picture may be older than a device.
 
     A volume of which it is not on record how the host reaches it is not the server's yet: it is
-    plugged in later, or not at all.
+    plugged in later, or not at all. Raises VolumeNotUsable when that is the root volume.
     """
     found = yield from jobs.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
     )
+    for device in found['block_devices']:
+        if device.destination_type == guests.VOLUME and device.get('boot_index') == 0:
+            _require_connected(device)
     devices = [
         device
         for device in found['block_devices']
         if device.destination_type != guests.VOLUME or device.get('connection_info')
     ]
     return guests.spec_of(site.conf, found['instance'], block_devices=devices)
+
+
+def _require_connected(device):
+    """A rebuild that failed may have left a root volume that no host is connected to."""
+    if not device.get('connection_info'):
+        raise exception.VolumeNotUsable(
+            volume_id=device.volume_id, reason='no host is connected to it'
+        )
 
 
 def begin(site, ctxt, host, uuid, action):

@@ -35,12 +35,13 @@ class DetachInterface(devices.DeviceSaga):
                 clean=saga.Clean(self.settle, alone=True),
             ),
             saga.Step('give the port up', self.release, pivot=True),
+            saga.Step('forget the interface', self.forget),
             saga.Step(
-                'forget the interface',
-                self.forget,
+                'unplug it from a guest made again',
+                self.unplug_again,
                 attempts=move.PATIENCE,
                 left=True,
-                clean=saga.Clean(self.forget, alone=True),
+                clean=saga.Clean(self.settle, alone=True),
             ),
         )
 
@@ -77,7 +78,9 @@ class DetachInterface(devices.DeviceSaga):
 
     def forget(self):
         self.write(self._forget)
-        return self.unplug_again(UNPLUG, self.settle)
+
+    def unplug_again(self):
+        return self.settle(forward=True) if self.may_be_remade(UNPLUG) else None
 
     def _forget(self, connection):
         try:

@@ -30,12 +30,10 @@ ACCEPTED = 'accepted'
 ASKED = 'asked'
 # Seconds after which a host is asked again whose answer was lost.
 UNKNOWN_S = 5.0
+# The action that makes a guest again which its host has lost.
+REBOOT = 'reboot'
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
-
-
-def _is_busy(task_state):
-    return task_state is not None
 
 
 class DeviceSaga(move.Move):
@@ -119,19 +117,16 @@ class DeviceSaga(move.Move):
             return None
         return self._ask_host(row, method, f'undo {step}', arguments)
 
-    def unplug_again(self, step, settle):
-        """Have the guest as it is on record if it may have been made again since `step`.
+    def may_be_remade(self, step):
+        """Whether a guest may have what `step` unplugged, of which there is no record by now.
 
-        A hard reboot makes a guest that was lost, as the records were when it began: this
-        comes after they were changed. settle: as `settle_port`, given which tasks to wait for
-        Returns a Pending while it is under way.
+        A hard reboot makes a guest that was lost, as the records were when it began.
         """
-        newest = self.read(actions.find_newest, self.instance_uuid)
         was_there = (self.data.get(step) or {}).get('detached', True)
-        if was_there and (newest is None or newest.request_id == self.ctxt.request_id):
-            return None
-        # Sagas that have set a task may wait until this one has ended.
-        return settle(busy=states.REBOOTING_HARD.__contains__)
+        rebooted = self.read(
+            actions.is_followed_by, self.instance_uuid, self.ctxt.request_id, REBOOT
+        )
+        return not was_there or rebooted
 
     # ---- what could not be undone at the host ----
 
@@ -155,11 +150,11 @@ class DeviceSaga(move.Move):
                 reason=f'an earlier attachment to server {self.instance_uuid} is not undone yet',
             )
 
-    def settle_volumes(self, step, *volume_ids, busy=_is_busy):
+    def settle_volumes(self, step, *volume_ids, forward=False):
         """Unplug those of the volumes that are not on record and free them; plug in the others.
 
         A duty in place of the undo of `step`; returns a Pending while that is under way.
-        busy: tells whether it waits for a task of the server
+        forward: it is part of a step; see _settle
         """
         side, row = duties.now(self)
         found, goes, comes = [], [], []
@@ -172,15 +167,15 @@ class DeviceSaga(move.Move):
                     goes.append((side.compute.detach_volume, {'volume_id': volume_id}))
                 else:
                     comes.append((side.compute.attach_volume, {'block_device': device}))
-        waits = self._settle(row, step, goes, busy)
+        waits = self._settle(row, step, goes, forward)
         if waits is not None:
             return waits
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(step, neighbours.ATTACHMENTS) - named:
             self.world.volume.delete_attachment(self.ctxt, attachment_id)
-        return self._settle(row, step, comes, busy)
+        return self._settle(row, step, comes, forward)
 
-    def settle_port(self, step, port, busy=_is_busy):
+    def settle_port(self, step, port, forward=False):
         """As `settle_volumes`, of one port. port: its entry of network information"""
         side, row = duties.now(self)
         found, calls = {}, []
@@ -190,7 +185,7 @@ class DeviceSaga(move.Move):
                 calls = [(side.compute.attach_interface, {'vif': found[port['id']]})]
             else:
                 calls = [(side.compute.detach_interface, {'port_id': port['id']})]
-        waits = self._settle(row, step, calls, busy)
+        waits = self._settle(row, step, calls, forward)
         if waits is None and port['id'] in self._held(step, neighbours.PORTS) - set(found):
             self.world.network.release_from(self.ctxt, self.instance_uuid, [port])
         return waits
@@ -198,21 +193,25 @@ class DeviceSaga(move.Move):
     def _held(self, step, kind):
         return set(self.data.get(neighbours.HELD, {}).get(step, {}).get(kind, ()))
 
-    def _settle(self, row, step, calls, busy):
+    def _settle(self, row, step, calls, forward):
         """Make calls to the host of a server, one after the other; a Pending or None.
 
         A server that is gone, or on no host, has no guest. One that was evacuated has its
         guest where it is now; its former host may not be heard before it has removed its own.
+        forward: in a step, a saga that has set a task may wait for this one, and a host that
+            does not answer counts as a failure, since the server is held meanwhile
         """
         if row is None or row.host is None:
             return None
-        if busy(row.task_state):
-            return saga.Pending(detail=f'the server is in task {row.task_state}')
         asking.require_heard(self, row.host)
+        if row.task_state in states.REBOOTING_HARD or (row.task_state and not forward):
+            return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
             try:
                 waits = self._ask(row, method, f'{step}/settle', arguments)
             except exception.MessagingTimeout as error:
+                if forward:
+                    raise
                 # It may come about yet: no other saga may change the guest before.
                 return saga.Pending(wake_in=UNKNOWN_S, detail=str(error), keeps=True)
             if isinstance(waits, saga.Pending):

@@ -63,6 +63,7 @@ _PLACES = {
         'destroy the guest',
         'attach on the host',
         'detach on the host',
+        'unplug it from a guest made again',
         'swap on the host',
         'destroy the former guest',
         'rebuild the guest',

@@ -87,6 +87,18 @@ def find_newest(connection, uuid):
     return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
 
 
+def is_followed_by(connection, uuid, request_id, action):
+    """Tell whether `action` was asked for after the server's action of a request."""
+    own = NEWEST.scalar_subquery()
+    wanted = sa.select(ACTIONS.c.id).where(
+        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
+        ACTIONS.c.action == sa.bindparam('action'),
+        ACTIONS.c.id > own,
+    )
+    values = {'uuid': uuid, 'request': request_id, 'action': action}
+    return connection.scalar(wanted.limit(1), values) is not None
+
+
 def is_copying(connection, uuid):
     """Tell whether an image of the server is being made, or its making was broken off."""
     return bool(connection.scalar(_COPYING, {'uuid': uuid}))

@@ -264,8 +264,8 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'conductor/devices.py',
-                'return settle(busy=states.REBOOTING_HARD.__contains__)',
-                'return None',
+                'return not was_there or rebooted',
+                'return False',
             ),
         ),
     ),

@@ -214,6 +214,15 @@ class TestHardReboot(Base):
         spec = self.cell.driver.get_guest('host-1', self.uuid).spec
         self.assertEqual(['kept', 'new', 'port'], [device.id for device in spec.devices])
 
+    def test_root_volume_without_a_connection(self):
+        """A rebuild that failed may leave one: the guest would have no disk."""
+        root = {**self.device('root'), 'boot_index': 0, 'connection_info': None}
+        self.cell.db.write(children.create_block_devices, [root])
+        self.cell.driver.destroy('host-1', self.uuid, key='an accident')
+        self.act('reboot_hard')
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertIn('no host is connected to it', self.cell.fault(self.uuid))
+
     def device(self, volume_id):
         return {
             'uuid': runtime.new_uuid(),

@@ -3,8 +3,12 @@
 import testscenarios
 
 from nova_lite import saga
+from nova_lite import states
+from nova_lite.conductor import detach_interface
 from nova_lite.db.cell import instances
+from nova_lite.saga import journal
 from nova_lite.virt import model
+from tests.unit.conductor import test_device_duties
 from tests.unit.conductor import test_device_sagas
 
 HOST = test_device_sagas.HOST
@@ -88,3 +92,58 @@ class LostBySwapTest(test_device_sagas.DeviceSagasCase):
         self.do(made, steps[pivot:])
         devices = driver.get_guest(HOST, self.server).spec.devices
         self.assertEqual({self.vif['id'], self.new}, {device.id for device in devices})
+
+
+class LostHostTest(test_device_duties.LostHostCase):
+    """The host is silent when the guest is to be looked at again."""
+
+    def reboot(self, spec):
+        """Make the guest again as it was."""
+        self.cell.driver.change_power(
+            HOST, self.server, model.PowerAction.HARD_REBOOT, key='reboot', spec=spec
+        )
+
+    def test_a_port_that_is_attached_again_stays(self):
+        attach = self.attach_port()
+        self.record(attach)
+        self.run_until(attach, journal.DONE)
+        detach = self.make(
+            detach_interface.DetachInterface, states.DETACH_INTERFACE, port_id=self.port
+        )
+        self.record(detach)
+        before = self.cell.driver.get_guest(HOST, self.server).spec
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        release = self.cell.network.release_from
+
+        def release_last(*args, **kwargs):
+            release(*args, **kwargs)
+            self.force_down()
+
+        self.patch(self.cell.network, 'release_from', release_last)
+        self.run_until(detach, journal.CLEANING)
+        self.patch(self.cell.network, 'release_from', release)
+        self.force_down(False)
+        self.reboot(before)
+        again = self.attach_port()
+        self.record(again)
+        self.run_until(again, journal.DONE)
+        self.run_until(detach, journal.DONE)
+        on_record = [vif['id'] for vif in self.cell.row(self.server).network_info]
+        self.assertIn(self.port, on_record)
+        self.assertIn(self.port, self.plugged())
+
+    def test_the_server_is_free_when_the_host_dies_with_its_reboot(self):
+        detach = self.detach_volume()
+        self.record(detach)
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        forget = type(detach).forget
+
+        def forget_last(made):
+            forget(made)
+            task = {'task_state': 'reboot_started_hard'}
+            self.cell.db.write(instances.update, self.server, task)
+            self.force_down()
+
+        self.patch(type(detach), 'forget', forget_last)
+        self.run_until(detach, journal.CLEANING)
+        self.assertIsNone(self.journal_row(detach).active_for)
