@@ -180,23 +180,16 @@ def _definition(site, ctxt, host, uuid):
     found = yield from jobs.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
     )
+    devices = []
     for device in found['block_devices']:
-        if device.destination_type == guests.VOLUME and device.get('boot_index') == 0:
-            _require_connected(device)
-    devices = [
-        device
-        for device in found['block_devices']
-        if device.destination_type != guests.VOLUME or device.get('connection_info')
-    ]
+        if device.destination_type != guests.VOLUME or device.get('connection_info'):
+            devices.append(device)
+        elif device.get('boot_index') == 0:
+            # A rebuild that failed may have left it so.
+            raise exception.VolumeNotUsable(
+                volume_id=device.volume_id, reason='no host is connected to it'
+            )
     return guests.spec_of(site.conf, found['instance'], block_devices=devices)
-
-
-def _require_connected(device):
-    """A rebuild that failed may have left a root volume that no host is connected to."""
-    if not device.get('connection_info'):
-        raise exception.VolumeNotUsable(
-            volume_id=device.volume_id, reason='no host is connected to it'
-        )
 
 
 def begin(site, ctxt, host, uuid, action):

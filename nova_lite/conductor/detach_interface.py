@@ -80,7 +80,7 @@ class DetachInterface(devices.DeviceSaga):
         self.write(self._forget)
 
     def unplug_again(self):
-        return self.settle(forward=True) if self.may_be_remade(UNPLUG) else None
+        return self.settle_remade(UNPLUG, forward=True)
 
     def _forget(self, connection):
         try:

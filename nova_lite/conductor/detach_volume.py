@@ -52,7 +52,7 @@ class DetachVolume(devices.DeviceSaga):
                 self.end_attachment,
                 attempts=move.PATIENCE,
                 left=True,
-                clean=saga.Clean(self.end_late, alone=True),
+                clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),
             ),
         )
 
@@ -110,15 +110,8 @@ class DetachVolume(devices.DeviceSaga):
 
     # ---- only forward ----
 
-    def end_attachment(self):
-        return self._end(forward=True)
-
-    def end_late(self):
-        """The duty when `end_attachment` failed."""
-        return self._end(forward=False)
-
-    def _end(self, *, forward):
-        waits = self.settle(forward=forward) if self.may_be_remade(UNPLUG) else None
+    def end_attachment(self, forward=True):
+        waits = self.settle_remade(UNPLUG, forward=forward)
         if waits is not None:
             return waits
         if self.began['attachment_id']:

@@ -30,8 +30,6 @@ ACCEPTED = 'accepted'
 ASKED = 'asked'
 # Seconds after which a host is asked again whose answer was lost.
 UNKNOWN_S = 5.0
-# The action that makes a guest again which its host has lost.
-REBOOT = 'reboot'
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
 
@@ -117,16 +115,18 @@ class DeviceSaga(move.Move):
             return None
         return self._ask_host(row, method, f'undo {step}', arguments)
 
-    def may_be_remade(self, step):
-        """Whether a guest may have what `step` unplugged, of which there is no record by now.
+    def settle_remade(self, step, *, forward):
+        """`settle` if the guest may have what `step` unplugged, of which there is no record now.
 
         A hard reboot makes a guest that was lost, as the records were when it began.
         """
-        was_there = (self.data.get(step) or {}).get('detached', True)
-        rebooted = self.read(
-            actions.is_followed_by, self.instance_uuid, self.ctxt.request_id, REBOOT
-        )
-        return not was_there or rebooted
+        return self.settle(forward=forward) if self._may_be_remade(step) else None
+
+    def _may_be_remade(self, step):
+        if not (self.data.get(step) or {}).get('detached', True):
+            return True
+        uuid, reboot = self.instance_uuid, states.REBOOT_HARD.verb
+        return self.read(actions.is_followed_by, uuid, self.ctxt.request_id, reboot)
 
     # ---- what could not be undone at the host ----
 

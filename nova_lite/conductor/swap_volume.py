@@ -157,13 +157,12 @@ class SwapVolume(devices.DeviceSaga):
         )
         self.end_events(connection)
 
-    def tell(self):
-        """Returns the id that the volume keeps; a Pending while a guest made again is settled."""
-        return self._tell(forward=True)
+    def tell(self, forward=True):
+        """Returns the id that the volume keeps; a Pending while a guest made again is settled.
 
-    def _tell(self, *, forward):
-        """Either volume may be deleted with the server: then no migration can be completed."""
-        waits = self.settle(forward=forward) if self.may_be_remade(SWAP) else None
+        Either volume may be deleted with the server: then no migration can be completed.
+        """
+        waits = self.settle_remade(SWAP, forward=forward)
         if waits is not None:
             return waits
         try:
@@ -173,7 +172,7 @@ class SwapVolume(devices.DeviceSaga):
 
     def tell_late(self):
         """As `tell`, and the name that the volume keeps, unless it was detached since."""
-        kept = self._tell(forward=False)
+        kept = self.tell(forward=False)
         if isinstance(kept, saga.Pending):
             return kept
         named = [each.volume_id for each in self.devices() if each.uuid == self.began['device']]

@@ -94,9 +94,9 @@ def evacuation(server, migration=None):
     if migration is not None and migration['migration_type'] == states.MigrationType.EVACUATION:
         return entry(server, How.FOLLOW, f'evacuation {migration["status"]}')
     state = server['OS-EXT-STS:vm_state']
-    if state in EVACUATED and server['OS-SRV-USG:launched_at'] is None:
-        return entry(server, How.STAYS, 'it never ran: delete it')
     if state in EVACUATED:
+        if server['OS-SRV-USG:launched_at'] is None:
+            return entry(server, How.STAYS, 'it never ran: delete it')
         return entry(server, How.EVACUATE)
     if state == _V.PAUSED:
         return entry(server, How.STAYS, 'paused: reset its state, then run this again')

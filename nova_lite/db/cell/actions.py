@@ -39,6 +39,15 @@ NEWEST = (
     .order_by(_NEWEST_FIRST)
     .limit(1)
 )
+_FOLLOWING = (
+    sa.select(ACTIONS.c.id)
+    .where(
+        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
+        ACTIONS.c.action == sa.bindparam('action'),
+        ACTIONS.c.id > NEWEST.scalar_subquery(),
+    )
+    .limit(1)
+)
 _OWN = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
 _OF_SERVER = EVENTS.c.action_id.in_(_OWN)
 _OF_SERVER_BUT = EVENTS.c.action_id.in_(
@@ -89,14 +98,8 @@ def find_newest(connection, uuid):
 
 def is_followed_by(connection, uuid, request_id, action):
     """Tell whether `action` was asked for after the server's action of a request."""
-    own = NEWEST.scalar_subquery()
-    wanted = sa.select(ACTIONS.c.id).where(
-        ACTIONS.c.instance_uuid == sa.bindparam('uuid'),
-        ACTIONS.c.action == sa.bindparam('action'),
-        ACTIONS.c.id > own,
-    )
     values = {'uuid': uuid, 'request': request_id, 'action': action}
-    return connection.scalar(wanted.limit(1), values) is not None
+    return connection.scalar(_FOLLOWING, values) is not None
 
 
 def is_copying(connection, uuid):

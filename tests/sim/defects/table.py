@@ -264,8 +264,8 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'conductor/devices.py',
-                'return not was_there or rebooted',
-                'return False',
+                'return self.settle(forward=forward) if self._may_be_remade(step) else None',
+                'return None',
             ),
         ),
     ),
