@@ -58,9 +58,9 @@ class CleaningTest(base.CloudTest):
         test = self
 
         class Silent(detach_volume.DetachVolume):
-            def end_attachment(self):
+            def end_attachment(self, **options):
                 test.require_answer('cinder')
-                super().end_attachment()
+                return super().end_attachment(**options)
 
         self.patch(kinds, 'KINDS', {**kinds.KINDS, Silent.kind: Silent})
         volume, other = self.hands.volume(), self.hands.volume()
