@@ -39,7 +39,8 @@ class Server:
 
     def died(self):
         """Its process was killed: nobody gets an answer."""
-        for exchange in self.open:
+        # Some may end meanwhile.
+        for exchange in list(self.open):
             exchange.over.set()
 
 
