@@ -177,8 +177,9 @@ class Build:
     def _abort(self, error):
         """No other host would do better: everything goes back, the server is in error.
 
-        What stays keeps its host and its allocations until the server is deleted. Allocations
-        of a server without a host, whose release was not answered, are left to an audit.
+        If something stays, the server keeps its host and its allocations until it is deleted;
+        the host's audit removes the guest. Allocations of a server without a host, whose
+        release was not answered, are left to the audit of allocations.
         """
         clean = yield from self._take_back(keep_volumes=False)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)

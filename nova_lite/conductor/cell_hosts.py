@@ -62,7 +62,7 @@ RECORD = (
     'updated_at',
 )
 _SERVERS, _SERVICES = instances.TABLE, services.TABLE
-_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
+_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD), _SERVERS.c.launched_at).where(
     _SERVERS.c.host.in_(sa.bindparam('hosts')), _SERVERS.c.deleted.is_(False)
 )
 _SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
@@ -140,11 +140,20 @@ def records(connection, hosts, uuids=None):
     query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
         query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
-    found = [dict(row._mapping) for row in connection.execute(query, parameters)]
-    for record in found:
-        changed = record['updated_at']
-        record['updated_at'] = changed and changed.isoformat()
-    return found
+    return [
+        {
+            **{name: getattr(row, name) for name in RECORD},
+            'updated_at': row.updated_at and row.updated_at.isoformat(),
+            'build_failed': _build_failed(row),
+        }
+        for row in connection.execute(query, parameters)
+    ]
+
+
+def _build_failed(row):
+    """Whether a server never ran and never will: the only thing to do is to delete it."""
+    failed = row.vm_state == states.VmState.ERROR and row.task_state is None
+    return failed and row.launched_at is None and not row.hidden
 
 
 def instance_records(connection, host, uuid):
@@ -162,7 +171,8 @@ def instance_records(connection, host, uuid):
 def held_guests(connection, host, guests):
     """See ConductorAPI.held_guests."""
     wanted = set(guests)
-    held = {row.uuid for row in instances.on_host(connection, host)}
+    found = instances.on_host(connection, host)
+    held = {row.uuid for row in found if not _build_failed(row)}
     held.update(row.instance_uuid for row in migrations.in_progress(connection, host))
     return sorted(wanted & held)
 

@@ -42,14 +42,16 @@ class ConductorAPI(rpc.Interface):
 
         instances: [server uuid, ...] to look for; None for all
         Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
-        'hidden', 'updated_at': when it changed last, as ISO 8601, or None}, ...].
+        'hidden', 'updated_at': when it changed last, as ISO 8601, or None,
+        'build_failed': whether it never ran and never will}, ...].
         """
 
     @rpc.call(since='1.0')
     def held_guests(self, ctxt, host, guests):
         """Those of the guests (server uuids) that the host has a reason to keep.
 
-        The server is the host's, or a migration under way has the host at one end.
+        The server is the host's and its build has not failed, or a migration under way
+        has the host at one end.
         """
 
     @rpc.call(since='1.0')

@@ -210,6 +210,12 @@ class TestAudit(testtools.TestCase):
         self.cell.compute.audit()
         self.assertEqual(2, len(self.cell.guests()[uuid]))
 
+    def test_guest_of_a_server_in_error_stays(self):
+        uuid = self.cell.boot()
+        self.cell.db.write(instances.update, uuid, {'vm_state': 'error'})
+        self.cell.compute.audit()
+        self.assertIn(uuid, self.cell.guests())
+
     def test_guest_of_an_ended_move_goes(self):
         uuid = self.cell.boot()
         self.stranger(uuid=uuid)

@@ -306,6 +306,11 @@ failures:
         self.cell = self.useFixture(cell.Cell(profile=failing))
         uuid = self.cell.boot(['host-1', 'host-2'])
         self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.cell.driver.reload(profile.parse('extends: instant'))
+        self.assertEqual(self.when != 'before', uuid in self.cell.guests())
+        self.cell.compute.audit()
+        self.assertEqual({}, self.cell.guests())
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
 
     def test_may_not_be_retried(self):
         failing = failing_spawn(when=self.when, reschedule=True)

@@ -155,6 +155,27 @@ class TestHosts(base.CellConductorTestCase):
         found = self.conductor.host_records(self.ctxt, ['host-1', 'host-2'])
         self.assertEqual({first, second}, {record['uuid'] for record in found})
 
+    def test_failed_builds(self):
+        """Servers in error that never ran; what the host has of them is not wanted."""
+        failed = {'vm_state': 'error', 'task_state': None}
+        _ctxt, uuid = self.server(**failed)
+        others = [
+            self.server(**{**failed, **columns})[1]
+            for columns in (
+                {'launched_at': runtime.naive_now()},
+                {'hidden': True},
+                {'task_state': 'deleting'},
+                {'vm_state': 'building'},
+            )
+        ]
+        found = self.conductor.host_records(self.ctxt, ['host-1'])
+        self.assertEqual(
+            {uuid: True, **dict.fromkeys(others, False)},
+            {record['uuid']: record['build_failed'] for record in found},
+        )
+        held = self.conductor.held_guests(self.ctxt, 'host-1', [uuid, *others])
+        self.assertEqual(sorted(others), held)
+
     # ---- unfinished ----
 
     def unfinished(self, idle_s=0, hosts=('host-1',)):
