@@ -82,6 +82,23 @@ class IntentsTest(testtools.TestCase):
         self.begin(intent)
         self.assertEqual('resize_prep', self.row().task_state)
 
+    def test_evacuation_ends_what_the_host_was_doing(self):
+        start = context.RequestContext(user_id='u', project_id='p', overwrite=False)
+        self.db.write(instances.update, self.server, {'task_state': 'powering-on'})
+        self.db.write(actions.start, start, self.server, 'start')
+        event = 'compute_start_instance'
+        self.db.write(actions.start_event, self.server, start.request_id, event, 'host-1')
+        intent = self.intent()
+        intent.order = intents.order(states.EVACUATE, 'evacuate')
+        self.begin(intent)
+        self.assertEqual('rebuilding', self.row().task_state)
+        asked = self.db.read(actions.find, self.server, start.request_id, 'start')
+        (found,) = self.db.read(actions.events_of, [asked.id])[asked.id]
+        self.assertEqual(('Error', 'Interrupted by evacuate.'), (found.result, found.details))
+        # What the host reports afterwards changes nothing.
+        self.db.write(actions.finish_event, self.server, start.request_id, event, host='host-1')
+        self.assertEqual([found], self.db.read(actions.events_of, [asked.id])[asked.id])
+
     def test_begins(self):
         intent = self.intent(changes={'progress': 0})
         self.begin(intent)

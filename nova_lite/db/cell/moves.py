@@ -26,6 +26,7 @@ from nova_lite.db.cell import services
 def begin(connection, ctxt, uuid, order):
     """Begin a move of a server; False when that was done before.
 
+    Work in whose task the server was ends with it: its events are open no longer.
     Raises InstanceNotFound, and StateChanged when its states or its host do not
     allow it, ServiceIsUp when a host is not down that must be.
     """
@@ -59,6 +60,14 @@ def begin(connection, ctxt, uuid, order):
     if order.get('device'):
         devices.add(connection, uuid, order['device'], order.get('most_devices'))
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
+    if row.task_state is not None and order['changes'].get('task_state'):
+        # Its host may never come back to end them.
+        actions.end_interrupted(
+            connection,
+            uuid,
+            error=f'Interrupted by {order["action"]}.',
+            besides=ctxt.request_id,
+        )
     return True
 
 
