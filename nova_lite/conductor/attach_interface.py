@@ -34,6 +34,7 @@ class AttachInterface(devices.DeviceSaga):
                 clean=saga.Clean(self.settle, alone=True),
             ),
             saga.Step('record the interface', self.record, pivot=True),
+            *self.replugging(self.settle),
         )
 
     def found(self, connection, row):
@@ -102,9 +103,9 @@ class AttachInterface(devices.DeviceSaga):
             return None
         return self.undo_at_host(self.compute.detach_interface, PLUG, port_id=self.data[BIND]['id'])
 
-    def settle(self):
+    def settle(self, **options):
         """The duty when `unplug` failed: only then the port is free again."""
-        waits = self.settle_port(PLUG, self.data[BIND])
+        waits = self.settle_port(PLUG, self.data[BIND], **options)
         if waits is None:
             duties.forget_port(self, self.given)
         return waits

@@ -36,6 +36,7 @@ class AttachVolume(devices.DeviceSaga):
                 clean=saga.Clean(self.settle, alone=True),
             ),
             saga.Step('record the attachment', self.record, pivot=True),
+            *self.replugging(self.settle),
         )
 
     # ---- records ----
@@ -86,9 +87,9 @@ class AttachVolume(devices.DeviceSaga):
             self.compute.detach_volume, PLUG, volume_id=self.arguments['volume_id']
         )
 
-    def settle(self):
+    def settle(self, **options):
         """The duty when `unplug` failed: only then the volume is free again."""
-        return self.settle_volumes(PLUG, self.arguments['volume_id'])
+        return self.settle_volumes(PLUG, self.arguments['volume_id'], **options)
 
     def record(self):
         """From here on the volume is the server's."""

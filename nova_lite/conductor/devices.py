@@ -10,6 +10,7 @@ Source: reference/cells-and-rpc 4.1, reference/api-surface 2.3.
 """
 
 import dataclasses
+import functools
 
 from nova_lite import exception
 from nova_lite import saga
@@ -28,6 +29,9 @@ from nova_lite.saga import cleaning
 ACCEPTED = 'accepted'
 # Key of Saga.data: the host was asked to change the guest.
 ASKED = 'asked'
+# Key of Saga.data: a hard reboot was asked for before what was attached was on record.
+REBOOTED = 'rebooted'
+REPLUG = 'plug it into a guest made again'
 # Seconds after which a host is asked again whose answer was lost.
 UNKNOWN_S = 5.0
 # Arguments that name volumes.
@@ -125,8 +129,29 @@ class DeviceSaga(move.Move):
     def _may_be_remade(self, step):
         if not (self.data.get(step) or {}).get('detached', True):
             return True
+        return self.read(self._is_rebooted)
+
+    def _is_rebooted(self, connection):
         uuid, reboot = self.instance_uuid, states.REBOOT_HARD.verb
-        return self.read(actions.is_followed_by, uuid, self.ctxt.request_id, reboot)
+        return actions.is_followed_by(connection, uuid, self.ctxt.request_id, reboot)
+
+    def replugging(self, settle):
+        """The steps that follow the record of what was attached: one, or none.
+
+        A hard reboot that was asked for before may make the guest again without it, if it is lost.
+        settle: has the guest as it is on record; called with `forward`, or as a duty without
+        """
+        if not self.data.get(REBOOTED):
+            return ()
+        return (
+            saga.Step(
+                REPLUG,
+                functools.partial(settle, forward=True),
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(settle, alone=True),
+            ),
+        )
 
     # ---- what could not be undone at the host ----
 
@@ -227,4 +252,6 @@ class DeviceSaga(move.Move):
         if cell_builds.is_gone(row):
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
         change(connection, row)
+        if self._is_rebooted(connection):
+            self.data[REBOOTED] = True
         self.end_events(connection)

@@ -64,6 +64,7 @@ _PLACES = {
         'attach on the host',
         'detach on the host',
         'unplug it from a guest made again',
+        'plug it into a guest made again',
         'swap on the host',
         'destroy the former guest',
         'rebuild the guest',

@@ -5,6 +5,7 @@ import testscenarios
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import detach_interface
+from nova_lite.conductor import devices
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
 from nova_lite.virt import model
@@ -65,8 +66,41 @@ class LostLaterTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCa
         # A task of a saga, which waits for this one.
         self.cell.db.write(instances.update, self.server, {'task_state': 'resize_prep'})
         self.do(made, [last], times=2)
-        devices = self.cell.driver.get_guest(HOST, self.server).spec.devices
-        self.assertNotIn(detached[self.name], {device.id for device in devices})
+        found = self.cell.driver.get_guest(HOST, self.server).spec.devices
+        self.assertNotIn(detached[self.name], {device.id for device in found})
+
+
+class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCase):
+    """A reboot knows the guest as it was before the device was on record, and makes it so."""
+
+    scenarios = [(name, {'name': name}) for name in ('attach_volume', 'attach_interface')]
+
+    def test_has_the_device(self):
+        before = self.cell.driver.get_guest(HOST, self.server).spec
+        made = getattr(self, self.name)()
+        *others, pivot = made.steps()
+        self.do(made, others)
+        after = self.cell.driver.get_guest(HOST, self.server).spec
+        self.assertNotEqual(before.devices, after.devices)
+        self.cell.ask(self.server, 'reboot', 'rebooting_hard')
+        self.do(made, [pivot])
+        last = made.steps()[-1]
+        self.assertEqual(devices.REPLUG, last.name)
+        self.assertIsInstance(last.do(), saga.Pending)
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        action = model.PowerAction.HARD_REBOOT
+        self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.do(made, [last], times=2)
+        found = self.cell.driver.get_guest(HOST, self.server).spec
+        self.assertEqual(after.devices, found.devices)
+
+    def test_reboot_that_comes_later_knows_it(self):
+        made = getattr(self, self.name)()
+        steps = made.steps()
+        self.do(made, steps)
+        self.cell.ask(self.server, 'reboot', 'rebooting_hard')
+        self.assertEqual(len(steps), len(made.steps()))
 
 
 class LostBySwapTest(test_device_sagas.DeviceSagasCase):
@@ -90,8 +124,8 @@ class LostBySwapTest(test_device_sagas.DeviceSagasCase):
         action = model.PowerAction.HARD_REBOOT
         driver.change_power(HOST, self.server, action, key='reboot', spec=before)
         self.do(made, steps[pivot:])
-        devices = driver.get_guest(HOST, self.server).spec.devices
-        self.assertEqual({self.vif['id'], self.new}, {device.id for device in devices})
+        found = driver.get_guest(HOST, self.server).spec.devices
+        self.assertEqual({self.vif['id'], self.new}, {device.id for device in found})
 
 
 class LostHostTest(test_device_duties.LostHostCase):
