@@ -1,8 +1,7 @@
 """Audit: hypervisors' guests against the cell's records, host by host.
 
 A guest that no server and no move owns is destroyed after a grace, unless somebody
-works at it. So is the guest of a build that failed, which its node could not destroy
-then. `power_audit` compares power states, `move_audit` what moves have left.
+works at it. `power_audit` compares power states, `move_audit` what moves have left.
 """
 
 import collections
@@ -54,7 +53,7 @@ class Audit:
             strangers += [
                 (host, guest)
                 for guest in found
-                if guest.uuid not in keep and _is_stranger(records[host].get(guest.uuid))
+                if guest.uuid not in records[host] and guest.uuid not in keep
             ]
             present = {guest.uuid: guest for guest in found if guest.role is model.Role.RESIDENT}
             compared += [
@@ -94,7 +93,7 @@ class Audit:
             held = self._held(host, {guest.uuid for guest in guests})
             for guest in guests:
                 if guest.uuid not in held:
-                    LOG.warning('Guest %s on %s is not wanted: removing it', guest.uuid, guest.node)
+                    LOG.warning('Guest %s on %s has no owner: removing it', guest.uuid, guest.node)
                     work = self._remove(guest, promised[guest.node])
                     self._site.jobs.run((host, guest.uuid), work)
 
@@ -114,10 +113,6 @@ class Audit:
             LOG.warning('Guest %s stays on %s: %s', guest.uuid, guest.node, error)
             return
         self._site.claims.release_old(guest.node, guest.uuid, promised)
-
-
-def _is_stranger(record):
-    return record is None or record['build_failed']
 
 
 def _worked_at(records):

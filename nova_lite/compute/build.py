@@ -12,6 +12,7 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.compute import claims
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
@@ -49,6 +50,8 @@ class Build:
         self._node = order.selection.nodename
         self._network_info = []
         self._spawned = False
+        # Added to the keys of the hypervisor's jobs; one that failed stays so under its key.
+        self._tries = ''
         self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
     def run(self):
@@ -151,7 +154,7 @@ class Build:
         )
 
     def _key(self, step):
-        return f'{self._ctxt.request_id}/{step}'
+        return f'{self._ctxt.request_id}/{step}{self._tries}'
 
     # ---- back ----
 
@@ -177,9 +180,9 @@ class Build:
     def _abort(self, error):
         """No other host would do better: everything goes back, the server is in error.
 
-        If something stays, the server keeps its host and its allocations until it is deleted;
-        the host's audit removes the guest. Allocations of a server without a host, whose
-        release was not answered, are left to the audit of allocations.
+        If something stays, the server keeps its host and its allocations until `resume` has
+        had the rest taken back. Allocations of a server without a host, whose release was not
+        answered, are left to the audit of allocations.
         """
         clean = yield from self._take_back(keep_volumes=False)
         reason = exception.BuildAborted(instance_uuid=self._uuid, reason=error.message)
@@ -193,6 +196,23 @@ class Build:
         )
         if clean:
             # Afterwards: a daemon that starts again builds what is not on record as failed.
+            yield from self._tried_work(self._release_allocations)
+
+    def clear(self):
+        """Take back what stayed of a build that failed before; work for `jobs`."""
+        self._spawned, self._tries = True, f'/{runtime.new_uuid()}'
+        if not (yield from self._take_back(keep_volumes=False)):
+            return
+        done = yield from jobs.insist(
+            self._site.conductor.build_failed,
+            self._ctxt,
+            host=self._host,
+            instance_uuid=self._uuid,
+            failure=None,
+            keep_host=False,
+        )
+        if done:
+            LOG.info('Nothing is left on %s of the build of server %s', self._host, self._uuid)
             yield from self._tried_work(self._release_allocations)
 
     def _leave_to_others(self):

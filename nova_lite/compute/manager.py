@@ -142,6 +142,11 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
         work = build.Build(self.site, ctxt, host, order).run()
         self.site.jobs.run((host, order.instance.uuid), work)
 
+    def clear_build(self, ctxt, host, order):
+        """Take back what a failed build has left on its host; see `resume`."""
+        work = build.Build(self.site, ctxt, host, order).clear()
+        self.site.jobs.run((host, order.instance.uuid), work)
+
     def delete_instance(self, ctxt, host, instance, block_devices):
         work = delete.delete(self.site, ctxt, host, instance)
         self.site.jobs.run((host, instance.uuid), work, interrupts=True, kind=DELETE)

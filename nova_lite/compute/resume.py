@@ -2,8 +2,9 @@
 
 The cell knows it by the servers' tasks. Each is asked for once more under its own
 request id, so effects that took place are met and not repeated. What fails to
-come to an end several times is given up with a fault. A deletion is not: it is tried
-again, less and less often. Work on a node without power waits.
+come to an end several times is given up with a fault. A deletion is not, nor is what a failed
+build has left: both are tried again, less and less often. Work on a node without power
+waits.
 """
 
 import collections
@@ -24,13 +25,15 @@ from nova_lite.objects import selection as selection_objects
 LOG = log.getLogger(__name__)
 
 ATTEMPTS = 3
-# A deletion is tried at the first looks, and at each so many after them: calls of a
-# neighbour that hangs hold threads that others need.
+# What is never given up is tried at the first looks, and at each so many after them: calls
+# of a neighbour that hangs hold threads that others need.
 FIRST, EACH = 2, 4
 Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
 # The API's note of the image to boot from, in a server's system metadata.
 RESCUE_IMAGE = 'rescue_image_ref'
+# What is told of a build that failed and is yet to be cleared away.
+CLEAR = 'what a failed build has left'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
 
@@ -66,11 +69,14 @@ class Resume:
         self._attempts[self._name(work)] += 1
         attempt = self._attempts[self._name(work)]
         deletes = instance.task_state in delete.DELETE.tasks
-        if deletes and attempt > FIRST and attempt % EACH:
+        clears = instance.task_state is None
+        if (deletes or clears) and attempt > FIRST and attempt % EACH:
             return
-        LOG.info('Taking up %s of server %s', instance.task_state, instance.uuid)
+        LOG.info('Taking up %s of server %s', instance.task_state or CLEAR, instance.uuid)
         if deletes:
             self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
+        elif clears:
+            self._manager.clear_build(ctxt, instance.host, _order(work))
         elif attempt > ATTEMPTS:
             error = exception.NovaLiteError(
                 f'{instance.task_state} could not be finished in {ATTEMPTS} attempts'
@@ -84,19 +90,11 @@ class Resume:
             self._give_up(ctxt, work, _interrupted(instance))
 
     def _build(self, ctxt, work):
-        build, instance = work['build'], work['instance']
-        if not build:
+        if not work['build']:
             error = exception.NovaLiteError('nothing says how the server is to be built')
             self._give_up(ctxt, work, error)
             return
-        order = build_module.Order(
-            instance=instance,
-            selection=selection_objects.Selection(**build['selection']),
-            block_devices=work['block_devices'],
-            requested_networks=build.get('requested_networks'),
-            options=build.get('options', {}),
-        )
-        self._manager.rebuild_after_loss(ctxt, instance.host, order)
+        self._manager.rebuild_after_loss(ctxt, work['instance'].host, _order(work))
 
     def _power(self, ctxt, work):
         instance = work['instance']
@@ -151,6 +149,17 @@ class Resume:
         if guest.rescued:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
+
+
+def _order(work):
+    build = work['build']
+    return build_module.Order(
+        instance=work['instance'],
+        selection=selection_objects.Selection(**build['selection']),
+        block_devices=work['block_devices'],
+        requested_networks=build.get('requested_networks'),
+        options=build.get('options', {}),
+    )
 
 
 def _interrupted(instance):

@@ -83,6 +83,8 @@ def finish(connection, ctxt, host, uuid, *, block_devices, values):
 
 def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     """See ConductorAPI.build_failed."""
+    if not keep_host and _leave_failed(connection, host, uuid):
+        return True
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
         values.update(host=None, node=None, build=None)
@@ -104,6 +106,24 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
         compute_nodes.count_build(connection, host, failed=True)
     _fail_event(connection, ctxt, host, uuid, failure)
     return done
+
+
+def _leave_failed(connection, host, uuid):
+    """A host has given back what it kept of a failed build; whether that is on record now."""
+    found = rows.change(
+        connection,
+        instances.TABLE,
+        {'host': None, 'node': None, 'build': None, 'updated_at': runtime.naive_now()},
+        instances.TABLE.c.build.is_not(None),
+        uuid=uuid,
+        host=host,
+        deleted=False,
+        vm_state=states.VmState.ERROR,
+        task_state=None,
+    )
+    row = instances.find(connection, uuid)
+    is_known = row is not None and row.host is None and row.vm_state == states.VmState.ERROR
+    return found == 1 or is_known
 
 
 def leave_host(connection, ctxt, host, uuid, *, failure):

@@ -62,10 +62,19 @@ RECORD = (
     'updated_at',
 )
 _SERVERS, _SERVICES = instances.TABLE, services.TABLE
-_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD), _SERVERS.c.launched_at).where(
+_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
     _SERVERS.c.host.in_(sa.bindparam('hosts')), _SERVERS.c.deleted.is_(False)
 )
 _SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
+_UNFINISHED = sa.or_(
+    _SERVERS.c.task_state.in_([str(task) for task in HOST_TASKS]),
+    # A build that failed, and of which something could not be taken back then.
+    sa.and_(
+        _SERVERS.c.vm_state == str(states.VmState.ERROR),
+        _SERVERS.c.task_state.is_(None),
+        _SERVERS.c.build.is_not(None),
+    ),
+)
 _UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced_down).where(
     _SERVICES.c.binary == services.COMPUTE,
     _SERVICES.c.host.in_(sa.bindparam('hosts')),
@@ -140,20 +149,11 @@ def records(connection, hosts, uuids=None):
     query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
         query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
-    return [
-        {
-            **{name: getattr(row, name) for name in RECORD},
-            'updated_at': row.updated_at and row.updated_at.isoformat(),
-            'build_failed': _build_failed(row),
-        }
-        for row in connection.execute(query, parameters)
-    ]
-
-
-def _build_failed(row):
-    """Whether a server never ran and never will: the only thing to do is to delete it."""
-    failed = row.vm_state == states.VmState.ERROR and row.task_state is None
-    return failed and row.launched_at is None and not row.hidden
+    found = [dict(row._mapping) for row in connection.execute(query, parameters)]
+    for record in found:
+        changed = record['updated_at']
+        record['updated_at'] = changed and changed.isoformat()
+    return found
 
 
 def instance_records(connection, host, uuid):
@@ -171,8 +171,7 @@ def instance_records(connection, host, uuid):
 def held_guests(connection, host, guests):
     """See ConductorAPI.held_guests."""
     wanted = set(guests)
-    found = instances.on_host(connection, host)
-    held = {row.uuid for row in found if not _build_failed(row)}
+    held = {row.uuid for row in instances.on_host(connection, host)}
     held.update(row.instance_uuid for row in migrations.in_progress(connection, host))
     return sorted(wanted & held)
 
@@ -184,11 +183,11 @@ def unfinished(connection, hosts, idle_s):
         connection,
         instances.TABLE,
         instances.IS_IDLE,
+        _UNFINISHED,
         order_by=instances.TABLE.c.id,
         given={'idle_since': before},
         host=list(hosts),
         deleted=False,
-        task_state=HOST_TASKS,
     )
     devices = children.block_devices(connection, [row.uuid for row in found])
     return [

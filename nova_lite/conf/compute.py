@@ -65,9 +65,8 @@ OPTS = [
         'stray_grace',
         default=60,
         min=0,
-        help='Seconds a guest that no server and no move owns, or that a failed build has '
-        'left, is left alone before it is destroyed; 0 destroys it in the first audit that '
-        'finds it.',
+        help='Seconds a guest that no server and no move owns is left alone before it is '
+        'destroyed; 0 destroys it in the first audit that finds it.',
     ),
     cfg.IntOpt(
         'live_migration_completion_timeout',

@@ -42,16 +42,14 @@ class ConductorAPI(rpc.Interface):
 
         instances: [server uuid, ...] to look for; None for all
         Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
-        'hidden', 'updated_at': when it changed last, as ISO 8601, or None,
-        'build_failed': whether it never ran and never will}, ...].
+        'hidden', 'updated_at': when it changed last, as ISO 8601, or None}, ...].
         """
 
     @rpc.call(since='1.0')
     def held_guests(self, ctxt, host, guests):
         """Those of the guests (server uuids) that the host has a reason to keep.
 
-        The server is the host's and its build has not failed, or a migration under way
-        has the host at one end.
+        The server is the host's, or a migration under way has the host at one end.
         """
 
     @rpc.call(since='1.0')
@@ -61,7 +59,8 @@ class ConductorAPI(rpc.Interface):
         Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
         'context': {...}, 'build': {...} or None}, ...]. context: who asked, as
         RequestContext.from_wire takes it; build: as `instances.build`.
-        Work that sagas drive is not among it.
+        Work that sagas drive is not among it. Builds that failed and kept their host are:
+        their servers are in error and have no task.
         """
 
     @rpc.call(since='1.0', timeout=EPOCH)
@@ -99,7 +98,8 @@ class ConductorAPI(rpc.Interface):
 
         failure: {'error': text for the user, 'details': text for the operator}
         keep_host: the host could not take back all, so a delete must go there;
-        else the server is on no host
+        else the server is on no host. A host that has taken back the rest since says
+        so by False.
         Returns False when there was nothing to fail: the server is gone, being
         deleted or another host's. Its event ends all the same.
         """

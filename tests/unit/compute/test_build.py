@@ -308,9 +308,10 @@ failures:
         self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
         self.cell.driver.reload(profile.parse('extends: instant'))
         self.assertEqual(self.when != 'before', uuid in self.cell.guests())
-        self.cell.compute.audit()
+        self.cell.compute._resume.run(0)
         self.assertEqual({}, self.cell.guests())
-        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual({}, self.cell.leftovers()['allocations'])
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
 
     def test_may_not_be_retried(self):
         failing = failing_spawn(when=self.when, reschedule=True)

@@ -131,6 +131,39 @@ class TestLost(Base):
         self.assertEqual('error', self.cell.state(uuid)[0])
         self.assertIn('nothing says how', self.cell.fault(uuid))
 
+    def fail_build(self):
+        """The answer that names an attachment is lost, and then the volume service is away."""
+        away = exception.Unavailable(service='volume', reason='test')
+        self.cell.volume.fail('create_attachment', away, times=1, after=True)
+        self.cell.volume.fail('delete_attachment', away, times=2)
+        uuid = self.cell.boot(networks=NETWORKS, devices=DEVICES)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(1, len(self.cell.leftovers()['attachments']))
+        return uuid
+
+    def test_what_a_failed_build_has_left(self):
+        before = self.cell.leftovers()
+        uuid = self.fail_build()
+        fault = self.cell.fault(uuid)
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+        self.cell.lossy.lose('build_failed', after=True)
+        self.cell.compute._resume.run(0)
+        self.cell.run_dry()
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertEqual(before, self.cell.leftovers())
+        self.assertEqual(fault, self.cell.fault(uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
+
+    def test_failed_build_is_deleted_while_it_is_cleared(self):
+        before = self.cell.leftovers()
+        uuid = self.fail_build()
+        self.cell.lossy.meanwhile('build_failed', lambda: self.cell.ask(uuid, 'delete', 'deleting'))
+        for _ in range(3):
+            self.cell.compute._resume.run(0)
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual(before, self.cell.leftovers())
+
     def test_deletion(self):
         uuid = self.cell.boot()
         self.cell.ask(uuid, 'delete', 'deleting')

@@ -209,7 +209,7 @@ class TestFail(Base):
     def test_again(self):
         ctxt, uuid = self.server()
         self.fail(ctxt, uuid)
-        self.assertFalse(self.fail(ctxt, uuid))
+        self.assertTrue(self.fail(ctxt, uuid))
         self.assertEqual(1, len(self.cell.events(uuid)))
 
     def test_keeps_its_host(self):

@@ -155,27 +155,6 @@ class TestHosts(base.CellConductorTestCase):
         found = self.conductor.host_records(self.ctxt, ['host-1', 'host-2'])
         self.assertEqual({first, second}, {record['uuid'] for record in found})
 
-    def test_failed_builds(self):
-        """Servers in error that never ran; what the host has of them is not wanted."""
-        failed = {'vm_state': 'error', 'task_state': None}
-        _ctxt, uuid = self.server(**failed)
-        others = [
-            self.server(**{**failed, **columns})[1]
-            for columns in (
-                {'launched_at': runtime.naive_now()},
-                {'hidden': True},
-                {'task_state': 'deleting'},
-                {'vm_state': 'building'},
-            )
-        ]
-        found = self.conductor.host_records(self.ctxt, ['host-1'])
-        self.assertEqual(
-            {uuid: True, **dict.fromkeys(others, False)},
-            {record['uuid']: record['build_failed'] for record in found},
-        )
-        held = self.conductor.held_guests(self.ctxt, 'host-1', [uuid, *others])
-        self.assertEqual(sorted(others), held)
-
     # ---- unfinished ----
 
     def unfinished(self, idle_s=0, hosts=('host-1',)):
@@ -192,6 +171,18 @@ class TestHosts(base.CellConductorTestCase):
         self.assertEqual(1, len(work['block_devices']))
         self.assertEqual(ctxt.request_id, work['context']['request_id'])
         self.assertEqual({}, self.unfinished(hosts=['host-2']))
+
+    def test_unfinished_failure(self):
+        """Of a build that failed on a host which could not take all of it back."""
+        failed = {'vm_state': 'error', 'task_state': None}
+        _ctxt, uuid = self.server(**failed)
+        self.server(**failed, build=None)
+        self.server(**failed, deleted=True)
+        self.server(['host-2'], **failed)
+        self.assertEqual([uuid], list(self.unfinished()))
+        self.conductor.build_failed(self.ctxt, 'host-1', uuid, failure=None, keep_host=False)
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertEqual({}, self.unfinished())
 
     def test_unfinished_action(self):
         _ctxt, uuid = self.server(vm_state='active', task_state=None)
