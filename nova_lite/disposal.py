@@ -2,7 +2,7 @@
 
 Every part may be repeated: whoever is killed in between leaves the rest to the
 super-conductor, which finds the record or the withdrawn build request.
-Source: reference/create-server 7.
+Source: reference/nova/create-server 7.
 """
 
 from oslo_log import log
@@ -56,7 +56,9 @@ def _end(connection, ctxt, uuid):
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return
-    children.destroy_block_devices(connection, uuid)
+    if row.host is None or row.build is None:
+        children.destroy_block_devices(connection, uuid)
+    # Else the host may be building the server, and has them cleared away (compute.resume).
     children.destroy_tags(connection, uuid)
     instances.mark_deleted(connection, uuid)
     actions.record_event(connection, uuid, ctxt.request_id, EVENT)

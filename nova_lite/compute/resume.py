@@ -2,9 +2,9 @@
 
 The cell knows it by the servers' tasks. Each is asked for once more under its own
 request id, so effects that took place are met and not repeated. What fails to
-come to an end several times is given up with a fault. A deletion is not, nor is what a failed
-build has left: both are tried again, less and less often. Work on a node without power
-waits.
+come to an end several times is given up with a fault. A deletion is not, nor is what a build has
+left that failed, or whose server was deleted without its host: these are tried again, less
+and less often. Work on a node without power waits.
 """
 
 import collections
@@ -32,8 +32,8 @@ Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
 # The API's note of the image to boot from, in a server's system metadata.
 RESCUE_IMAGE = 'rescue_image_ref'
-# What is told of a build that failed and is yet to be cleared away.
-CLEAR = 'what a failed build has left'
+# What is told of a build that is over and is yet to be cleared away.
+CLEAR = 'what a build has left'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
 

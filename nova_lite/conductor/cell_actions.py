@@ -145,7 +145,8 @@ def end(connection, ctxt, host, uuid, *, event):
         raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
     children.destroy_block_devices(connection, uuid)
     children.destroy_tags(connection, uuid)
-    instances.mark_deleted(connection, uuid)
+    # What there was of a build has gone with the rest.
+    instances.mark_deleted(connection, uuid, build=None)
     actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
 

@@ -1,6 +1,6 @@
 """Transactions of a cell: how builds begin and end on their hosts.
 
-Source: reference/create-server 5.
+Source: reference/nova/create-server 5.
 """
 
 from oslo_log import log
@@ -24,6 +24,8 @@ EVENT = 'compute__do_build_and_run_instance'
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
 DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
+# States of servers that never run; a host may have something of their builds yet.
+OVER = (states.VmState.ERROR, states.VmState.DELETED)
 UNDER_WAY = (
     None,
     states.TaskState.SCHEDULING,
@@ -83,7 +85,7 @@ def finish(connection, ctxt, host, uuid, *, block_devices, values):
 
 def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     """See ConductorAPI.build_failed."""
-    if not keep_host and _leave_failed(connection, host, uuid):
+    if not keep_host and _cleared(connection, host, uuid):
         return True
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
@@ -108,22 +110,19 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     return done
 
 
-def _leave_failed(connection, host, uuid):
-    """A host has given back what it kept of a failed build; whether that is on record now."""
-    found = rows.change(
-        connection,
-        instances.TABLE,
-        {'host': None, 'node': None, 'build': None, 'updated_at': runtime.naive_now()},
-        instances.TABLE.c.build.is_not(None),
-        uuid=uuid,
-        host=host,
-        deleted=False,
-        vm_state=states.VmState.ERROR,
-        task_state=None,
-    )
-    row = instances.find(connection, uuid)
-    is_known = row is not None and row.host is None and row.vm_state == states.VmState.ERROR
-    return found == 1 or is_known
+def _cleared(connection, host, uuid):
+    """A host has given back what it kept of a build that is over; whether that is on record now."""
+    row = rows.lock(connection, instances.TABLE, uuid=uuid)
+    if row is None or row.vm_state not in OVER or row.task_state is not None:
+        return False
+    if row.host == host and row.build is not None:
+        values = {'build': None, 'updated_at': runtime.naive_now()}
+        if row.deleted:
+            children.destroy_block_devices(connection, uuid)
+        else:
+            values.update(host=None, node=None)
+        rows.change(connection, instances.TABLE, values, uuid=uuid)
+    return row.deleted or row.host in (host, None)
 
 
 def leave_host(connection, ctxt, host, uuid, *, failure):

@@ -8,6 +8,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.conductor import cell_builds
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -67,10 +68,14 @@ _RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
 )
 _SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
 _UNFINISHED = sa.or_(
-    _SERVERS.c.task_state.in_([str(task) for task in HOST_TASKS]),
-    # A build that failed, and of which something could not be taken back then.
     sa.and_(
-        _SERVERS.c.vm_state == str(states.VmState.ERROR),
+        _SERVERS.c.deleted.is_(False),
+        _SERVERS.c.task_state.in_([str(task) for task in HOST_TASKS]),
+    ),
+    # A build that failed, and of which something could not be taken back then; and one whose
+    # server was deleted without its host, which was down.
+    sa.and_(
+        _SERVERS.c.vm_state.in_([str(state) for state in cell_builds.OVER]),
         _SERVERS.c.task_state.is_(None),
         _SERVERS.c.build.is_not(None),
     ),
@@ -187,7 +192,6 @@ def unfinished(connection, hosts, idle_s):
         order_by=instances.TABLE.c.id,
         given={'idle_since': before},
         host=list(hosts),
-        deleted=False,
     )
     devices = children.block_devices(connection, [row.uuid for row in found])
     return [

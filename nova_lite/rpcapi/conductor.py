@@ -59,8 +59,8 @@ class ConductorAPI(rpc.Interface):
         Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
         'context': {...}, 'build': {...} or None}, ...]. context: who asked, as
         RequestContext.from_wire takes it; build: as `instances.build`.
-        Work that sagas drive is not among it. Builds that failed and kept their host are:
-        their servers are in error and have no task.
+        Work that sagas drive is not among it. Builds that failed and kept their host are,
+        and those whose servers were deleted without it: these servers have no task.
         """
 
     @rpc.call(since='1.0', timeout=EPOCH)

@@ -203,8 +203,11 @@ def _note_change(connection, uuid):
         )
 
 
-def mark_deleted(connection, uuid):
-    """End a server's life: the record stays, as deleted, until it is archived."""
+def mark_deleted(connection, uuid, **more):
+    """End a server's life: the record stays, as deleted, until it is archived.
+
+    more: columns that change with it
+    """
     now = runtime.naive_now()
     values = {
         'deleted': True,
@@ -213,6 +216,7 @@ def mark_deleted(connection, uuid):
         'vm_state': 'deleted',
         'task_state': None,
         'power_state': 0,
+        **more,
     }
     rows.change(connection, TABLE, values, uuid=uuid, deleted=False)
 

@@ -4,6 +4,7 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import versions
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.objects import instance as instance_objects
@@ -177,12 +178,34 @@ class TestHosts(base.CellConductorTestCase):
         failed = {'vm_state': 'error', 'task_state': None}
         _ctxt, uuid = self.server(**failed)
         self.server(**failed, build=None)
-        self.server(**failed, deleted=True)
         self.server(['host-2'], **failed)
         self.assertEqual([uuid], list(self.unfinished()))
-        self.conductor.build_failed(self.ctxt, 'host-1', uuid, failure=None, keep_host=False)
+        self.clear(uuid)
         self.assertEqual(('error', None, None), self.cell.state(uuid))
         self.assertEqual({}, self.unfinished())
+
+    def test_unfinished_deletion(self):
+        """Of a server that was deleted while its host was down and had begun to build it."""
+        device = {'source_type': 'blank', 'destination_type': 'volume'}
+        _ctxt, uuid = self.server(devices=[device])
+        self.cell.db.write(instances.mark_deleted, uuid)
+        _ctxt, other = self.server()
+        self.cell.db.write(instances.mark_deleted, other, build=None)
+        (work,) = self.unfinished().values()
+        self.assertEqual(uuid, work['instance'].uuid)
+        self.assertEqual(1, len(work['block_devices']))
+        self.clear(uuid)
+        self.assertEqual({}, self.unfinished())
+        self.assertEqual([], self.cell.devices(uuid))
+        self.assertEqual('host-1', self.cell.row(uuid).host)
+
+    def clear(self, uuid):
+        """The host has taken back what was left, and its report is repeated."""
+        for _time in range(2):
+            done = self.conductor.build_failed(
+                self.ctxt, 'host-1', uuid, failure=None, keep_host=False
+            )
+            self.assertTrue(done)
 
     def test_unfinished_action(self):
         _ctxt, uuid = self.server(vm_state='active', task_state=None)
