@@ -2,7 +2,7 @@
 
 Held by the API, the super-conductor and the scheduler; a cell conductor or a
 compute knows only its own cell and has no use for this.
-Source: reference/cells-and-rpc 1 and 2.
+Source: reference/nova/cells-and-rpc 1 and 2.
 """
 
 import urllib.parse

@@ -1,6 +1,6 @@
 """Host discovery: put the hosts that reported themselves to a cell into the mappings.
 
-Only a mapped host is scheduled to or listed. Source: reference/cells-and-rpc 3.
+Only a mapped host is scheduled to or listed. Source: reference/nova/cells-and-rpc 3.
 """
 
 from oslo_log import log

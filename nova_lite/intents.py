@@ -2,7 +2,7 @@
 
 First the saga's row in the API database, then one transaction of the server's cell.
 A kill between the two is harmless: the saga's first step makes that transaction once
-more. Source: design 4.
+more. Source: contributor/architecture, Sagas.
 """
 
 import collections.abc

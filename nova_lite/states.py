@@ -2,7 +2,7 @@
 
 Data only. The API's guards, the documentation's diagram, `verify` (I9) and the
 property tests all read the rows of `TRANSITIONS`. The words are nova's.
-Source: reference/moves 1, reference/create-server 5.
+Source: reference/nova/moves 1, reference/nova/create-server 5.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """POST /os-aggregates/{aggregate_id}/images: its hosts are to keep images at hand.
 
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 from nova_lite import exception

@@ -1,7 +1,7 @@
 """What a change of aggregates may do to availability zones.
 
 A host is in one zone at most, and does not change its zone while it has
-servers. Source: reference/scheduling 10.
+servers. Source: reference/nova/scheduling 10.
 """
 
 import dataclasses

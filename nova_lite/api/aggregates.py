@@ -1,7 +1,7 @@
 """Host aggregates.
 
 Membership is mirrored to placement, where the scheduler's request filters look
-for it. Source: reference/api-surface 2.5, reference/scheduling 10.
+for it. Source: reference/nova/api-surface 2.5, reference/nova/scheduling 10.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Who calls: tokens checked by keystonemiddleware, or headers believed as sent.
 
 Both ways end in a RequestContext made from the headers that keystonemiddleware
-sets. Source: design 7, reference/api-surface 1.
+sets. Source: reference/nova/api-surface 1.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Availability zones, as they follow from aggregates and compute services.
 
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 from nova_lite.api import operation

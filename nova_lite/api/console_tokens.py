@@ -1,6 +1,6 @@
 """Where the console of a token is: asked by the proxies that users connect to.
 
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 from nova_lite import cells

@@ -1,7 +1,7 @@
 """The list of extensions, which clients of v2.0 read to learn what there is.
 
 It has been fixed since extensions are no more: nothing can be concluded from it.
-Source: reference/api-surface 2.1.
+Source: reference/nova/api-surface 2.1.
 """
 
 from nova_lite import exception

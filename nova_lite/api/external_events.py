@@ -2,7 +2,7 @@
 
 What the network service tells is read anew from there; the rest concerns
 hypervisors that a simulated host does not have, and is noted.
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 from oslo_log import log

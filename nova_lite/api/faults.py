@@ -1,6 +1,6 @@
 """Errors to HTTP answers: the only table from a kind of error to code and key.
 
-Source: reference/api-surface 1. An error that is none of ours is a bug: its
+Source: reference/nova/api-surface 1. An error that is none of ours is a bug: its
 traceback goes to the log, its class's name into the answer.
 """
 

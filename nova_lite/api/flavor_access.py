@@ -1,6 +1,6 @@
 """Which projects may use a flavor that is not public.
 
-Source: reference/api-surface 2.2.
+Source: reference/nova/api-surface 2.2.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """Extra specs of a flavor.
 
-Source: reference/api-surface 2.2.
+Source: reference/nova/api-surface 2.2.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """Flavors: listed, shown, made, described, deleted.
 
-Source: reference/api-surface 2.2.
+Source: reference/nova/api-surface 2.2.
 """
 
 from oslo_utils import strutils

@@ -2,7 +2,7 @@
 
 Before 2.53 they go by number and have resources of their own for search and
 servers; from 2.88 they lack what placement knows better, and carry their uptime.
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Key pairs of a user.
 
-Source: reference/api-surface 2.6.
+Source: reference/nova/api-surface 2.6.
 """
 
 from nova_lite import exception

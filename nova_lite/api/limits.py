@@ -1,6 +1,6 @@
 """Absolute limits of a project and what it uses of them.
 
-Source: reference/api-surface 2.1.
+Source: reference/nova/api-surface 2.1.
 """
 
 from nova_lite.api import operation

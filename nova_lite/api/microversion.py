@@ -1,7 +1,7 @@
 """The history of the API, and which version a request asks for.
 
 `VERSIONS` is the only list: version document, negotiation and documentation are
-made from it. Source: reference/api-surface 1 and 4.
+made from it. Source: reference/nova/api-surface 1 and 4.
 """
 
 import re

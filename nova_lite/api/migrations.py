@@ -1,4 +1,4 @@
-"""GET /os-migrations: every move of every cell (reference/moves 2.6).
+"""GET /os-migrations: every move of every cell (reference/nova/moves 2.6).
 
 Before 2.59 there is neither order nor pages, and a move between cells is shown once for
 each; from then on it is shown once, as its newest record tells it.

@@ -1,6 +1,6 @@
 """/os-hosts: what /os-services and /os-hypervisors are for, up to 2.42.
 
-Source: reference/api-surface 2.5 and 4.
+Source: reference/nova/api-surface 2.5 and 4.
 """
 
 from nova_lite import exception

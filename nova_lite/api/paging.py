@@ -1,6 +1,6 @@
 """limit and marker of lists, for all resources alike.
 
-Source: reference/api-surface 1.
+Source: reference/nova/api-surface 1.
 """
 
 from nova_lite import exception

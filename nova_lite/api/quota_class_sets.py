@@ -1,6 +1,6 @@
 """Quota class sets: the class `default` holds for projects without limits of their own.
 
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 from nova_lite.api import operation

@@ -1,7 +1,7 @@
 """Names of limits in the API, and which of them each microversion has.
 
 Limits of networks come from when compute had networks: they can be set and
-shown, and mean nothing. Source: reference/api-surface 2.5 and 4.
+shown, and mean nothing. Source: reference/nova/api-surface 2.5 and 4.
 """
 
 from nova_lite.api import types

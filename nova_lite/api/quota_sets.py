@@ -1,6 +1,6 @@
 """Quota sets: limits of projects, and of users in them.
 
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Resources that compute had once: 410, for whoever asks, at any microversion.
 
 Proxies to other services, gone from 2.36, are not served at all and so are 404.
-Source: reference/api-surface 3.
+Source: reference/nova/api-surface 3.
 """
 
 from nova_lite.api import faults

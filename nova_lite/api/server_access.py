@@ -1,7 +1,7 @@
 """Servers for handlers: found in whichever place holds them, guarded by state.
 
 A server is in a cell, in cell0, or is a build request that is in no cell yet.
-Source: reference/cells-and-rpc 1.2, reference/moves 1.3.
+Source: reference/nova/cells-and-rpc 1.2, reference/nova/moves 1.3.
 """
 
 import datetime

@@ -1,6 +1,6 @@
 """What a change of a service brings about: the host's trait, the schedulers' view.
 
-Source: reference/cells-and-rpc 3, reference/scheduling 4.
+Source: reference/nova/cells-and-rpc 3, reference/nova/scheduling 4.
 """
 
 from oslo_log import log

@@ -1,6 +1,6 @@
 """Services: listed, enabled, disabled, forced down, deleted.
 
-Source: reference/api-surface 2.5, reference/cells-and-rpc 3.
+Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 3.
 """
 
 from nova_lite import exception

@@ -1,7 +1,7 @@
 """Usage of projects over a period: hours, and sizes times hours.
 
 Pages, from 2.40, are of servers: a project may go on in the next one.
-Source: reference/api-surface 2.5.
+Source: reference/nova/api-surface 2.5.
 """
 
 import datetime

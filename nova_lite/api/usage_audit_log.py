@@ -1,7 +1,7 @@
 """/os-instance_usage_audit_log: which hosts have reported the usage of a period.
 
 Hosts here report none (nova's [DEFAULT]instance_usage_audit, off by default), so of
-every period the log says that no host has. Source: reference/api-surface 2.5.
+every period the log says that no host has. Source: reference/nova/api-surface 2.5.
 """
 
 import datetime

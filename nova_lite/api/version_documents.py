@@ -1,6 +1,6 @@
 """The version documents, which clients read before they have a token.
 
-Source: reference/api-surface 1.
+Source: reference/nova/api-surface 1.
 """
 
 import json

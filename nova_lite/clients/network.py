@@ -1,7 +1,7 @@
 """The network service: ports of servers, from the request to the last address.
 
 What a user asks for is checked in the user's name; ports are made and bound by
-ourselves, for the server's project. Source: reference/create-server 1.4.
+ourselves, for the server's project. Source: reference/nova/create-server 1.4.
 
 A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}, absent keys
 meaning None; the request as a whole is a list of them, 'auto' or 'none'.

@@ -1,7 +1,7 @@
 """Placement: candidates, claims and other changes of allocations.
 
 Every change may be repeated after a lost reply or by another process that took
-over: what is already as wanted counts as done. Source: reference/scheduling 3, 7, 11.
+over: what is already as wanted counts as done. Source: reference/nova/scheduling 3, 7, 11.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 A provider's generation changes with everything written about it. Where the
 generation we know is old, the provider is read again and the change repeated.
-Source: reference/scheduling 3.3, 4, 10, 11.
+Source: reference/nova/scheduling 3.3, 4, 10, 11.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 The server's task must be 'deleting' already, so that no move goes on with it; one that
 was under way may still make an attachment, which is ended too. Every part may be
-repeated. Source: reference/create-server 7.
+repeated. Source: reference/nova/create-server 7.
 """
 
 import typing

@@ -1,6 +1,6 @@
 """Networks that a user asks for: what may be had, and what errors mean.
 
-Source: reference/create-server 1.2 and 1.4.
+Source: reference/nova/create-server 1.2 and 1.4.
 """
 
 from nova_lite import exception

@@ -1,7 +1,7 @@
 """nova-lite-status: `upgrade check` tells whether a deployment is ready for this release.
 
 Exits 0 when it is, 1 with warnings, 2 when something must be mended first.
-Source: reference/cells-and-rpc 5.
+Source: reference/nova/cells-and-rpc 5.
 """
 
 import datetime

@@ -1,7 +1,7 @@
 """Arrivals: what a node does for every server that comes to it from elsewhere.
 
 Functions start an effect or find the one they started before, and answer as `replies`
-says. Source: reference/moves 3.1 and 5, reference/cross-cell-resize 4.5.
+says. Source: reference/nova/moves 3.1 and 5, reference/nova/cross-cell-resize 4.5.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 Two calls to the conductor, none to placement. What fails is taken back whole:
 then either another host may try, or the build is over.
-Source: reference/create-server 5.
+Source: reference/nova/create-server 5.
 """
 
 import dataclasses

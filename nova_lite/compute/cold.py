@@ -2,7 +2,7 @@
 
 Each method is one call of a saga's step and may be repeated: it starts an effect or
 finds it. Guests and handovers are the driver's, records the super-conductor's.
-Source: reference/moves 3.
+Source: reference/nova/moves 3.
 """
 
 from oslo_log import log

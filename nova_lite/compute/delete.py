@@ -3,7 +3,7 @@
 Each step finds what is there and may be repeated. It interrupts whatever else is
 being done to the guest. While the hypervisor or a neighbour does not answer, the server stays
 `deleting`: `resume` takes the deletion up until it ends or is refused.
-Source: reference/create-server 7.
+Source: reference/nova/create-server 7.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 The guest that was is lost with its host, or fenced off. Functions start an effect or
 find the one they started before, and answer as `replies` says.
-Source: reference/moves 5.
+Source: reference/nova/moves 5.
 """
 
 from nova_lite.compute import arrivals

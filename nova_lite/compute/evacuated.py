@@ -4,7 +4,7 @@ A host is looked after when the daemon starts, whenever its hypervisor has been 
 its heartbeats were missing for so long that it counted as down, and when the cell answers a
 heartbeat so. Until it is clear it sends no heartbeat, so it gets no work. On a host
 that was only forced down the guests are stopped, for they run elsewhere; the rest
-waits for a restart. Source: reference/moves 5.
+waits for a restart. Source: reference/nova/moves 5.
 """
 
 from oslo_log import log

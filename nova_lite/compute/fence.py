@@ -2,7 +2,7 @@
 
 The newest epoch of each saga is remembered. One that is new to the process is shown to
 the cell's conductor first, which knows the newest of the whole cell, so a restart
-forgets nothing. Source: design 4.
+forgets nothing. Source: contributor/architecture, Sagas.
 """
 
 import collections

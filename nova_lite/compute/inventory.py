@@ -1,7 +1,7 @@
 """Inventory: what the hosts of this process have, told to the cell and to placement.
 
 Whole processes at a time, and only what changed. Allocation ratios follow
-reference/scheduling 4: configured, else as placement has it, else the initial one.
+reference/nova/scheduling 4: configured, else as placement has it, else the initial one.
 """
 
 import os_resource_classes as orc

@@ -2,7 +2,7 @@
 
 The copy is the hypervisor's job and the record is the cell's, so nothing is kept
 here: a daemon that was restarted answers the next look as its predecessor would.
-Source: reference/moves 4.2 to 4.4.
+Source: reference/nova/moves 4.2 to 4.4.
 """
 
 from oslo_log import log

@@ -1,7 +1,7 @@
 """Live migration at its destination: checks, preparation, arrival, and back.
 
 Every function starts an effect or finds the one it started before, and answers as
-`replies` says. Source: reference/moves 4.1 and 4.2.
+`replies` says. Source: reference/nova/moves 4.1 and 4.2.
 """
 
 import dataclasses

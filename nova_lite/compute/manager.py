@@ -2,7 +2,7 @@
 
 Its configuration holds no database and nothing here imports one. Guests and jobs
 are the driver's, records the cell's: a manager that is killed and made anew goes
-on where the other stopped. Source: design 2 and 6, reference/cells-and-rpc 4.1.
+on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 
 from oslo_log import log

@@ -2,7 +2,7 @@
 
 Each is a row of `ACTIONS`: begin the event, have the driver do it, record what
 came of it. A repeated or late message finds another task and changes nothing.
-Source: reference/cells-and-rpc 4.1, states.TRANSITIONS.
+Source: reference/nova/cells-and-rpc 4.1, states.TRANSITIONS.
 """
 
 import dataclasses

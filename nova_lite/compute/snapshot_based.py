@@ -2,7 +2,7 @@
 
 The hosts share no path, so the disk travels by the image service. What the source
 keeps, and how it takes the guest back or drops it, is as in `cold`.
-Source: reference/cross-cell-resize 4.4 and 4.5.
+Source: reference/nova/cross-cell-resize 4.4 and 4.5.
 """
 
 from oslo_log import log

@@ -3,7 +3,7 @@
 Creates what has to be created, connects the host, and takes it all back. What is
 made is recorded at once, so that whoever goes on after a kill finds it; an
 attachment that was not recorded is found by the server's uuid.
-Source: reference/create-server 1.5.
+Source: reference/nova/create-server 1.5.
 """
 
 import string

@@ -1,6 +1,6 @@
 """Resizes that their users left unconfirmed, and migrations that nobody can end any more.
 
-Source: reference/moves 3.2, [DEFAULT]resize_confirm_window.
+Source: reference/nova/moves 3.2, [DEFAULT]resize_confirm_window.
 """
 
 import datetime

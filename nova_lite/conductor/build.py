@@ -1,6 +1,6 @@
 """Build: the first saga, whose journal is the build request.
 
-Claim, records in the cell, mapping, cast (reference/create-server 4). The pivot
+Claim, records in the cell, mapping, cast (reference/nova/create-server 4). The pivot
 is the transaction that maps the server and drops its build request under our
 epoch. Who loses it finds out why and takes back only what is its own.
 """

@@ -1,6 +1,6 @@
 """Bury servers that could not be scheduled: records in cell0, in error, with a fault.
 
-Source: reference/create-server 6.
+Source: reference/nova/create-server 6.
 """
 
 from oslo_log import log

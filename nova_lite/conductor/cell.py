@@ -2,7 +2,7 @@
 
 It knows neither the API database nor the top bus. Only delegation: the
 transactions are in `cell_hosts`, `cell_builds` and `cell_actions`.
-Source: design 2, reference/cells-and-rpc 4.
+Source: reference/nova/cells-and-rpc 4.
 """
 
 from oslo_log import log

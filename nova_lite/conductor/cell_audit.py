@@ -126,7 +126,7 @@ def _incomplete(connection, before):
     """Migrations (uuids) that ended in error, whose servers were deleted since.
 
     What hosts have left of them is found by their own audit (compute.audit).
-    Source: reference/moves 1.2.
+    Source: reference/nova/moves 1.2.
     """
     return list(connection.scalars(_INCOMPLETE, {'before': before}))
 

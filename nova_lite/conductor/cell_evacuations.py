@@ -1,6 +1,6 @@
 """Transactions of a cell: what hosts that return must know of evacuations.
 
-Source: reference/moves 5.
+Source: reference/nova/moves 5.
 """
 
 import datetime

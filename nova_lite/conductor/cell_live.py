@@ -1,7 +1,7 @@
 """Transactions of a cell: live migrations as the hosts at both ends report them.
 
 Every function takes a connection and the context first and may be repeated.
-Source: reference/moves 4.2 to 4.4.
+Source: reference/nova/moves 4.2 to 4.4.
 """
 
 from oslo_log import log

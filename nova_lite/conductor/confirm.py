@@ -1,4 +1,4 @@
-"""Confirm a resize: the source forgets the server (reference/moves 3.2 and 3.4).
+"""Confirm a resize: the source forgets the server (reference/nova/moves 3.2 and 3.4).
 
 Its first transaction is the pivot: what the source has dropped cannot come back. What
 it fails to drop is left to its audit.

@@ -1,7 +1,7 @@
 """Resize and cold migrate to another cell, up to VERIFY_RESIZE.
 
 The destination is the scheduler's choice: one in the server's own cell makes this an
-ordinary resize. The steps and their order are those of reference/cross-cell-resize 4:
+ordinary resize. The steps and their order are those of reference/nova/cross-cell-resize 4:
 the disk is copied before the guest leaves, and the guest has left the source before it
 is made on the destination. What fails before the switch leaves the server as it was.
 """

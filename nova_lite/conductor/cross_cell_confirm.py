@@ -1,6 +1,6 @@
 """Confirm a move between cells: the source cell forgets the server.
 
-Source: reference/cross-cell-resize 5 and 7.
+Source: reference/nova/cross-cell-resize 5 and 7.
 """
 
 from nova_lite import saga

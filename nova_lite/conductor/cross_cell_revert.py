@@ -2,7 +2,7 @@
 
 The mapping is switched before the destination's guest is touched, so that from then on
 the user deals with the original; the source starts its guest only when the
-destination's is gone. Source: reference/cross-cell-resize 6.
+destination's is gone. Source: reference/nova/cross-cell-resize 6.
 """
 
 from nova_lite import saga

@@ -1,7 +1,7 @@
 """What the sagas of a move between cells share: two cells, each with its own record.
 
 One of the records is hidden at any time but around the switch of the mapping. Source:
-reference/cross-cell-resize 4 to 7.
+reference/nova/cross-cell-resize 4 to 7.
 """
 
 from nova_lite import exception

@@ -6,7 +6,7 @@ state stays as it is, as in nova, and so does its vm state, whatever goes wrong.
 A host that is not heard may have done what it was asked for. What cannot be undone there
 becomes a duty, which makes the guest's devices those on record once the host is heard
 again. Until then a volume or port that the guest may have stays reserved for the server.
-Source: reference/cells-and-rpc 4.1, reference/api-surface 2.3.
+Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Evacuation: a server of a host that failed is rebuilt on another (reference/moves 5).
+"""Evacuation: a server of a host that failed is rebuilt on another (reference/nova/moves 5).
 
 The server holds its allocations on both hosts until the one that failed has come back
 and removed what is left there (compute.evacuated). The pivot switches the record when

@@ -2,7 +2,7 @@
 
 Every call of a saga's step carries the saga and the epoch of its owner. The cell
 remembers the newest epoch it has seen of each saga, in the transaction of the
-call itself, and refuses an older one. Source: design, sagas.
+call itself, and refuses an older one. Source: contributor/architecture, Sagas.
 """
 
 from nova_lite.db.cell import epochs

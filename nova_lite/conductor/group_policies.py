@@ -1,7 +1,7 @@
 """Hard policies of server groups, checked in the transaction that gives a member its host.
 
 The scheduler's answer is old by then: other members may have begun to build or to move.
-Source: decision 0011, reference/create-server 2.3.
+Source: decision 0011, reference/nova/create-server 2.3.
 """
 
 from nova_lite import exception

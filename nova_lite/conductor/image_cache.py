@@ -2,7 +2,7 @@
 
 One host after the other is asked, in whatever cell it is. It is not journalled: who is
 killed leaves it unfinished, and a server that needs an image fetches it anyway.
-Source: reference/api-surface 2.5, reference/cells-and-rpc 4.
+Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 4.
 """
 
 from oslo_log import log

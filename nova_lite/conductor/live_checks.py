@@ -1,6 +1,6 @@
 """Whether a server can go live from its host to the one that was chosen.
 
-Nothing is changed on either host before both have agreed (reference/moves 4.1).
+Nothing is changed on either host before both have agreed (reference/nova/moves 4.1).
 """
 
 from nova_lite import exception

@@ -1,4 +1,4 @@
-"""Live migration within a cell (reference/moves 4).
+"""Live migration within a cell (reference/nova/moves 4).
 
 The guest runs on the source until its memory is copied, so all before that is undone
 without it noticing. The pivot is the one transaction that switches the record, made

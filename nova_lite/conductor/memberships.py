@@ -3,7 +3,7 @@
 The API changes its database and placement one after the other. A failure between the two
 leaves them different, and the scheduler's request filters ask placement. The audit makes
 placement's side what the database has. `placement sync_aggregates` does so on demand.
-Source: reference/scheduling 10.
+Source: reference/nova/scheduling 10.
 """
 
 import datetime

@@ -3,7 +3,7 @@
 A move reads the server's row anew in each step and keeps none: the user may delete
 the server at any moment. Whoever notices undoes the move; an undo that gave something
 back to a server that is gone takes that away again, and the host deletes the rest.
-Source: design 4, reference/moves 3 and 6.
+Source: contributor/architecture, Sagas; reference/nova/moves 3 and 6.
 """
 
 import functools

@@ -3,7 +3,7 @@
 Attachments are made for the other end beside those that the server has, so either can
 be dropped alone. Every function may be repeated; those that take away find what is
 there by themselves, whatever became of the step before.
-Source: reference/moves 3.1, reference/neighbour-calls.
+Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
 from nova_lite.db.api import sagas

@@ -3,7 +3,7 @@
 `placement audit` lists them; here the super-conductor gives them up by itself, as nova's
 computes do with those of servers that they know to be deleted. What belongs to no
 server or move that was ever ours is only reported.
-Source: nova's periodic update of resources; reference/moves, allocations.
+Source: nova's periodic update of resources; reference/nova/moves, allocations.
 """
 
 import collections

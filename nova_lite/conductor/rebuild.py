@@ -5,7 +5,7 @@ then leaves the server as it was, with its former image, but in error if the hos
 suit the image. From there on the saga only goes forward, since the disk is gone. What
 cannot be done after a few tries ends it: the server is in error, with the image that was
 asked for, and may be rebuilt once more.
-Source: reference/moves 5, reference/scheduling 1 and 3.
+Source: reference/nova/moves 5, reference/nova/scheduling 1 and 3.
 """
 
 from nova_lite import exception

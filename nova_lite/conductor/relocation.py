@@ -1,7 +1,7 @@
 """Moves to another host of the cell with the same flavor: what they have in common.
 
 An operator may force such a move to a host past the scheduler; its allocations are
-then copied from what the server has at its source. Source: reference/moves 4.1 and 5.
+then copied from what the server has at its source. Source: reference/nova/moves 4.1 and 5.
 """
 
 import abc

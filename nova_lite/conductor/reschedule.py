@@ -2,7 +2,7 @@
 
 Needs the cell's database, its bus and placement, and no API database. Between two
 hosts the record is on none; who works at it owns the instant of its last change.
-Source: reference/create-server 5.
+Source: reference/nova/create-server 5.
 """
 
 import json

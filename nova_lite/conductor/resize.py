@@ -1,4 +1,4 @@
-"""Resize and cold migrate within a cell, up to VERIFY_RESIZE (reference/moves 3.1).
+"""Resize and cold migrate within a cell, up to VERIFY_RESIZE (reference/nova/moves 3.1).
 
 The server's record stays on the source until the guest is on the destination: what
 fails before is undone, and the server is as it was. The pivot is the one transaction

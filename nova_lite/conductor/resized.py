@@ -1,7 +1,7 @@
 """What confirm and revert share: a server in VERIFY_RESIZE and its migration.
 
 The source keeps the guest as it was, the migration holds the source's allocations,
-the server has its former flavor in `old_flavor`. Source: reference/moves 3.1 to 3.4.
+the server has its former flavor in `old_flavor`. Source: reference/nova/moves 3.1 to 3.4.
 """
 
 from nova_lite.conductor import move

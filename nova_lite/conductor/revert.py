@@ -1,4 +1,4 @@
-"""Revert a resize: the server is on the source again as it was (reference/moves 3.3).
+"""Revert a resize: the server is on the source again as it was (reference/nova/moves 3.3).
 
 The destination's guest goes first, so that it never runs twice. While it is there the
 server stays in VERIFY_RESIZE if something fails; once it is gone there is only forward.

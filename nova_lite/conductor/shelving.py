@@ -2,7 +2,8 @@
 
 Offloading has its pivot before the guest is destroyed: from there on it is only
 repeated. A server that its user deletes meanwhile is left to who deletes it; what a
-step made besides is taken away again. Source: reference/moves 1, api-surface 2.4.
+step made besides is taken away again.
+Source: reference/nova/moves 1, reference/nova/api-surface 2.4.
 """
 
 from oslo_log import log

@@ -2,7 +2,7 @@
 
 Only delegation: `build` and one module per saga hold the work. What a nudge
 should have started and did not is found by the sweeps.
-Source: design, sagas; reference/create-server 4.
+Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 
 from oslo_db import exception as db_exception

@@ -1,7 +1,7 @@
 """Health: whether what a daemon needs answers, with the cause where it does not.
 
 Checks run at the same time and are given up after a while, so that a dead broker
-does not keep anyone from asking. Source: design 11.
+does not keep anyone from asking.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 The records are those of the servers' actions and their events, which every operation
 makes anyway; so a notification says what is on record, and is sent when that is
-committed. Source: reference/moves 7, reference/cells-and-rpc 6.
+committed. Source: reference/nova/moves 7, reference/nova/cells-and-rpc 6.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """The unversioned form of notifications of servers: a flat dictionary, as consumers of
 old expect it. Only sent when asked for; there is none of other records.
 
-Source: reference/moves 7.
+Source: reference/nova/moves 7.
 """
 
 # Where the unversioned name is not `compute.instance.` and the versioned action.

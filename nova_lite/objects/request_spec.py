@@ -1,7 +1,7 @@
 """RequestSpec and its parts: what a scheduling request asks for.
 
 Which fields are stored and which live for one request only is stated by
-`STORED`. Source: reference/moves 6, reference/scheduling 3 and 9.
+`STORED`. Source: reference/nova/moves 6, reference/nova/scheduling 3 and 9.
 """
 
 from oslo_versionedobjects import fields

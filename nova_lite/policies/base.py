@@ -1,6 +1,6 @@
 """The rules all others are built from: who is a reader, member, manager, admin.
 
-Source: reference/cells-and-rpc 7. Roles imply lower ones: a token names them all.
+Source: reference/nova/cells-and-rpc 7. Roles imply lower ones: a token names them all.
 """
 
 from oslo_policy import policy

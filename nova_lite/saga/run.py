@@ -1,6 +1,6 @@
 """One acquisition of one saga: forward to the end, or back to the start.
 
-Rules (exemplars 2.4): undo runs newest first and includes the step that failed;
+Rules: undo runs newest first and includes the step that failed;
 a saga may turn back to a step before and try another way from there; after the pivot
 steps are only retried; an undo that fails is logged and the unwinding goes on; a saga
 that waits holds no thread.

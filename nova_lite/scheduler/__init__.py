@@ -3,5 +3,5 @@
 `manager` answers the calls and holds what has effects: `candidates` (what
 placement offers), `snapshot` (what the cells say of their hosts), `claims`.
 `select` decides, as a pure function, with `filters` and `weighers`.
-Source: reference/scheduling.
+Source: reference/nova/scheduling.
 """

@@ -1,7 +1,7 @@
 """What placement offers: one query for concurrent requests of the same shape.
 
 An answer is reused for a short time. What decisions took of it since is noted,
-so that a claim which would be refused is seldom tried. Source: design, budget.
+so that a claim which would be refused is seldom tried. Source: reference/budgets.
 """
 
 import collections

@@ -1,6 +1,6 @@
 """Claims in placement for the servers of one request: all of them or none.
 
-Source: reference/scheduling 7. A server that is on a host keeps what it holds
+Source: reference/nova/scheduling 7. A server that is on a host keeps what it holds
 there and gets the claim besides; any other holds nothing yet.
 """
 

@@ -1,6 +1,6 @@
 """One scheduling request from start to end: ask, select, claim, remember.
 
-Source: reference/scheduling 1.
+Source: reference/nova/scheduling 1.
 """
 
 import typing

@@ -2,7 +2,7 @@
 
 Each feature is one function that adds resources and traits to what is asked
 for. A flavor says `hw:name`, an image `hw_name`; the flavor goes first.
-Source: reference/scheduling 3.1.
+Source: reference/nova/scheduling 3.1.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Where the servers are that a request refers to: its group's members, those named in hints.
 
 Read anew for every request from the API database and the cells: hosts of
-servers are nowhere kept up to date by messages. Source: reference/scheduling 6, 12.
+servers are nowhere kept up to date by messages. Source: reference/nova/scheduling 6, 12.
 """
 
 import collections

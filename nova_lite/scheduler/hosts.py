@@ -2,7 +2,7 @@
 
 A HostState is not changed once it is in a snapshot: a decision that puts a
 server on a host continues with a copy (`with_server`). Memory is in MiB, disk
-in GiB. Source: reference/scheduling 5.
+in GiB. Source: reference/nova/scheduling 5.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """The little language of flavor extra specs that are compared with a host's values.
 
-Source: reference/scheduling 6, "Operators of extra specs".
+Source: reference/nova/scheduling 6, "Operators of extra specs".
 """
 
 import operator

@@ -1,6 +1,6 @@
 """What is asked of placement: from a request spec to GET /allocation_candidates.
 
-Source: reference/scheduling 3.1 (sources) and 3.2 (query string).
+Source: reference/nova/scheduling 3.1 (sources) and 3.2 (query string).
 """
 
 import collections

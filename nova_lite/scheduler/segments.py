@@ -1,7 +1,7 @@
 """Aggregates of routed networks: which hosts reach the segments of a network.
 
 The network service makes a provider of each segment, with the segment's uuid, in
-an aggregate with the hosts that reach it. Source: reference/scheduling 2, no. 9.
+an aggregate with the hosts that reach it. Source: reference/nova/scheduling 2, no. 9.
 """
 
 from nova_lite import exception

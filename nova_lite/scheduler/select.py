@@ -2,7 +2,7 @@
 
 Nothing here reads or writes anything but its arguments; the one effect, the
 claim, is a callable. The same arguments and generator give the same decision.
-Source: reference/scheduling 1, 5 to 8.
+Source: reference/nova/scheduling 1, 5 to 8.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Host states: what all enabled cells say of their hosts, read together and kept briefly.
 
 Servers that were placed but are not in their cell's records yet are counted as
-well, so that a fresh reading does not forget them. Source: reference/scheduling 5.
+well, so that a fresh reading does not forget them. Source: reference/nova/scheduling 5.
 """
 
 import dataclasses

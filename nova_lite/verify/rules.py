@@ -2,7 +2,7 @@
 
 Shared by I12 and the property test of the scheduler. It imports nothing of the
 scheduler on purpose: an error there must not be repeated here.
-Source: reference/scheduling 2 and 2.1.
+Source: reference/nova/scheduling 2 and 2.1.
 """
 
 import collections

@@ -2,7 +2,7 @@
 
 Each row says what a request does at several microversions: the code of the answer,
 the status with which the migration ends, and where the server is afterwards.
-Source: reference/moves 2.4 and 2.5. A sample is run; `tox -e faults` runs all rows.
+Source: reference/nova/moves 2.4 and 2.5. A sample is run; `tox -e faults` runs all rows.
 """
 
 from tests.fixtures import saga_faults

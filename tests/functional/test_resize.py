@@ -166,7 +166,7 @@ class ResizeTest(moves_base.MovesTest):
 
 
 class ChecksTest(moves_base.MovesTest):
-    """Codes of wrong requests, in the order of reference/moves 2.2."""
+    """Codes of wrong requests, in the order of reference/nova/moves 2.2."""
 
     def test_resize(self):
         server = self.boot()

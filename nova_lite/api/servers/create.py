@@ -2,7 +2,7 @@
 
 Everything is checked and looked up first; then the servers are accepted in one
 transaction, and one cast asks the super-conductor to build them.
-Source: reference/create-server.
+Source: reference/nova/create-server.
 """
 
 from oslo_log import log

@@ -1,7 +1,7 @@
 """Accept: the servers of a plan become rows, all in one transaction.
 
 From then on they will be built or fail visibly, whatever dies: a build request is
-the journal of its build. Source: design 4 and 9, reference/create-server 3.
+the journal of its build. Source: reference/nova/create-server 3.
 """
 
 import datetime

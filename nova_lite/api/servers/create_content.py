@@ -1,6 +1,6 @@
 """What servers carry of their users': key pair, metadata, files, password.
 
-Of new servers and of those that are rebuilt. Source: reference/create-server 1.1.
+Of new servers and of those that are rebuilt. Source: reference/nova/create-server 1.1.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """Block devices of new servers: both forms of the body to one list of columns.
 
-Source: reference/create-server 1.5.
+Source: reference/nova/create-server 1.5.
 """
 
 import json

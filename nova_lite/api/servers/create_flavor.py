@@ -1,6 +1,6 @@
 """Flavor and image of new servers, and whether they go together.
 
-Source: reference/create-server 1.1 and 1.2.
+Source: reference/nova/create-server 1.1 and 1.2.
 """
 
 from oslo_utils import strutils

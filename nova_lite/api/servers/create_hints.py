@@ -1,6 +1,6 @@
 """Scheduler hints of new servers, and the server group among them.
 
-Source: reference/create-server 1.3 and 2.3.
+Source: reference/nova/create-server 1.3 and 2.3.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Where a new server is to be: zone, forced host, requested destination.
 
-Source: reference/create-server 2.
+Source: reference/nova/create-server 2.
 """
 
 from oslo_log import log

@@ -1,6 +1,6 @@
 """Names of new servers: display names and hostnames.
 
-Source: reference/create-server 3.
+Source: reference/nova/create-server 3.
 """
 
 import re

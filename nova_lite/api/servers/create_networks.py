@@ -1,6 +1,6 @@
 """Networks and security groups of new servers.
 
-Source: reference/create-server 1.4.
+Source: reference/nova/create-server 1.4.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """The body of POST /servers, by microversion.
 
-Source: reference/create-server 1.1, 1.3 and 1.5.
+Source: reference/nova/create-server 1.1, 1.3 and 1.5.
 """
 
 from nova_lite.api import schema

@@ -1,6 +1,6 @@
 """Volumes, snapshots and images behind the block devices of new servers.
 
-Source: reference/create-server 1.5.
+Source: reference/nova/create-server 1.5.
 """
 
 from nova_lite import exception

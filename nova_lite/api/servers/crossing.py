@@ -1,7 +1,7 @@
 """Whether a resize or a cold migration may leave the server's cell.
 
 Where one of the conditions does not hold the move stays in the cell, without an error.
-Source: reference/cross-cell-resize 2.
+Source: reference/nova/cross-cell-resize 2.
 """
 
 from oslo_log import log

@@ -2,7 +2,7 @@
 
 Where a server is decides who ends it: its host, or the API for one that no host
 can answer for (a build request, a record in cell0, a host that is down or none).
-Source: reference/create-server 7.
+Source: reference/nova/create-server 7.
 """
 
 import dataclasses

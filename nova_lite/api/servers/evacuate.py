@@ -1,6 +1,6 @@
 """evacuate: rebuild a server on another host when its own has failed.
 
-Source: reference/moves 2.5.
+Source: reference/nova/moves 2.5.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """/servers/{server_id}/os-instance-actions: what was asked of a server, how it went.
 
-Source: reference/moves 2.8.
+Source: reference/nova/moves 2.8.
 """
 
 from oslo_utils import timeutils

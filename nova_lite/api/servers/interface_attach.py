@@ -1,6 +1,6 @@
 """POST /servers/{server_id}/os-interface: attach a port, which may have to be made.
 
-The answer waits until the port is plugged in. Source: reference/api-surface 2.3.
+The answer waits until the port is plugged in. Source: reference/nova/api-surface 2.3.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """GET /servers/{server_id}/os-interface: the ports of a server, as the network has them.
 
-Source: reference/api-surface 2.3 and 4.
+Source: reference/nova/api-surface 2.3 and 4.
 """
 
 from nova_lite import exception

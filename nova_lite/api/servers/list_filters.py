@@ -2,7 +2,7 @@
 
 Each filter is two things at once: a condition for the cells' databases, and a
 test for servers that are still build requests.
-Source: reference/api-surface 7.
+Source: reference/nova/api-surface 7.
 """
 
 import dataclasses

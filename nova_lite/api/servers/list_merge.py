@@ -2,7 +2,7 @@
 
 Every source is read in the same order and merged by it, build requests first:
 a server that moves into a cell meanwhile is then seen twice, which is mended
-here, rather than never. Source: reference/cells-and-rpc 2.
+here, rather than never. Source: reference/nova/cells-and-rpc 2.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Query parameters of server lists, by microversion.
 
-Source: reference/api-surface 7.
+Source: reference/nova/api-surface 7.
 """
 
 from nova_lite.api import types

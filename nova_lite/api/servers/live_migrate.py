@@ -1,7 +1,7 @@
 """os-migrateLive: move a server to another host while it runs.
 
 A named host goes through the scheduler unless it is forced, which the oldest
-microversions always do. Source: reference/moves 2.4.
+microversions always do. Source: reference/nova/moves 2.4.
 """
 
 from nova_lite import exception

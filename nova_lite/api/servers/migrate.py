@@ -1,4 +1,4 @@
-"""migrate: move a server to another host while it is off (reference/moves 2.2).
+"""migrate: move a server to another host while it is off (reference/nova/moves 2.2).
 
 A host may be named from 2.56 on; the scheduler checks it. Before, whatever the body
 says is ignored.

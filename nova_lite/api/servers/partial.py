@@ -1,6 +1,6 @@
 """What can be told of servers whose cell does not answer (from 2.69).
 
-Source: reference/cells-and-rpc 2.1.
+Source: reference/nova/cells-and-rpc 2.1.
 """
 
 from nova_lite import exception

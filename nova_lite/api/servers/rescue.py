@@ -1,7 +1,7 @@
 """The actions rescue and unrescue: boot a server from another image, and back.
 
 Its own disk is then the second one. Which image it is stays on record, for a host that
-is restarted meanwhile. Source: reference/api-surface 2.4.
+is restarted meanwhile. Source: reference/nova/api-surface 2.4.
 """
 
 import os_traits

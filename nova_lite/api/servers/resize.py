@@ -1,7 +1,7 @@
 """resize: give a server another flavor. The order of checks is the reference's.
 
 What the scheduler says comes later, in the migration and the record of actions.
-Source: reference/moves 2.2.
+Source: reference/nova/moves 2.2.
 """
 
 import types as python_types

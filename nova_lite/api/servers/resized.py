@@ -1,6 +1,6 @@
 """confirmResize and revertResize: how a resize or a cold migration ends.
 
-Source: reference/moves 2.3.
+Source: reference/nova/moves 2.3.
 """
 
 from nova_lite import exception

@@ -1,6 +1,6 @@
 """/servers/{server_id}/migrations: live migrations in progress, watched and ended early.
 
-Source: reference/moves 2.7.
+Source: reference/nova/moves 2.7.
 """
 
 from nova_lite import exception

@@ -1,7 +1,7 @@
 """The actions shelve, shelveOffload and unshelve.
 
 What follows is the sagas' of these kinds (conductor.shelve, conductor.unshelve).
-Source: reference/api-surface 2.4.
+Source: reference/nova/api-surface 2.4.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """The representation of a server, at each microversion.
 
 `Look` is made once per request, `detail` once per server: rows in, dicts out.
-Source: reference/api-surface 6.
+Source: reference/nova/api-surface 6.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """POST /servers/{server_id}/os-volume_attachments: attach a volume.
 
 Before 2.101 the answer waits until the volume is reserved, so that it tells what the
-volume service refuses; what the host does follows. Source: reference/api-surface 2.3.
+volume service refuses; what the host does follows. Source: reference/nova/api-surface 2.3.
 """
 
 from nova_lite import exception

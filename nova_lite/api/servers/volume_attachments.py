@@ -1,6 +1,6 @@
 """GET /servers/{server_id}/os-volume_attachments: the volumes of a server.
 
-Source: reference/api-surface 2.3 and 4.
+Source: reference/nova/api-surface 2.3 and 4.
 """
 
 from nova_lite import exception

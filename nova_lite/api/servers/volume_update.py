@@ -2,7 +2,7 @@
 
 Before 2.85 it puts another volume in the place of an attached one, which is for the
 volume service; from then on it changes delete_on_termination as well.
-Source: reference/api-surface 2.3 and 4.
+Source: reference/nova/api-surface 2.3 and 4.
 """
 
 from nova_lite import exception

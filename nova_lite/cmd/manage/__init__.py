@@ -1,7 +1,7 @@
 """nova-lite-manage: the operator's command, with nova-manage's verbs and exit codes.
 
 Each module declares its verbs with `command.verb`. Source:
-reference/cells-and-rpc 5.
+reference/nova/cells-and-rpc 5.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Host aggregates: named sets of hosts with metadata, among it the availability zone.
 
 Every change moves the stamp on which daemons notice that what they made of
-aggregates is out of date. Source: reference/scheduling 10.
+aggregates is out of date. Source: reference/nova/scheduling 10.
 """
 
 import dataclasses

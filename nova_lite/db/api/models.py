@@ -1,6 +1,6 @@
 """Tables of the API database.
 
-Source: reference/cells-and-rpc 1; `sagas` is ours (the journal of moves).
+Source: reference/nova/cells-and-rpc 1; `sagas` is ours (the journal of moves).
 """
 
 import sqlalchemy as sa

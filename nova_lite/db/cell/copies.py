@@ -2,7 +2,7 @@
 
 Both cells know a server that moves between them: one record stands for it, the other is
 hidden. Faults and console tokens stay where they are. What a cell loses is removed for
-good, so that the server may come back. Source: reference/cross-cell-resize 4.1.
+good, so that the server may come back. Source: reference/nova/cross-cell-resize 4.1.
 """
 
 import dataclasses

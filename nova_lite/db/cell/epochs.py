@@ -1,7 +1,7 @@
 """Epochs: the newest owner of each saga and each build that this cell has seen.
 
 Who holds an older one has been taken over and may change nothing here any more.
-Source: design, sagas.
+Source: contributor/architecture, Sagas.
 """
 
 from oslo_db import exception as db_exception

@@ -1,6 +1,6 @@
 """Tables of a cell's database, and of cell0.
 
-Source: reference/cells-and-rpc 1, reference/moves 1.2. What nova spreads over
+Source: reference/nova/cells-and-rpc 1, reference/nova/moves 1.2. What nova spreads over
 side tables and never searches lies in JSON columns of the server's own row.
 """
 

@@ -1,6 +1,6 @@
 """Filters: rules that a host must fulfil, one small class each.
 
-`load` finds them by class name. Source: reference/scheduling 6.
+`load` finds them by class name. Source: reference/nova/scheduling 6.
 """
 
 import inspect

@@ -2,7 +2,7 @@
 
 Each is a function (spec, world) that adds conditions to the spec and returns
 what it did as text, or None when the request does not concern it. They run on
-every request, for moves and forced hosts too. Source: reference/scheduling 2.
+every request, for moves and forced hosts too. Source: reference/nova/scheduling 2.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """Request filters that keep a request to aggregates, or out of them.
 
-Source: reference/scheduling 2 and 2.1.
+Source: reference/nova/scheduling 2 and 2.1.
 """
 
 from nova_lite import exception

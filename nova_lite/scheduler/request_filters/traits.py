@@ -1,6 +1,6 @@
 """Request filters that require or forbid traits of a host's root provider.
 
-Source: reference/scheduling 2.
+Source: reference/nova/scheduling 2.
 """
 
 import functools

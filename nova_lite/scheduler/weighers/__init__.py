@@ -1,6 +1,6 @@
 """Weighers: what makes one host better than another, one small class each.
 
-`load` finds them by class name, `weigh` applies them. Source: reference/scheduling 7.
+`load` finds them by class name, `weigh` applies them. Source: reference/nova/scheduling 7.
 """
 
 import inspect

@@ -1,6 +1,6 @@
 """What a weigher is, and how weights of several are put together.
 
-Source: reference/scheduling 7, "Weighing subset".
+Source: reference/nova/scheduling 7, "Weighing subset".
 """
 
 import abc

@@ -1,0 +1,47 @@
+"""What docstrings cite is in the documentation."""
+
+import pathlib
+import re
+
+import testtools
+
+TOP = pathlib.Path(__file__).parents[2]
+DOCS = TOP / 'doc' / 'source'
+# As 'reference/nova/moves 3.1 and 5': a page, and sections of it.
+CITED = re.compile(r'reference/nova/([a-z]+(?:-[a-z]+)*)((?:(?:,| and| to)? \d+(?:\.\d+)?)*)')
+OWN = re.compile(r'Source: (contributor/[a-z-]+), (\w+)')
+SECTION = re.compile(r'\d+(?:\.\d+)?')
+# Notes that are not in the repository.
+ABSENT = re.compile(r'\bexemplars\b|\bdesign \d')
+
+
+def texts():
+    """{path: text with single spaces} of all modules but this one."""
+    paths = (path for top in ('nova_lite', 'tests', 'tools') for path in (TOP / top).rglob('*.py'))
+    own = pathlib.Path(__file__).resolve()
+    return {path: ' '.join(path.read_text().split()) for path in paths if path.resolve() != own}
+
+
+class TestCitations(testtools.TestCase):
+    def test_sections_of_nova(self):
+        found = set()
+        for path, text in texts().items():
+            for page, sections in CITED.findall(text):
+                found.add(page)
+                file = DOCS / 'reference' / 'nova' / f'{page}.rst'
+                self.assertTrue(file.exists(), f'{path} cites {page}')
+                labels = file.read_text()
+                for section in SECTION.findall(sections):
+                    self.assertIn(f'.. _{page}-{section}:\n', labels, path)
+        self.assertEqual(
+            {path.stem for path in (DOCS / 'reference' / 'nova').glob('*.rst')} - {'index'}, found
+        )
+
+    def test_own_pages(self):
+        found = [cited for text in texts().values() for cited in OWN.findall(text)]
+        self.assertNotEqual([], found)
+        for page, section in found:
+            self.assertIn(f'\n{section}\n==', (DOCS / f'{page}.rst').read_text())
+
+    def test_nothing_else(self):
+        self.assertEqual([], [path for path, text in texts().items() if ABSENT.search(text)])
