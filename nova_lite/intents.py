@@ -17,6 +17,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
+from nova_lite.saga import journal
 
 # The nudge that follows comes first; the sweep takes up what it did not reach.
 WAKE_IN_S = 5
@@ -89,7 +90,9 @@ def begin(api_db, cell, ctxt, intent):
     try:
         cell.db.write(_begin, ctxt, intent)
     except exception.StaleEpoch as error:
-        raise exception.Conflict(reason='the request was given up, it took too long') from error
+        if not _goes_forward(api_db, intent.uuid):
+            reason = 'the request was given up, it took too long'
+            raise exception.Conflict(reason=reason) from error
     except exception.NovaLiteError as error:
         # Without an answer nobody knows whether it took place: the saga will find out.
         if not error.transient:
@@ -97,11 +100,21 @@ def begin(api_db, cell, ctxt, intent):
         raise
 
 
+def _goes_forward(api_db, uuid):
+    """Whether a saga that somebody has run is done or will be."""
+    try:
+        return api_db.read(sagas.get, uuid).direction == journal.FORWARD
+    except exception.SagaNotFound:
+        # Archived with its server.
+        return False
+
+
 def _begin(connection, ctxt, intent):
     """The first transaction, as who comes before the first owner of the saga.
 
     Who is late finds that the saga has made it, or a newer epoch: that the saga has ended
-    without it, and that nothing would ever end what this would begin. Raises StaleEpoch.
+    without it, and that nothing would ever end what this would begin; or that the saga has
+    taken the server and its records to another cell since. Raises StaleEpoch.
     """
     what = ctxt, intent.instance_uuid, intent.order
     if moves.has_begun(connection, *what):

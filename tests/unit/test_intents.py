@@ -247,9 +247,24 @@ class IntentsTest(testtools.TestCase):
     def test_who_comes_after_the_end_of_the_saga_changes_nothing(self):
         """Nothing would ever clear the task that it sets."""
         intent = self.intent()
-        self.assertRaises(
-            exception.Conflict, self.late, intent, lambda each: epochs.hold(each, intent.uuid, 1)
-        )
+
+        def undone(connection):
+            epochs.hold(connection, intent.uuid, 1)
+            self.api_db.write(_change, intent.uuid, direction='undo', state='undone')
+
+        self.assertRaises(exception.Conflict, self.late, intent, undone)
+        self.assertIsNone(self.row().task_state)
+        self.assertIsNone(self.db.read(actions.find_newest, self.server))
+
+    def test_who_comes_after_the_saga_has_taken_the_server_away_is_content(self):
+        """A revert between cells leaves nothing in the cell from which it was asked for."""
+        intent = self.intent()
+
+        def reverted(connection):
+            epochs.hold(connection, intent.uuid, 1)
+            self.api_db.write(_change, intent.uuid, active_for=None, state='done')
+
+        self.late(intent, reverted)
         self.assertIsNone(self.row().task_state)
         self.assertIsNone(self.db.read(actions.find_newest, self.server))
 
@@ -265,6 +280,8 @@ class IntentsTest(testtools.TestCase):
 
 
 def _end(connection, uuid):
-    connection.execute(
-        sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(active_for=None)
-    )
+    _change(connection, uuid, active_for=None)
+
+
+def _change(connection, uuid, **values):
+    connection.execute(sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(**values))
