@@ -13,10 +13,14 @@ OPTS = [
             'ServerGroupAntiAffinityFilter',
             'ServerGroupAffinityFilter',
         ],
-        help='Filters by class name, in the order they run.',
+        help='Filters by class name, in the order they run. Other packages add filters by entry '
+        'points of the group nova_lite.scheduler.filters.',
     ),
     cfg.ListOpt(
-        'weight_classes', default=['all'], help='Weighers by class name; "all" for every one.'
+        'weight_classes',
+        default=['all'],
+        help='Weighers by class name; "all" stands for every one of nova-lite. Other packages '
+        'add weighers by entry points of the group nova_lite.scheduler.weighers.',
     ),
     cfg.IntOpt(
         'host_subset_size',

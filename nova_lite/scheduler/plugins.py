@@ -1,0 +1,76 @@
+"""Filters and weighers by class name: those of nova_lite, and those that other packages add.
+
+Another package names its class in an entry point of the family's group. The entry point is
+called as the class is.
+"""
+
+import importlib.metadata
+import inspect
+
+# Stands for every class of nova_lite, where a family allows that.
+ALL = 'all'
+
+
+class Family:
+    """Classes of one kind.
+
+    base: what they are derived from; modules: those of nova_lite that have some
+    group: of entry points; option: of [filter_scheduler] that names those in use
+    """
+
+    def __init__(self, base, modules, *, group, option):
+        self._base, self._modules = base, modules
+        self._group, self._option = group, option
+
+    def known(self):
+        """{class name: class} of those of nova_lite."""
+        return {
+            name: value
+            for module in self._modules
+            for name, value in vars(module).items()
+            if inspect.isclass(value) and issubclass(value, self._base)
+        }
+
+    def load(self, conf, *, allow_all=False):
+        """Make those that the option names, in that order.
+
+        allow_all: ALL may stand for every class of nova_lite
+        Raises ValueError for a name that is none, and for a class of another package that
+        cannot be imported or is not derived from the base.
+        """
+        classes = self.known()
+        names = []
+        for name in conf.filter_scheduler[self._option]:
+            names += classes if allow_all and name == ALL else [name]
+        names = list(dict.fromkeys(names))
+        added = self._added(set(names) - classes.keys())
+        unknown = [name for name in names if name not in classes and name not in added]
+        if unknown:
+            raise ValueError(
+                f'[filter_scheduler]{self._option}: unknown {", ".join(unknown)}; '
+                f'known are {", ".join([*[ALL] * allow_all, *sorted(classes)])}, and the entry '
+                f'points of {self._group}: {", ".join(self._offered()) or "none"}'
+            )
+        return [{**added, **classes}[name](conf) for name in names]
+
+    def _offered(self):
+        return sorted({point.name for point in importlib.metadata.entry_points(group=self._group)})
+
+    def _added(self, names):
+        """{class name: class} of the entry points of these names; looks for none in vain."""
+        found = {}
+        for name in sorted(names):
+            for point in importlib.metadata.entry_points(group=self._group, name=name):
+                found[name] = self._class_of(point)
+        return found
+
+    def _class_of(self, point):
+        try:
+            value = point.load()
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f'{self._group}: {point.value} cannot be loaded: {error}') from error
+        if not (inspect.isclass(value) and issubclass(value, self._base)):
+            raise ValueError(
+                f'{self._group}: {point.value} is not derived from {self._base.__name__}'
+            )
+        return value
