@@ -16,7 +16,10 @@ class DocumentedTest(testtools.TestCase):
         manage.parser()
         known = {(name, verb.name) for name, verbs in command.VERBS.items() for verb in verbs}
         found = 0
-        for path in sorted((units.ROOT / 'doc' / 'source').rglob('*.rst')):
+        source = units.ROOT / 'doc' / 'source'
+        # Pages about nova name its own commands.
+        about_nova = {*(source / 'reference' / 'nova').glob('*.rst')}
+        for path in sorted({*source.rglob('*.rst')} - about_nova):
             for program, category, verb in CALL.findall(path.read_text()):
                 found += 1
                 self.assertTrue(program.endswith('nova-lite-manage'), f'{path.name}: {program}')
