@@ -16,6 +16,8 @@ from nova_lite.conductor import revert
 from nova_lite.conductor import shelve
 from nova_lite.conductor import swap_volume
 from nova_lite.conductor import unshelve
+from nova_lite.saga import journal
+from nova_lite.saga import step
 
 SAGAS = (
     resize.Resize,
@@ -38,4 +40,25 @@ SAGAS = (
     attach_interface.AttachInterface,
     detach_interface.DetachInterface,
 )
-KINDS = {saga.kind: saga for saga in SAGAS}
+FIRST = 1
+# The newest version of each kind. Former ones stay in SAGAS until none is under way any more.
+KINDS = {saga.kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version)}
+
+
+def of(record):
+    """The class that runs the saga of a journal row; raises UnknownPlan."""
+    kept = record.data.get(step.PLAN)
+    if kept is None:
+        # Begun before plans were kept, or not yet.
+        return _find(record.kind, FIRST if record.position else None)
+    return _find(record.kind, kept['version'])
+
+
+def _find(kind, version):
+    newest = KINDS.get(kind)
+    if newest is None:
+        raise journal.UnknownPlan(f'{kind} is no kind of saga here')
+    for saga in (newest, *SAGAS):
+        if saga.kind == kind and version in (None, saga.version):
+            return saga
+    raise journal.UnknownPlan(f'{kind} has no version {version} here')

@@ -95,7 +95,7 @@ class SuperConductor:
     def make_saga(self, record):
         """The saga that a row of the journal stands for."""
         ctxt = context.RequestContext.from_wire(record.context)
-        return kinds.KINDS[record.kind](self.world, record, ctxt)
+        return kinds.of(record)(self.world, record, ctxt)
 
     def build_servers(self, ctxt, uuids):
         """Build the servers whose build requests were just accepted together.

@@ -14,6 +14,7 @@ from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import queue as queue_module
 from nova_lite.saga import run as run_module
+from nova_lite.saga import step as step_module
 
 LOG = log.getLogger(__name__)
 
@@ -212,12 +213,48 @@ class Engine:
         if record is None:
             return None
         try:
-            saga = self.make_saga(record)
+            saga = self._known(record)
+            if saga is None:
+                return journal_module.PARKED
             saga.ctxt = saga.ctxt.guarded(functools.partial(self.journal.require, record))
             with saga.ctxt.bound():
                 return self._go(saga, record, entry)
         finally:
             self.let_go(record)
+
+    def _known(self, record):
+        """The saga of a record, or None for one with other steps than this release would do."""
+        try:
+            saga = self.make_saga(record)
+            kept = record.data.get(step_module.PLAN)
+            if kept is None or kept == saga.plan():
+                return saga
+            raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {saga.plan()}')
+        except journal_module.UnknownPlan as error:
+            LOG.error(
+                'Saga %s (%s of server %s) was begun by another release and is not run: %s',
+                record.uuid,
+                record.kind,
+                record.instance_uuid,
+                error,
+            )
+            self._set_aside(record, str(error))
+            return None
+
+    def _set_aside(self, record, why):
+        """Leave a saga to a release that knows it; until then it counts as one that fails."""
+        known = step_module.ASIDE in record.data
+        note = journal_module.Note(None if known else 'unknown', record.step, why)
+        later = {
+            'wake_in_s': journal_module.LONGEST_WAIT_S,
+            'attempts': max(record.attempts, journal_module.MANY_ATTEMPTS),
+            'data': {step_module.ASIDE: record.attempts, **record.data},
+            'position': record.position,
+        }
+        if record.state == journal_module.CLEANING:
+            self.journal.clean_later(record, note=note, **later)
+        else:
+            self.journal.park(record, note, **later)
 
     def _go(self, saga, record, entry):
         try:

@@ -37,6 +37,10 @@ class LostLease(Exception):
     """This engine's epoch is no longer the newest: stop at once, undo nothing."""
 
 
+class UnknownPlan(Exception):
+    """Another release has begun this saga, and this one would do other steps: do none."""
+
+
 class Note(typing.NamedTuple):
     """What is told of a saga. what: a word, such as 'done'; None tells nothing."""
 

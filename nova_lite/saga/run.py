@@ -41,7 +41,7 @@ class Run:
     def __init__(self, engine, saga, record, entry=None):
         self.engine, self.entry = engine, entry
         self.saga, self.record = saga, record
-        self.attempts = record.attempts
+        self.attempts = saga.data.pop(step_module.ASIDE, record.attempts)
         self.position = record.position
         self._last = {}
         self._plan()
@@ -50,6 +50,11 @@ class Run:
     def journal(self):
         """Where it is noted what becomes of the saga."""
         return self.engine.journal
+
+    def _data(self):
+        """What the journal keeps: the saga's data, with the plan that follows from them."""
+        self.saga.data[step_module.PLAN] = self.saga.plan()
+        return self.saga.data
 
     def _plan(self):
         """The steps as they are now: those to come may depend on what others found."""
@@ -77,7 +82,7 @@ class Run:
     def _end(self, direction):
         if cleaning.has_duties(self.saga):
             seconds = cleaning.pause_s(0)
-            ended = {'data': self.saga.data, **self._last}
+            ended = {'data': self._data(), **self._last}
             self.journal.clean_later(self.record, wake_in_s=seconds, attempts=1, **ended)
             self.engine.let_go(self.record)
             self.engine.alarm(self.saga, seconds)
@@ -144,7 +149,7 @@ class Run:
         self.attempts = 0
         self._plan()
         note = journal_module.Note(what, step.name, error and error['message'])
-        reached = {'position': max(index, 0), 'data': self.saga.data}
+        reached = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):
             # Told together with the end of the saga, which follows at once.
             self._last = {'note': note, **reached}
@@ -232,7 +237,7 @@ class Run:
             position=self.position,
             wake_in_s=seconds,
             attempts=self.attempts,
-            data=self.saga.data,
+            data=self._data(),
         )
         # Before it is woken: who holds it would not take it up.
         self.engine.let_go(self.record)

@@ -8,6 +8,7 @@ import typing
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
+PLAN, ASIDE = '_plan', '_aside'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Clean:
 class Step:
     """One effect with its undo; both may run twice, and undo when nothing was done.
 
-    name: the words of the spec or the reference
+    name: the words of the spec or the reference; it stands once in a plan, and the journal
+        knows the step by it
     pivot: one transaction; once it is done nothing is undone any more
     attempts: how often it is tried when it fails; a service that does not answer is
         asked several times in any case. After the pivot there is no end of it
@@ -74,6 +76,8 @@ class Saga(abc.ABC):
     """
 
     kind = None
+    # Of the plans of a kind: another one when steps come, go, or change names or places.
+    version = 1
 
     def __init__(self, world, record, ctxt):
         self.world = world
@@ -92,6 +96,10 @@ class Saga(abc.ABC):
 
         Those after a step may depend on what it found (`data`), those before it may not.
         """
+
+    def plan(self):
+        """What the journal keeps of the steps as they are now, to know them again."""
+        return {'version': self.version, 'steps': [step.name for step in self.steps()]}
 
     def turn(self, step, error):
         """Name of the step to go back to and try anew, when `step` failed before the pivot.

@@ -15,7 +15,7 @@ from nova_lite.saga import journal
 CONTROL = 'super-conductor'
 # Notes with which a step is over; of an interruption; of a whole saga.
 ENDS = ('done', 'undone', 'failed', 'turns', 'left')
-WAITS = ('waits', 'retries', 'yields', 'stopping')
+WAITS = ('waits', 'retries', 'yields', 'stopping', 'unknown')
 TAKEN_OVER = 'taken over'
 LOST = 'lost'
 

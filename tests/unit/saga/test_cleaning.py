@@ -67,6 +67,21 @@ class CleaningTest(test_engine.EngineTestCase):
     def cleaned(self):
         return self.world.log.count(('mess', 'clean'))
 
+    def test_with_other_steps_is_not_cleaned(self):
+        """Another release has begun it; see test_plans."""
+        self.end_dirty()
+        self.kind = type('Newer', (Messy,), {'version': 2})
+        self.world.fail.clear()
+        for _attempt in range(2):
+            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.engine('new').run(self.uuid)
+        self.assertEqual(journal.CLEANING, self.record().state)
+        self.assertEqual(0, self.cleaned())
+        self.kind = Messy
+        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual(1, self.cleaned())
+
     def test_the_server_is_free_and_the_saga_goes_on(self):
         self.end_dirty()
         record = self.record()

@@ -1,0 +1,124 @@
+"""Plans: a saga that another release has begun with other steps is not run."""
+
+import logging
+
+import fixtures
+import testscenarios
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
+from nova_lite.saga import step
+from tests.unit.saga import test_engine
+
+DOWN = exception.Unavailable(service='volume', reason='down')
+
+
+class Renamed(test_engine.Toy):
+    """A later release: what was the third step is called otherwise."""
+
+    def steps(self):
+        first, second, third, fourth = super().steps()
+        renamed = saga.Step('last chance', third.do, undo=third.undo, pivot=True)
+        return first, second, renamed, fourth
+
+
+class Newer(test_engine.Toy):
+    """The same steps under another version: what they do is not the same."""
+
+    version = 2
+
+
+class Finding(test_engine.Toy):
+    """What the first step finds decides about the steps that follow."""
+
+    def first(self):
+        self.data['found'] = True
+        return self.world.effect('first', 'do')
+
+    def steps(self):
+        first, *others = super().steps()
+        found = (saga.Step('more', self.do('more')),) if self.data.get('found') else ()
+        return (saga.Step('first', self.first, undo=first.undo), *others, *found)
+
+
+class PlansCase(test_engine.EngineTestCase):
+    kind = test_engine.Toy
+
+    def engine(self, owner='one'):
+        made = super().engine(owner)
+        made.make_saga = lambda record: self.make_saga(self.kind, record)
+        return made
+
+    def begin(self):
+        """Run until the second step waits."""
+        self.world.wait = 1
+        self.assertEqual(journal.PARKED, self.engine().run(self.uuid))
+
+    def failing(self):
+        return sum(count for *_what, count in self.database.read(sagas.failing))
+
+    def events(self):
+        return [event.what for event in self.database.read(sagas.events, self.uuid)]
+
+
+class PlansTest(PlansCase):
+    def test_is_kept(self):
+        self.begin()
+        expected = {'version': 1, 'steps': [*test_engine.STEPS]}
+        self.assertEqual(expected, self.record().data[step.PLAN])
+
+    def test_counts_no_attempt_of_the_time_aside(self):
+        """A service that does not answer once is asked again, as if nothing had been."""
+        self.begin()
+        self.kind = Renamed
+        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.engine('new').run(self.uuid)
+        self.kind = test_engine.Toy
+        self.world.fail['second', 'do'] = ('before', DOWN)
+        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.engine().run(self.uuid)
+        self.assertEqual((journal.PARKED, 1), (self.record().state, self.record().attempts))
+        del self.world.fail['second', 'do']
+        self.assertEqual('done', self.run_to_end())
+
+    def test_a_plan_follows_what_steps_find(self):
+        self.kind = Finding
+        self.begin()
+        self.assertEqual('more', self.record().data[step.PLAN]['steps'][-1])
+        self.clock.advance(31)
+        self.assertEqual('done', self.run_to_end())
+        self.assertIn(('more', 'do'), self.world.log)
+
+    def test_of_a_release_that_kept_none(self):
+        self.begin()
+        data = {name: value for name, value in self.record().data.items() if name != step.PLAN}
+        self.database.write(_change, self.uuid, data=data)
+        self.clock.advance(31)
+        self.assertEqual('done', self.run_to_end())
+
+
+class OtherStepsTest(testscenarios.WithScenarios, PlansCase):
+    scenarios = [('names', {'other': Renamed}), ('version', {'other': Newer})]
+
+    def test_is_not_run(self):
+        self.begin()
+        self.kind, before = self.other, list(self.world.log)
+        log = self.useFixture(fixtures.FakeLogger(level=logging.ERROR))
+        for _attempt in range(2):
+            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
+        self.assertEqual(before, self.world.log)
+        self.assertIn('was begun by another release', log.output)
+        self.assertEqual(1, self.events().count('unknown'))
+        self.assertEqual(1, self.failing())
+        self.kind = test_engine.Toy
+        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.assertEqual('done', self.run_to_end())
+        self.assertEqual(0, self.failing())
+        self.assertNotIn(step.ASIDE, self.record().data)
+
+
+def _change(connection, uuid, **values):
+    connection.execute(sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(**values))
