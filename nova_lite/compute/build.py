@@ -60,6 +60,8 @@ class Build:
             begun = yield from self._start()
             if begun:
                 self._order.again = self._order.again or begun == rpcapi.AGAIN
+                if self._order.again:
+                    yield from self._outlast_former_requests()
                 yield from self._provide()
         except exception.StateChanged as error:
             LOG.info('Build of server %s is not for %s: %s', self._uuid, self._host, error)
@@ -85,6 +87,25 @@ class Build:
                 group=self._order.options.get('group'),
             )
         )
+
+    def _outlast_former_requests(self):
+        """Wait until what a former process asked neighbours for cannot arrive any more.
+
+        What is not there yet would be made twice. A guest was asked for when all was there.
+        """
+        site = self._site
+        makes = self._order.requested_networks != NO_NETWORKS or self._volumes.devices
+        seconds = site.conf.compute.late_requests_s - (runtime.boottime() - site.began)
+        if makes and seconds > 0 and not self._has_guest():
+            LOG.info('Build of server %s goes on in %.0f s', self._uuid, seconds)
+            yield jobs.Pause(seconds)
+
+    def _has_guest(self):
+        try:
+            self._site.driver.get_guest(self._node, self._uuid)
+        except exception.GuestNotFound:
+            return False
+        return True
 
     def _provide(self):
         """Claim, networks, volumes, guest, record."""

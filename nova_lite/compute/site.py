@@ -4,6 +4,7 @@ import dataclasses
 import typing
 
 from nova_lite import exception
+from nova_lite import runtime
 
 
 @dataclasses.dataclass
@@ -11,6 +12,7 @@ class Site:
     """Everything a compute process reaches, by name.
 
     hosts: names of the service hosts; nodes: {host: [hypervisor node, ...]}
+    began: when the process began, in the seconds of runtime.boottime
     """
 
     conf: typing.Any
@@ -22,6 +24,7 @@ class Site:
     network: typing.Any
     volume: typing.Any
     image: typing.Any
+    began: float = dataclasses.field(default_factory=lambda: runtime.boottime())
     jobs: typing.Any = None
     claims: typing.Any = None
     inventory: typing.Any = None

@@ -69,6 +69,14 @@ OPTS = [
         'destroyed; 0 destroys it in the first audit that finds it.',
     ),
     cfg.IntOpt(
+        'late_requests_s',
+        default=60,
+        min=0,
+        help='Seconds after the start of a compute process in which requests of a former one may '
+        'arrive at the network and volume services. Builds that it had begun wait so long '
+        'before they make ports and volumes; 0 does not wait.',
+    ),
+    cfg.IntOpt(
         'live_migration_completion_timeout',
         default=800,
         min=0,

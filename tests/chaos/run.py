@@ -20,7 +20,7 @@ END_S = 300
 # What is lost is missed soon, and a guest that a deletion without its host has left is
 # removed while verify still waits; the quota is real, so that racing creations meet it.
 OPTIONS = {
-    'compute': {'audit_interval': 5, 'stray_grace': 10},
+    'compute': {'audit_interval': 5, 'stray_grace': 10, 'late_requests_s': 0},
     'conductor': {'lease_s': 8, 'build_lease_s': 20, 'sweep_interval_s': 1},
     'quota': {'instances': 40, 'cores': 30, 'ram': -1},
 }

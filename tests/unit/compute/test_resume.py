@@ -253,6 +253,53 @@ class TestRunningJob(Base):
         self.assertEqual('spawning', self.cell.state(uuid)[1])
 
 
+class TestLateRequest(Base):
+    """A port was asked for by a process that was killed, and is made after another began."""
+
+    profile = 'instant'
+
+    def setUp(self):
+        self.clock = self.useFixture(clock.ManualClock())
+        super().setUp()
+        self.cell.conf.set_override('late_requests_s', 60, group='compute')
+
+    def build(self, **options):
+        self.die_at('network', 'allocate', after=False)
+        ctxt, uuid = self.cell.accept(**options)
+        self.assertRaises(Killed, self.cell.send, ctxt, uuid)
+        self.restart()
+        return uuid
+
+    def go_on(self, seconds):
+        self.clock.advance(seconds)
+        self.cell.compute.site.jobs.wake_due()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+
+    def test_makes_no_second_port(self):
+        uuid = self.build(networks=[{'network_id': 'net'}])
+        self.assertEqual(('building', 'spawning', 'host-1'), self.cell.state(uuid))
+        self.go_on(59)
+        owner = self.cell.instance(uuid)
+        self.cell.network.allocate(None, owner, [{'network_id': 'net'}], host='host-1')
+        self.assertEqual('building', self.cell.state(uuid)[0])
+        self.go_on(1)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(1, len(self.cell.leftovers()['ports']) - 1)
+
+    def test_waits_for_nothing_it_would_not_make(self):
+        ctxt, uuid = self.cell.accept()
+        self.cell.lossy.lose('build_started', after=True)
+        self.restart()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_has_waited_long_enough(self):
+        self.cell.kill()
+        self.clock.advance(60)
+        ctxt, uuid = self.cell.accept(networks=[{'network_id': 'net'}])
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+
 class TestSnapshot(Base):
     def ask(self):
         self.uuid = self.cell.boot()
