@@ -160,14 +160,19 @@ class Build:
         """Take the servers back from a cell; the next sweep asks the scheduler again.
 
         It does so for as long as a cell does not answer, but a server that is refused as
-        often as [scheduler]max_attempts allows is buried.
+        often as [scheduler]max_attempts allows is buried. One that its host has begun by itself
+        is mapped by that sweep.
         """
+        free = []
         for uuid, choice in chosen.items():
-            if cell.db.write(attempts.take_back, uuid, self.requests[uuid].epoch):
+            epoch = self.requests[uuid].epoch
+            if cell.db.write(attempts.take_back, uuid, epoch, keep_begun=True):
                 self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+                free.append(uuid)
         again = self._epochs(chosen)
-        if not getattr(reason, 'transient', False):
-            failures = self.world.api_db.write(build_requests.count_failure, again)
+        if free and not getattr(reason, 'transient', False):
+            failed = self._epochs(free)
+            failures = self.world.api_db.write(build_requests.count_failure, failed)
             most = self.world.conf.scheduler.max_attempts
             over = [uuid for uuid, number in failures.items() if number >= most]
             bury.bury(self.world, self.ctxt, [self.requests[uuid] for uuid in over], reason)
@@ -230,7 +235,9 @@ class Build:
         mapping = self.world.api_db.read(instance_mappings.find, uuid)
         if mapping is not None and mapping.cell_id == cell.id:
             return
-        cell.db.write(attempts.take_back, uuid, self.requests[uuid].epoch)
+        # A host may have begun by itself; a rival has yet to find that record.
+        epoch, begun = self.requests[uuid].epoch, rival is not None
+        cell.db.write(attempts.take_back, uuid, epoch, keep_begun=begun)
         if rival is None and mapping is None:
             self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
 

@@ -32,11 +32,17 @@ def clear(connection, uuid, epoch, *, keep_begun=True):
     return False
 
 
-def take_back(connection, uuid, epoch):
-    """Remove the record that this epoch has made; False when the cell is a newer one's."""
+def take_back(connection, uuid, epoch, *, keep_begun=False):
+    """Remove the record that this epoch has made; False when the cell is a newer one's.
+
+    keep_begun: as of `clear`; returns False as well when the record was kept
+    """
     try:
         epochs.hold(connection, uuid, epoch)
     except exception.StaleEpoch:
+        return False
+    row = instances.held(connection, uuid)
+    if row is not None and keep_begun and _is_begun(row):
         return False
     instances.purge(connection, uuid)
     return True

@@ -102,6 +102,29 @@ class ZombieTest(build_base.BuildTestCase):
         zombie._lost(self.uuid, cell, 'no row with epoch 0')
         self.assertEqual((['cell1'], None, True), self.where())
 
+    def test_a_zombie_leaves_it_also_before_the_other_looks(self):
+        zombie, cell = self.attempt(), self.cell('cell1')
+        cell.db.write(zombie._create_records, self.chosen())
+        cell.db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        other = self.take_over()
+        zombie._lost(self.uuid, cell, 'no row with epoch 0')
+        other.run()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+        self.assertEqual([], self.compute.built, 'its host is at it')
+
+    def test_a_build_that_starts_over_leaves_what_a_host_has_begun(self):
+        build, cell = self.attempt(), self.cell('cell1')
+        chosen = self.chosen()
+        cell.db.write(build._create_records, chosen)
+        cell.db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        self.placement.freed.clear()
+        refusal = exception.GroupPolicyViolated(policy='affinity', group='g', host='host-1')
+        build._start_over(cell, chosen, refusal)
+        self.assertEqual((['cell1'], None, True), self.where())
+        self.assertEqual([], self.placement.freed)
+        self.take_over().run()
+        self.assertEqual((['cell1'], 'cell1', False), self.where())
+
     def test_a_zombie_that_looks_while_the_server_is_mapped(self):
         """Between its two looks the other maps the server, to another cell."""
         zombie, cell = self.attempt(), self.cell('cell1')
