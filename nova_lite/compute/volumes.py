@@ -23,6 +23,9 @@ READY_TIMEOUT_S = 600
 # Between two looks at a volume in the making: at first, doubling, at most.
 POLL_S, LONGEST_POLL_S = 0.05, 1.0
 PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
+# What is known of a device when its volume was made. The others are left alone: a message
+# that comes late must not take back what later ones have recorded.
+MADE = ('volume_id', 'volume_size')
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
 
 
@@ -42,9 +45,9 @@ def name_devices(block_devices):
     return changed
 
 
-def changes_of(device):
+def changes_of(device, names=RECORDED):
     """What the cell must know of a device after it was provided."""
-    return {'uuid': device.uuid, **{name: device.get(name) for name in RECORDED}}
+    return {'uuid': device.uuid, **{name: device.get(name) for name in names}}
 
 
 class Volumes:
@@ -84,7 +87,7 @@ class Volumes:
         volume = made[0] if made else self._order(device)
         device.volume_id, device.volume_size = volume['id'], volume['size']
         try:
-            yield from self._record([changes_of(device)])
+            yield from self._record([changes_of(device, MADE)])
         except jobs.Interrupted:
             self._site.volume.delete(self._ctxt, volume['id'])
             raise

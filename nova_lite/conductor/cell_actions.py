@@ -13,6 +13,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -157,7 +158,14 @@ def change_network_info(connection, ctxt, host, uuid, network_info):
 
 
 def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
-    """Change some of a server's block devices and drop others."""
+    """Change some of a server's block devices and drop others, while its host builds it.
+
+    A message that comes late finds what was recorded since.
+    """
+    row = rows.lock(connection, instances.TABLE, uuid=uuid, deleted=False)
+    if row is None or row.host != host or row.vm_state != states.VmState.BUILDING:
+        LOG.info('Server %s is not being built on %s: its devices stay as they are', uuid, host)
+        return
     for values in changed:
         children.update_block_device(connection, values['uuid'], values)
     for device in gone:

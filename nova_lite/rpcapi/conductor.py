@@ -164,7 +164,10 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def update_block_devices(self, ctxt, host, instance_uuid, block_devices, gone):
-        """Change block devices ([{'uuid', columns}]) and drop those whose uuids are gone."""
+        """Change block devices ([{'uuid', columns}]) and drop those whose uuids are gone.
+
+        Nothing changes unless the host is building the server.
+        """
 
     @rpc.call(since='1.0')
     def power_states(self, ctxt, states):

@@ -1,6 +1,7 @@
 """Actions of one step in the records of a cell."""
 
 from nova_lite import exception
+from nova_lite.db.cell import instances
 from tests.unit.conductor import base
 
 EVENT = 'compute_stop_instance'
@@ -157,6 +158,18 @@ class TestActions(base.CellConductorTestCase):
         self.conductor.update_block_devices(ctxt, 'host-1', uuid, [change], [second.uuid])
         left = self.devices(ctxt, uuid)
         self.assertEqual(['volume'], [device.volume_id for device in left])
+
+    def test_block_devices_of_a_message_that_comes_late(self):
+        """The host has finished, or another one builds the server."""
+        device = {'source_type': 'blank', 'destination_type': 'volume'}
+        for columns in ({'vm_state': 'active'}, {'host': 'host-2'}, {'deleted': True}):
+            ctxt, uuid = self.server(devices=[device])
+            (found,) = self.devices(ctxt, uuid)
+            self.cell.db.write(instances.update, uuid, columns)
+            change = {'uuid': found.uuid, 'volume_id': 'volume'}
+            self.conductor.update_block_devices(ctxt, 'host-1', uuid, [change], [])
+            (found,) = self.cell.devices(uuid)
+            self.assertIsNone(found.volume_id)
 
     def devices(self, ctxt, uuid):
         return self.conductor.instance_records(ctxt, 'host-1', uuid)['block_devices']
