@@ -221,18 +221,13 @@ class Build:
 
     def clear(self):
         """Take back what stayed of a build that failed before; work for `jobs`."""
+        conductor, whose = self._site.conductor, {'host': self._host, 'instance_uuid': self._uuid}
+        if not (yield from jobs.insist(conductor.build_is_over, self._ctxt, **whose)):
+            return
         self._spawned, self._tries = True, f'/{runtime.new_uuid()}'
         if not (yield from self._take_back(keep_volumes=False)):
             return
-        done = yield from jobs.insist(
-            self._site.conductor.build_failed,
-            self._ctxt,
-            host=self._host,
-            instance_uuid=self._uuid,
-            failure=None,
-            keep_host=False,
-        )
-        if done:
+        if (yield from jobs.insist(conductor.build_cleared, self._ctxt, **whose)):
             LOG.info('Nothing is left on %s of the build of server %s', self._host, self._uuid)
             yield from self._tried_work(self._release_allocations)
 

@@ -62,7 +62,9 @@ class Resume:
             del self._attempts[name]
 
     def _name(self, work):
-        return work['instance'].uuid, work['context'].get('request_id')
+        instance = work['instance']
+        clears = instance.task_state is None
+        return instance.uuid, work['context'].get('request_id'), clears
 
     def _take_up(self, ctxt, work):
         instance = work['instance']

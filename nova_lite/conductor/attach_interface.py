@@ -34,7 +34,7 @@ class AttachInterface(devices.DeviceSaga):
                 clean=saga.Clean(self.settle, alone=True),
             ),
             saga.Step('record the interface', self.record, pivot=True),
-            *self.replugging(self.settle),
+            *self.replugging(self.replug),
         )
 
     def found(self, connection, row):
@@ -103,9 +103,13 @@ class AttachInterface(devices.DeviceSaga):
             return None
         return self.undo_at_host(self.compute.detach_interface, PLUG, port_id=self.data[BIND]['id'])
 
-    def settle(self, **options):
+    def replug(self, **options):
+        """Have the guest as it is on record, after a reboot that may not have known the port."""
+        return self.settle_port(PLUG, self.data[BIND], **options)
+
+    def settle(self):
         """The duty when `unplug` failed: only then the port is free again."""
-        waits = self.settle_port(PLUG, self.data[BIND], **options)
+        waits = self.settle_port(PLUG, self.data[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
         return waits

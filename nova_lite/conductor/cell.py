@@ -132,6 +132,12 @@ class CellConductor:
             cell_builds.fail, ctxt, host, instance_uuid, failure=failure, keep_host=keep_host
         )
 
+    def build_is_over(self, ctxt, host, instance_uuid):
+        return self.db.write(cell_builds.is_over, host, instance_uuid)
+
+    def build_cleared(self, ctxt, host, instance_uuid):
+        return self.db.write(cell_builds.clear, host, instance_uuid)
+
     def reschedule_build(self, ctxt, host, instance_uuid, failure):
         self._rescheduler.leave(ctxt, host, instance_uuid, failure)
 

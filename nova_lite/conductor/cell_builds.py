@@ -85,8 +85,6 @@ def finish(connection, ctxt, host, uuid, *, block_devices, values):
 
 def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     """See ConductorAPI.build_failed."""
-    if not keep_host and _cleared(connection, host, uuid):
-        return True
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
         values.update(host=None, node=None, build=None)
@@ -110,10 +108,20 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     return done
 
 
-def _cleared(connection, host, uuid):
-    """A host has given back what it kept of a build that is over; whether that is on record now."""
+def is_over(connection, host, uuid):
+    """See ConductorAPI.build_is_over."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
-    if row is None or row.vm_state not in OVER or row.task_state is not None:
+    return _is_over(row) and row.host == host and row.build is not None
+
+
+def _is_over(row):
+    return row is not None and row.vm_state in OVER and row.task_state is None
+
+
+def clear(connection, host, uuid):
+    """See ConductorAPI.build_cleared."""
+    row = rows.lock(connection, instances.TABLE, uuid=uuid)
+    if not _is_over(row):
         return False
     if row.host == host and row.build is not None:
         values = {'build': None, 'updated_at': runtime.naive_now()}

@@ -17,6 +17,7 @@ LOG = log.getLogger(__name__)
 
 BEGIN = 'record the request'
 UNPLUG = 'detach on the host'
+AGAIN = 'unplug it from a guest made again'
 
 
 class DetachInterface(devices.DeviceSaga):
@@ -37,11 +38,11 @@ class DetachInterface(devices.DeviceSaga):
             saga.Step('give the port up', self.release, pivot=True),
             saga.Step('forget the interface', self.forget),
             saga.Step(
-                'unplug it from a guest made again',
+                AGAIN,
                 self.unplug_again,
                 attempts=move.PATIENCE,
                 left=True,
-                clean=saga.Clean(self.settle, alone=True),
+                clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),
             ),
         )
 
@@ -80,7 +81,7 @@ class DetachInterface(devices.DeviceSaga):
         self.write(self._forget)
 
     def unplug_again(self):
-        return self.settle_remade(UNPLUG, forward=True)
+        return self.settle_remade(UNPLUG, forward=True, running=AGAIN)
 
     def _forget(self, connection):
         try:

@@ -111,7 +111,7 @@ class DetachVolume(devices.DeviceSaga):
     # ---- only forward ----
 
     def end_attachment(self, forward=True):
-        waits = self.settle_remade(UNPLUG, forward=forward)
+        waits = self.settle_remade(UNPLUG, forward=forward, running=END)
         if waits is not None:
             return waits
         if self.began['attachment_id']:

@@ -119,12 +119,12 @@ class DeviceSaga(move.Move):
             return None
         return self._ask_host(row, method, f'undo {step}', arguments)
 
-    def settle_remade(self, step, *, forward):
+    def settle_remade(self, step, **options):
         """`settle` if the guest may have what `step` unplugged, of which there is no record now.
 
         A hard reboot makes a guest that was lost, as the records were when it began.
         """
-        return self.settle(forward=forward) if self._may_be_remade(step) else None
+        return self.settle(**options) if self._may_be_remade(step) else None
 
     def _may_be_remade(self, step):
         if not (self.data.get(step) or {}).get('detached', True):
@@ -139,10 +139,11 @@ class DeviceSaga(move.Move):
         """The steps that follow the record of what was attached: one, or none.
 
         A hard reboot that was asked for before may make the guest again without it, if it is lost.
-        settle: has the guest as it is on record; called with `forward`, or as a duty without
+        settle: has the guest as it is on record, and gives up nothing; takes options of _settle
         """
         if not self.data.get(REBOOTED):
             return ()
+        settle = functools.partial(settle, running=REPLUG)
         return (
             saga.Step(
                 REPLUG,
@@ -175,11 +176,11 @@ class DeviceSaga(move.Move):
                 reason=f'an earlier attachment to server {self.instance_uuid} is not undone yet',
             )
 
-    def settle_volumes(self, step, *volume_ids, forward=False):
+    def settle_volumes(self, step, *volume_ids, **options):
         """Unplug those of the volumes that are not on record and free them; plug in the others.
 
         A duty in place of the undo of `step`; returns a Pending while that is under way.
-        forward: it is part of a step; see _settle
+        options: of _settle
         """
         side, row = duties.now(self)
         found, goes, comes = [], [], []
@@ -192,15 +193,15 @@ class DeviceSaga(move.Move):
                     goes.append((side.compute.detach_volume, {'volume_id': volume_id}))
                 else:
                     comes.append((side.compute.attach_volume, {'block_device': device}))
-        waits = self._settle(row, step, goes, forward)
+        waits = self._settle(row, step, goes, **options)
         if waits is not None:
             return waits
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(step, neighbours.ATTACHMENTS) - named:
             self.world.volume.delete_attachment(self.ctxt, attachment_id)
-        return self._settle(row, step, comes, forward)
+        return self._settle(row, step, comes, **options)
 
-    def settle_port(self, step, port, forward=False):
+    def settle_port(self, step, port, **options):
         """As `settle_volumes`, of one port. port: its entry of network information"""
         side, row = duties.now(self)
         found, calls = {}, []
@@ -210,7 +211,7 @@ class DeviceSaga(move.Move):
                 calls = [(side.compute.attach_interface, {'vif': found[port['id']]})]
             else:
                 calls = [(side.compute.detach_interface, {'port_id': port['id']})]
-        waits = self._settle(row, step, calls, forward)
+        waits = self._settle(row, step, calls, **options)
         if waits is None and port['id'] in self._held(step, neighbours.PORTS) - set(found):
             self.world.network.release_from(self.ctxt, self.instance_uuid, [port])
         return waits
@@ -218,13 +219,15 @@ class DeviceSaga(move.Move):
     def _held(self, step, kind):
         return set(self.data.get(neighbours.HELD, {}).get(step, {}).get(kind, ()))
 
-    def _settle(self, row, step, calls, forward):
+    def _settle(self, row, step, calls, *, forward=False, running=None):
         """Make calls to the host of a server, one after the other; a Pending or None.
 
         A server that is gone, or on no host, has no guest. One that was evacuated has its
         guest where it is now; its former host may not be heard before it has removed its own.
         forward: in a step, a saga that has set a task may wait for this one, and a host that
             does not answer counts as a failure, since the server is held meanwhile
+        running: the step that does this or is to be cleaned up, where it is not `step`; its
+            failures are counted, so that each try has a key of its own
         """
         if row is None or row.host is None:
             return None
@@ -233,7 +236,7 @@ class DeviceSaga(move.Move):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
             try:
-                waits = self._ask(row, method, f'{step}/settle', arguments)
+                waits = self._ask(row, method, f'{running or step}/settle', arguments)
             except exception.MessagingTimeout as error:
                 if forward:
                     raise

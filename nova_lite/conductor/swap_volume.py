@@ -162,7 +162,7 @@ class SwapVolume(devices.DeviceSaga):
 
         Either volume may be deleted with the server: then no migration can be completed.
         """
-        waits = self.settle_remade(SWAP, forward=forward)
+        waits = self.settle_remade(SWAP, forward=forward, running=TELL)
         if waits is not None:
             return waits
         try:

@@ -98,10 +98,23 @@ class ConductorAPI(rpc.Interface):
 
         failure: {'error': text for the user, 'details': text for the operator}
         keep_host: the host could not take back all, so a delete must go there;
-        else the server is on no host. A host that has taken back the rest since says
-        so by False.
+        else the server is on no host
         Returns False when there was nothing to fail: the server is gone, being
         deleted or another host's. Its event ends all the same.
+        """
+
+    @rpc.call(since='1.0')
+    def build_is_over(self, ctxt, host, instance_uuid):
+        """Whether the host is to clear away what it has of a build.
+
+        The build has failed, or its server was deleted without the host.
+        """
+
+    @rpc.call(since='1.0')
+    def build_cleared(self, ctxt, host, instance_uuid):
+        """The host has nothing of a build that is over: the server is on no host any more.
+
+        Returns False for one that is being deleted or was given another state meanwhile.
         """
 
     @rpc.cast(since='1.0')

@@ -1,10 +1,15 @@
 """After a kill: builds and other work go on where the former process stopped."""
 
+import functools
+import logging
+
+import fixtures
 import testscenarios
 import testtools
 
 from nova_lite import exception
 from nova_lite.compute import resume
+from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
@@ -147,7 +152,7 @@ class TestLost(Base):
         fault = self.cell.fault(uuid)
         self.cell.compute._resume.run(0)
         self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
-        self.cell.lossy.lose('build_failed', after=True)
+        self.cell.lossy.lose('build_cleared', after=True)
         self.cell.compute._resume.run(0)
         self.cell.run_dry()
         self.assertEqual(('error', None, None), self.cell.state(uuid))
@@ -158,11 +163,25 @@ class TestLost(Base):
     def test_failed_build_is_deleted_while_it_is_cleared(self):
         before = self.cell.leftovers()
         uuid = self.fail_build()
-        self.cell.lossy.meanwhile('build_failed', lambda: self.cell.ask(uuid, 'delete', 'deleting'))
+        log = self.useFixture(fixtures.FakeLogger(level=logging.ERROR))
+        delete = functools.partial(self.cell.ask, uuid, 'delete', 'deleting')
+        self.cell.lossy.meanwhile('build_cleared', delete)
         for _ in range(3):
             self.cell.compute._resume.run(0)
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual(before, self.cell.leftovers())
+        self.assertEqual('', log.output)
+
+    def test_failed_build_that_was_given_another_state_is_left_alone(self):
+        """An administrator does it after the host has read what is to be cleared."""
+        uuid = self.fail_build()
+        left = self.cell.leftovers()
+        change = {'vm_state': 'active', 'build': None}
+        reset = functools.partial(self.cell.db.write, instances.update, uuid, change)
+        self.cell.lossy.meanwhile('build_is_over', reset)
+        self.cell.compute._resume.run(0)
+        self.assertEqual(left, self.cell.leftovers())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
 
     def test_deletion(self):
         uuid = self.cell.boot()

@@ -209,8 +209,15 @@ class TestFail(Base):
     def test_again(self):
         ctxt, uuid = self.server()
         self.fail(ctxt, uuid)
-        self.assertTrue(self.fail(ctxt, uuid))
+        self.assertFalse(self.fail(ctxt, uuid))
         self.assertEqual(1, len(self.cell.events(uuid)))
+
+    def test_of_a_server_that_was_reset_to_error_ends_its_event(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.change(uuid, vm_state='error', task_state=None)
+        self.assertFalse(self.fail(ctxt, uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(uuid))
 
     def test_keeps_its_host(self):
         ctxt, uuid = self.server()

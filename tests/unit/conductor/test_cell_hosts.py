@@ -201,11 +201,23 @@ class TestHosts(base.CellConductorTestCase):
 
     def clear(self, uuid):
         """The host has taken back what was left, and its report is repeated."""
+        self.assertTrue(self.conductor.build_is_over(self.ctxt, 'host-1', uuid))
         for _time in range(2):
-            done = self.conductor.build_failed(
-                self.ctxt, 'host-1', uuid, failure=None, keep_host=False
-            )
-            self.assertTrue(done)
+            self.assertTrue(self.conductor.build_cleared(self.ctxt, 'host-1', uuid))
+        self.assertFalse(self.conductor.build_is_over(self.ctxt, 'host-1', uuid))
+
+    def test_builds_that_are_not_over(self):
+        for columns in (
+            {},
+            {'vm_state': 'active', 'task_state': None},
+            {'vm_state': 'error', 'task_state': 'deleting'},
+        ):
+            _ctxt, uuid = self.server(**columns)
+            self.assertFalse(self.conductor.build_is_over(self.ctxt, 'host-1', uuid))
+            self.assertFalse(self.conductor.build_cleared(self.ctxt, 'host-1', uuid))
+            self.assertEqual('host-1', self.cell.row(uuid).host)
+        _ctxt, uuid = self.server(['host-2'], vm_state='error', task_state=None)
+        self.assertFalse(self.conductor.build_is_over(self.ctxt, 'host-1', uuid))
 
     def test_unfinished_action(self):
         _ctxt, uuid = self.server(vm_state='active', task_state=None)

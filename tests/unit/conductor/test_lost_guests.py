@@ -2,12 +2,14 @@
 
 import testscenarios
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.conductor import detach_interface
 from nova_lite.conductor import devices
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
+from nova_lite.saga import step
 from nova_lite.virt import model
 from tests.unit.conductor import test_device_duties
 from tests.unit.conductor import test_device_sagas
@@ -94,6 +96,25 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.do(made, [last], times=2)
         found = self.cell.driver.get_guest(HOST, self.server).spec
         self.assertEqual(after.devices, found.devices)
+
+    def test_each_try_is_another_one(self):
+        """A failure at the host does not stay for good."""
+        before = self.cell.driver.get_guest(HOST, self.server).spec
+        made = getattr(self, self.name)()
+        *others, pivot = made.steps()
+        self.do(made, others)
+        self.cell.ask(self.server, 'reboot', 'rebooting_hard')
+        self.do(made, [pivot])
+        last = made.steps()[-1]
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.driver.destroy(HOST, self.server, key='lost')
+        self.assertRaises(exception.NovaLiteError, last.do)
+        action = model.PowerAction.HARD_REBOOT
+        self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
+        made.data[step.TRIES] = {devices.REPLUG: 1}
+        self.do(made, [last])
+        found = self.cell.driver.get_guest(HOST, self.server).spec
+        self.assertEqual(len(before.devices) + 1, len(found.devices))
 
     def test_reboot_that_comes_later_knows_it(self):
         made = getattr(self, self.name)()

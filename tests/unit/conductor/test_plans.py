@@ -6,6 +6,8 @@ import types
 
 import testtools
 
+from nova_lite import context
+from nova_lite.conductor import devices
 from nova_lite.conductor import kinds
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -26,8 +28,19 @@ def plans():
     for name, scenario in scenarios.SCENARIOS.items():
         made = kinds.KINDS[scenarios.kind_of(name)]
         steps = [step.name for step in saga_faults.steps_of(made, scenario.arguments)]
-        found.setdefault(f'{made.kind}@{made.version}', {})[name] = steps
+        ways = found.setdefault(f'{made.kind}@{made.version}', {})
+        ways[name] = steps
+        rebooted = _steps(made, scenario.arguments, {devices.REBOOTED: True})
+        if len(rebooted) > len(steps):
+            ways[f'{name}, beside a reboot'] = rebooted
     return found
+
+
+def _steps(kind, arguments, data):
+    record = types.SimpleNamespace(
+        uuid='', instance_uuid='', epoch=1, arguments=arguments, data=data, error=None
+    )
+    return [step.name for step in kind(None, record, context.admin()).steps()]
 
 
 class TestPlans(testtools.TestCase):
