@@ -264,7 +264,7 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'conductor/devices.py',
-                'return self.settle(forward=forward) if self._may_be_remade(step) else None',
+                'return self.settle(**options) if self._may_be_remade(step) else None',
                 'return None',
             ),
         ),
