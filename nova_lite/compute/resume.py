@@ -32,7 +32,7 @@ Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
 # The API's note of the image to boot from, in a server's system metadata.
 RESCUE_IMAGE = 'rescue_image_ref'
-# What is told of a build that is over and is yet to be cleared away.
+# How the log names the work on a build that is over.
 CLEAR = 'what a build has left'
 IMAGES = frozenset(images.SNAPSHOT.tasks)
 
@@ -63,15 +63,14 @@ class Resume:
 
     def _name(self, work):
         instance = work['instance']
-        clears = instance.task_state is None
-        return instance.uuid, work['context'].get('request_id'), clears
+        return instance.uuid, work['context'].get('request_id'), _is_over(instance)
 
     def _take_up(self, ctxt, work):
         instance = work['instance']
         self._attempts[self._name(work)] += 1
         attempt = self._attempts[self._name(work)]
         deletes = instance.task_state in delete.DELETE.tasks
-        clears = instance.task_state is None
+        clears = _is_over(instance)
         if (deletes or clears) and attempt > FIRST and attempt % EACH:
             return
         LOG.info('Taking up %s of server %s', instance.task_state or CLEAR, instance.uuid)
@@ -151,6 +150,11 @@ class Resume:
         if guest.rescued:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
+
+
+def _is_over(instance):
+    """Whether only what the build of a server has left is to be cleared away."""
+    return instance.task_state is None
 
 
 def _order(work):

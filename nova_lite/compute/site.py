@@ -24,7 +24,7 @@ class Site:
     network: typing.Any
     volume: typing.Any
     image: typing.Any
-    began: float = dataclasses.field(default_factory=lambda: runtime.boottime())
+    began: float = dataclasses.field(default_factory=runtime.boottime)
     jobs: typing.Any = None
     claims: typing.Any = None
     inventory: typing.Any = None

@@ -13,7 +13,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
-from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -160,9 +159,9 @@ def change_network_info(connection, ctxt, host, uuid, network_info):
 def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
     """Change some of a server's block devices and drop others, while its host builds it.
 
-    A message that comes late finds what was recorded since.
+    A late message must not replace what was recorded after it was sent.
     """
-    row = rows.lock(connection, instances.TABLE, uuid=uuid, deleted=False)
+    row = instances.held(connection, uuid)
     if row is None or row.host != host or row.vm_state != states.VmState.BUILDING:
         LOG.info('Server %s is not being built on %s: its devices stay as they are', uuid, host)
         return

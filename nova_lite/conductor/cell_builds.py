@@ -110,20 +110,27 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
 
 def is_over(connection, host, uuid):
     """See ConductorAPI.build_is_over."""
+    row = _over(connection, uuid)
+    return row is not None and _is_kept_by(host, row)
+
+
+def _over(connection, uuid):
+    """The row of a server that never runs and to which nothing is done, or None."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
-    return _is_over(row) and row.host == host and row.build is not None
+    is_over = row is not None and row.vm_state in OVER and row.task_state is None
+    return row if is_over else None
 
 
-def _is_over(row):
-    return row is not None and row.vm_state in OVER and row.task_state is None
+def _is_kept_by(host, row):
+    return row.host == host and row.build is not None
 
 
 def clear(connection, host, uuid):
     """See ConductorAPI.build_cleared."""
-    row = rows.lock(connection, instances.TABLE, uuid=uuid)
-    if not _is_over(row):
+    row = _over(connection, uuid)
+    if row is None:
         return False
-    if row.host == host and row.build is not None:
+    if _is_kept_by(host, row):
         values = {'build': None, 'updated_at': runtime.naive_now()}
         if row.deleted:
             children.destroy_block_devices(connection, uuid)

@@ -226,10 +226,10 @@ class Engine:
         """The saga of a record, or None for one with other steps than this release would do."""
         try:
             saga = self.make_saga(record)
-            kept = record.data.get(step_module.PLAN)
-            if kept is None or kept == saga.plan():
+            kept, ours = record.data.get(step_module.PLAN), saga.plan(saga.steps())
+            if kept in (None, ours):
                 return saga
-            raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {saga.plan()}')
+            raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
         except journal_module.UnknownPlan as error:
             LOG.error(
                 'Saga %s (%s of server %s) was begun by another release and is not run: %s',

@@ -53,7 +53,8 @@ class Run:
 
     def _data(self):
         """What the journal keeps: the saga's data, with the plan that follows from them."""
-        self.saga.data[step_module.PLAN] = self.saga.plan()
+        self._plan()
+        self.saga.data[step_module.PLAN] = self.saga.plan(self.steps)
         return self.saga.data
 
     def _plan(self):
@@ -147,7 +148,6 @@ class Run:
 
     def _reach(self, index, direction, step, *, what, error=None):
         self.attempts = 0
-        self._plan()
         note = journal_module.Note(what, step.name, error and error['message'])
         reached = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):

@@ -97,9 +97,9 @@ class Saga(abc.ABC):
         Those after a step may depend on what it found (`data`), those before it may not.
         """
 
-    def plan(self):
-        """What the journal keeps of the steps as they are now, to know them again."""
-        return {'version': self.version, 'steps': [step.name for step in self.steps()]}
+    def plan(self, steps):
+        """What the journal keeps of `steps`, to recognize them."""
+        return {'version': self.version, 'steps': [step.name for step in steps]}
 
     def turn(self, step, error):
         """Name of the step to go back to and try anew, when `step` failed before the pivot.

@@ -9,6 +9,7 @@ from nova_lite import exception
 from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import epochs
@@ -127,7 +128,13 @@ class IntentsTest(testtools.TestCase):
         self.db.write(instances.update, self.server, {'task_state': None})
         second = self.intent()
         self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
-        with runtime.install(Passing(lambda: self.api_db.write(_end, first.uuid))):
+        with runtime.install(
+            Passing(
+                lambda: self.api_db.write(
+                    rows.change, sagas.TABLE, {'active_for': None}, uuid=first.uuid
+                )
+            )
+        ):
             self.begin(second)
         self.assertEqual('resize_prep', self.row().task_state)
 
@@ -143,7 +150,7 @@ class IntentsTest(testtools.TestCase):
 
         def moved():
             self.db.write(instances.update, self.server, {'host': 'host-2'})
-            self.api_db.write(_end, first.uuid)
+            self.api_db.write(rows.change, sagas.TABLE, {'active_for': None}, uuid=first.uuid)
 
         self.db.write(instances.update, self.server, {'task_state': None})
         self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
@@ -172,7 +179,7 @@ class IntentsTest(testtools.TestCase):
         def look():
             waited.append(passing.monotonic() - began)
             if waited[-1] > 20:
-                self.api_db.write(_end, first.uuid)
+                self.api_db.write(rows.change, sagas.TABLE, {'active_for': None}, uuid=first.uuid)
 
         passing.meanwhile = look
         second = self.intent()
@@ -244,15 +251,21 @@ class IntentsTest(testtools.TestCase):
         self.cell.db = types.SimpleNamespace(write=after_it, read=self.db.read)
         self.begin(intent)
 
+    def ended(self, intent, **columns):
+        """What the saga leaves that another has run and ended, as a transaction of the cell."""
+
+        def act(connection):
+            epochs.hold(connection, intent.uuid, 1)
+            self.api_db.write(rows.change, sagas.TABLE, columns, uuid=intent.uuid)
+
+        return act
+
     def test_who_comes_after_the_end_of_the_saga_changes_nothing(self):
         """Nothing would ever clear the task that it sets."""
         intent = self.intent()
 
-        def undone(connection):
-            epochs.hold(connection, intent.uuid, 1)
-            self.api_db.write(_change, intent.uuid, direction='undo', state='undone')
-
-        self.assertRaises(exception.Conflict, self.late, intent, undone)
+        ended = self.ended(intent, direction='undo', state='undone')
+        self.assertRaises(exception.Conflict, self.late, intent, ended)
         self.assertIsNone(self.row().task_state)
         self.assertIsNone(self.db.read(actions.find_newest, self.server))
 
@@ -260,11 +273,7 @@ class IntentsTest(testtools.TestCase):
         """A revert between cells leaves nothing in the cell from which it was asked for."""
         intent = self.intent()
 
-        def reverted(connection):
-            epochs.hold(connection, intent.uuid, 1)
-            self.api_db.write(_change, intent.uuid, active_for=None, state='done')
-
-        self.late(intent, reverted)
+        self.late(intent, self.ended(intent, active_for=None, state='done'))
         self.assertIsNone(self.row().task_state)
         self.assertIsNone(self.db.read(actions.find_newest, self.server))
 
@@ -277,11 +286,3 @@ class IntentsTest(testtools.TestCase):
 
         self.late(intent, begun)
         self.assertEqual('resize_prep', self.row().task_state)
-
-
-def _end(connection, uuid):
-    _change(connection, uuid, active_for=None)
-
-
-def _change(connection, uuid, **values):
-    connection.execute(sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(**values))

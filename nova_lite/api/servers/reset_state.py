@@ -23,6 +23,6 @@ BODY = types.body(
 )
 def reset_state(req, server):
     """Set the vm state and clear the task."""
-    # A build that was given up is none to be cleared away from now on.
+    # The host must not clear away a build whose state an administrator has set.
     changes = {'vm_state': req.content['state'], 'task_state': None, 'build': None}
     acting.swap(req, server, ANY_STATE, changes)

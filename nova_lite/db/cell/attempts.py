@@ -26,7 +26,7 @@ def clear(connection, uuid, epoch, *, keep_begun=True):
         row = instances.lock(connection, uuid)
     except exception.InstanceNotFound:
         row = None  # there is none, or it is deleted
-    if row is not None and keep_begun and _is_begun(row):
+    if keep_begun and _is_begun(row):
         return True
     instances.purge(connection, uuid)
     return False
@@ -41,8 +41,7 @@ def take_back(connection, uuid, epoch, *, keep_begun=False):
         epochs.hold(connection, uuid, epoch)
     except exception.StaleEpoch:
         return False
-    row = instances.held(connection, uuid)
-    if row is not None and keep_begun and _is_begun(row):
+    if keep_begun and _is_begun(instances.held(connection, uuid)):
         return False
     instances.purge(connection, uuid)
     return True
@@ -59,6 +58,9 @@ def overtaken(connection, epoch_of):
 
 
 def _is_begun(row):
+    """Whether a host works at a server, or did. row: None without a record"""
+    if row is None:
+        return False
     return row.host is None or row.task_state != states.TaskState.SCHEDULING
 
 

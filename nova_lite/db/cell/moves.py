@@ -26,7 +26,7 @@ from nova_lite.db.cell import services
 def begin(connection, ctxt, uuid, order):
     """Begin a move of a server; False when that was done before.
 
-    Work in whose task the server was ends with it: its events are open no longer.
+    If it replaces a task of the server, it ends the open events of that work.
     Raises InstanceNotFound, and StateChanged when its states or its host do not
     allow it, ServiceIsUp when a host is not down that must be.
     """

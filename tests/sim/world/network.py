@@ -39,7 +39,7 @@ class Server:
 
     def died(self):
         """Its process was killed: nobody gets an answer."""
-        # Some may end meanwhile.
+        # An exchange that ends during this loop removes itself.
         for exchange in list(self.open):
             exchange.over.set()
 

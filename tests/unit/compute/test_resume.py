@@ -137,7 +137,7 @@ class TestLost(Base):
         self.assertIn('nothing says how', self.cell.fault(uuid))
 
     def fail_build(self):
-        """The answer that names an attachment is lost, and then the volume service is away."""
+        """The answer about an attachment is lost; then the volume service stops answering."""
         away = exception.Unavailable(service='volume', reason='test')
         self.cell.volume.fail('create_attachment', away, times=1, after=True)
         self.cell.volume.fail('delete_attachment', away, times=2)

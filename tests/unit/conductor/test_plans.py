@@ -6,7 +6,6 @@ import types
 
 import testtools
 
-from nova_lite import context
 from nova_lite.conductor import devices
 from nova_lite.conductor import kinds
 from nova_lite.saga import journal
@@ -18,7 +17,7 @@ GOLDEN = pathlib.Path(__file__).with_name('plans.json')
 CHANGED = (
     'The steps of a kind of saga have changed. A saga that the release before has begun is run '
     'by its own steps: raise `version` of the new class and keep the former one in kinds.SAGAS '
-    'until none is under way. Then write the file anew: python -m tests.unit.conductor.test_plans'
+    'until none is under way. Then write the file again: python -m tests.unit.conductor.test_plans'
 )
 
 
@@ -27,20 +26,18 @@ def plans():
     found = {}
     for name, scenario in scenarios.SCENARIOS.items():
         made = kinds.KINDS[scenarios.kind_of(name)]
-        steps = [step.name for step in saga_faults.steps_of(made, scenario.arguments)]
+        steps = _steps(scenario, made)
         ways = found.setdefault(f'{made.kind}@{made.version}', {})
         ways[name] = steps
-        rebooted = _steps(made, scenario.arguments, {devices.REBOOTED: True})
+        rebooted = _steps(scenario, made, **{devices.REBOOTED: True})
         if len(rebooted) > len(steps):
             ways[f'{name}, beside a reboot'] = rebooted
     return found
 
 
-def _steps(kind, arguments, data):
-    record = types.SimpleNamespace(
-        uuid='', instance_uuid='', epoch=1, arguments=arguments, data=data, error=None
-    )
-    return [step.name for step in kind(None, record, context.admin()).steps()]
+def _steps(scenario, kind, **data):
+    steps = saga_faults.steps_of(kind, scenario.arguments, **data)
+    return [step.name for step in steps]
 
 
 class TestPlans(testtools.TestCase):

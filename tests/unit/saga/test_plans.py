@@ -7,6 +7,7 @@ import testscenarios
 
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -94,7 +95,7 @@ class PlansTest(PlansCase):
     def test_of_a_release_that_kept_none(self):
         self.begin()
         data = {name: value for name, value in self.record().data.items() if name != step.PLAN}
-        self.database.write(_change, self.uuid, data=data)
+        self.database.write(rows.change, sagas.TABLE, {'data': data}, uuid=self.uuid)
         self.clock.advance(31)
         self.assertEqual('done', self.run_to_end())
 
@@ -118,7 +119,3 @@ class OtherStepsTest(testscenarios.WithScenarios, PlansCase):
         self.assertEqual('done', self.run_to_end())
         self.assertEqual(0, self.failing())
         self.assertNotIn(step.ASIDE, self.record().data)
-
-
-def _change(connection, uuid, **values):
-    connection.execute(sagas.TABLE.update().where(sagas.TABLE.c.uuid == uuid).values(**values))
