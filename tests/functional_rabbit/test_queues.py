@@ -5,6 +5,7 @@ import oslo_messaging
 import testtools
 
 from nova_lite import conf as conf_module
+from nova_lite import runtime
 from nova_lite.rpc import queues
 from nova_lite.rpc import transport
 from tests.fixtures import rabbit
@@ -41,3 +42,9 @@ class QueuesTest(testtools.TestCase):
         self.assertRaises(
             oslo_messaging.MessageDeliveryFailure, queues.consumers, self.bus, ['none']
         )
+
+    def test_the_fixture_asks_several_at_once(self):
+        pool = runtime.executor(4)
+        self.addCleanup(pool.shutdown)
+        asked = [pool.submit(self.broker.consumers, 'queues') for _ in range(24)]
+        self.assertEqual([{'idle': 0, 'busy': 1}] * 24, [each.result(60) for each in asked])
