@@ -1,2 +1,4 @@
-"""Conductors. `super` runs operations of many steps over all cells; `cell` writes one
-cell's database on behalf of its computes."""
+"""The cell conductor: it writes one cell's database for the computes, and audits the cell.
+
+It reaches neither the API database nor another cell (a contract of import-linter).
+"""

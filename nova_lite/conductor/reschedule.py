@@ -12,10 +12,10 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement as placement_client
-from nova_lite.conductor import cell_builds
-from nova_lite.conductor import requests
+from nova_lite.conductor import build_reports
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle import requests
 from nova_lite.objects import block_device
 from nova_lite.objects import selection as selection_objects
 
@@ -31,7 +31,7 @@ class Reschedule:
 
     def leave(self, ctxt, host, uuid, failure):
         """`host` gave a build up because of `failure`: try the alternates."""
-        row = self._write(cell_builds.leave_host, ctxt, host, uuid, failure=failure)
+        row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)
         if row is not None:
             self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
 
@@ -65,7 +65,7 @@ class Reschedule:
                 wanted = json.loads(alternate.allocation_request)
                 if self._claim(ctxt, row, wanted, held):
                     row = self._write(
-                        cell_builds.place,
+                        build_reports.place,
                         ctxt,
                         row,
                         selection=alternate,
@@ -77,7 +77,7 @@ class Reschedule:
             if held:
                 consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
                 self._placement.replace(ctxt, consumer, {}, held.generation)
-            self._write(cell_builds.give_up, ctxt, row, error=_verdict(row, reason))
+            self._write(build_reports.give_up, ctxt, row, error=_verdict(row, reason))
         except (exception.StateChanged, exception.AllocationConflict) as changed:
             self._lost(ctxt, row.uuid, changed)
 
@@ -99,12 +99,12 @@ class Reschedule:
         A claim no longer has a purpose if the server is gone.
         """
         LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
-        if cell_builds.is_gone(self._read(instances.find, uuid)):
+        if instances.is_gone(self._read(instances.find, uuid)):
             self._placement.delete_allocations(ctxt, uuid, force=True)
 
 
 def _take_up(connection, ctxt, row):
-    return cell_builds.take_up(connection, row)
+    return build_reports.take_up(connection, row)
 
 
 def _context_of(row):

@@ -6,7 +6,7 @@ Steps come from the code: a new one is a new case without a line here.
 import collections
 import typing
 
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.crash import hooks
 from tests.fixtures import saga_faults
 

@@ -12,12 +12,12 @@ import os
 import socket
 
 from nova_lite import exception
-from nova_lite import intents
 from nova_lite import runtime
 from nova_lite import saga as saga_module
 from nova_lite.api.servers import create_accept
-from nova_lite.conductor import super as super_module
+from nova_lite.lifecycle import intents
 from nova_lite.rpc import interface
+from nova_lite.superconductor import manager as super_module
 
 SOCKET = 'NOVA_LITE_TEST_POINTS'
 TWICE = 'NOVA_LITE_TEST_TWICE'

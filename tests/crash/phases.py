@@ -3,7 +3,7 @@
 Copies here go on until somebody ends them, so nothing depends on how fast anything is.
 """
 
-from nova_lite.conductor import live_migrate
+from nova_lite.moves import live_migrate
 from tests.crash import cases
 from tests.crash import cloud as cloud_module
 from tests.crash import hooks

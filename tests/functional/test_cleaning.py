@@ -2,11 +2,11 @@
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.conductor import detach_volume
-from nova_lite.conductor import kinds
-from nova_lite.conductor import neighbours
-from nova_lite.conductor import shelve
 from nova_lite.db.api import sagas
+from nova_lite.moves import detach_volume
+from nova_lite.moves import kinds
+from nova_lite.moves import neighbours
+from nova_lite.moves import shelve
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import run

@@ -8,13 +8,13 @@ import types
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite import intents
 from nova_lite import runtime
-from nova_lite.conductor import cross_cell
-from nova_lite.conductor import resize
-from nova_lite.conductor import revert
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle import intents
+from nova_lite.moves import cross_cell
+from nova_lite.moves import resize
+from nova_lite.moves import revert
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import run

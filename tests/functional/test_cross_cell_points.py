@@ -3,7 +3,7 @@
 import datetime
 
 from nova_lite import runtime
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults

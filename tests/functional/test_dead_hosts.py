@@ -2,9 +2,9 @@
 
 import testtools
 
-from nova_lite.conductor import move
-from nova_lite.conductor import resize
-from nova_lite.conductor import unshelve
+from nova_lite.moves import move
+from nova_lite.moves import resize
+from nova_lite.moves import unshelve
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults

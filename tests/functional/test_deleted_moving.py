@@ -9,7 +9,7 @@ import fixtures
 from openstack import exceptions
 import testtools
 
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
@@ -35,7 +35,7 @@ class DeletedCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         # The saga stands still until the deletion is answered, which waits for it in vain.
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.intents.END_TIMEOUT_S', 0.5))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lifecycle.intents.END_TIMEOUT_S', 0.5))
         self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
         self.stage = live_moving.LiveMoving(self.cloud)
         self.faults = self.useFixture(saga_faults.SagaFaults(self.cloud))

@@ -3,11 +3,11 @@
 import testtools
 
 from nova_lite import exception
-from nova_lite.conductor import attach_interface
-from nova_lite.conductor import attach_volume
-from nova_lite.conductor import detach_volume
-from nova_lite.conductor import swap_volume
 from nova_lite.db.api import sagas
+from nova_lite.moves import attach_interface
+from nova_lite.moves import attach_volume
+from nova_lite.moves import detach_volume
+from nova_lite.moves import swap_volume
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from tests.fixtures import attaching

@@ -1,8 +1,8 @@
 """A host that hangs holds up its own sagas, and nobody else's."""
 
 from nova_lite import runtime
-from nova_lite.conductor import cross_cell
-from nova_lite.conductor import kinds
+from nova_lite.moves import cross_cell
+from nova_lite.moves import kinds
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base

@@ -1,7 +1,7 @@
 """Live migration in a whole cloud: watched, aborted, forced to its end, refused."""
 
 from nova_lite.compute import live
-from nova_lite.conductor import asking
+from nova_lite.moves import asking
 from tests.fixtures import live_moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading

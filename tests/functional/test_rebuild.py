@@ -1,6 +1,6 @@
 """Rebuild in a whole cloud: a server gets a new guest where it is."""
 
-from nova_lite.conductor import rebuild
+from nova_lite.moves import rebuild
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
 from tests.functional import own_cloud

@@ -9,7 +9,7 @@ A sample is run; `tox -e faults` runs them all.
 import testtools
 
 from nova_lite import saga
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults

@@ -5,7 +5,7 @@ host or neighbour service the step is about. Kinds and steps come from the code.
 A sample is run, of each scenario others; `tox -e faults` runs them all.
 """
 
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import test_saga_faults

@@ -7,9 +7,9 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.conductor import kinds
-from nova_lite.conductor import unshelve
 from nova_lite.db.cell import instances
+from nova_lite.moves import kinds
+from nova_lite.moves import unshelve
 from nova_lite.saga import run
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import moving

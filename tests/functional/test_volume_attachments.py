@@ -2,7 +2,7 @@
 
 from nova_lite import context
 from nova_lite import runtime
-from nova_lite.conductor import detach_volume
+from nova_lite.moves import detach_volume
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.fixtures import saga_faults

@@ -6,7 +6,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.conductor import cell_hosts
+from nova_lite.conductor import host_reports
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
@@ -120,7 +120,7 @@ class Clocks:
         self.assertEqual(['one', 'two'], self.up())
         self.age('one', 100)
         self.assertEqual(['two'], self.up())
-        report = cell_hosts.report, 'boss', services.CONDUCTOR, 'conductor', DOWN_S
+        report = host_reports.report, 'boss', services.CONDUCTOR, 'conductor', DOWN_S
         self.assertEqual(0, cell.write(*report))
         self.age('boss', 100, services.CONDUCTOR)
         self.age('two', 90)

@@ -8,14 +8,8 @@ import testtools
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api.servers import update
-from nova_lite.conductor import cross_cell
-from nova_lite.conductor import fence
-from nova_lite.conductor import group_policies
-from nova_lite.conductor import move_records
-from nova_lite.conductor import unshelve
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -25,8 +19,14 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import epochs
+from nova_lite.db.cell import fence
+from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
+from nova_lite.lifecycle import intents
+from nova_lite.moves import cross_cell
+from nova_lite.moves import move_records
+from nova_lite.moves import unshelve
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
 from tests.fixtures import cell as cell_fixture
@@ -234,8 +234,8 @@ class Isolation:
 
         def first(connection):
             copies.create(connection, copy, copy.migrations[0]['uuid'])
-            group_policies.check(connection, copy.instance['uuid'], 'host-9', GROUP)
-            other = self.pool.submit(cell.write, group_policies.check, there, 'host-9', GROUP)
+            group_places.check(connection, copy.instance['uuid'], 'host-9', GROUP)
+            other = self.pool.submit(cell.write, group_places.check, there, 'host-9', GROUP)
             runtime.wait(runtime.Event(), 0.5)  # for the other to come to the records
             return other
 
@@ -262,7 +262,7 @@ class Isolation:
         def write(function, *args):
             def overtaken(connection):
                 function(connection, *args)
-                if function is group_policies.check:
+                if function is group_places.check:
                     waiting.append(self.pool.submit(move, cell.write))
                     runtime.wait(runtime.Event(), 0.5)  # for the other to come to the records
 

@@ -6,7 +6,7 @@ from tests.fixtures import database
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
-from tests.unit.conductor import test_build_sweep
+from tests.unit.superconductor import test_build_sweep
 
 
 class PoisonTest(testscenarios.WithScenarios, test_build_sweep.SweepBase):

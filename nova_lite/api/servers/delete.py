@@ -9,7 +9,6 @@ import dataclasses
 
 from oslo_log import log
 
-from nova_lite import disposal
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
@@ -27,6 +26,7 @@ from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import disposal
 from nova_lite.objects import instance as instance_objects
 from nova_lite.policies import server_actions
 from nova_lite.policies import servers as rules

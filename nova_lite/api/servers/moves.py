@@ -8,12 +8,12 @@ import functools
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import intents
 from nova_lite import runtime
 from nova_lite.api import quota
 from nova_lite.api import server_access
 from nova_lite.api import waiting
 from nova_lite.api.servers import acting
+from nova_lite.lifecycle import intents
 from nova_lite.rpcapi import moves as computes
 
 LOG = log.getLogger(__name__)

@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import context
-from nova_lite import discovery
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement
@@ -17,6 +16,7 @@ from nova_lite.db import migrate
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import seed
 from nova_lite.db.cell import compute_nodes
+from nova_lite.lifecycle import discovery
 
 WAIT_S = 60
 LOOK_S = 0.1

@@ -2,7 +2,6 @@
 
 from oslo_db import exception as db_exception
 
-from nova_lite import discovery
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.cmd.manage import cells
@@ -11,6 +10,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle import discovery
 
 ONE_CELL = command.option('--cell_uuid', metavar='UUID', help='this cell only')
 COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname'}

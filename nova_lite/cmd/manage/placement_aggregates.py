@@ -3,10 +3,10 @@
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.cmd.manage import command
-from nova_lite.conductor import memberships
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
+from nova_lite.superconductor.audits import memberships
 
 
 class Refused(Exception):

@@ -4,7 +4,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.cmd import progress
 from nova_lite.cmd.manage import command
-from nova_lite.conductor import orphans
+from nova_lite.superconductor.audits import orphans
 
 COLUMNS = {'resource_provider': 'Provider', 'consumer': 'Consumer', 'resources': 'Resources'}
 NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127

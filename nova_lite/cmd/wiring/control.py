@@ -6,8 +6,7 @@ from nova_lite.clients import network
 from nova_lite.clients import placement
 from nova_lite.cmd import door
 from nova_lite.cmd.wiring import neighbours as neighbours_module
-from nova_lite.conductor import cell as cell_conductor_module
-from nova_lite.conductor import super as super_module
+from nova_lite.conductor import manager as cell_conductor_module
 from nova_lite.db import engine
 from nova_lite.db.cell import services
 from nova_lite.monitoring import checks
@@ -23,6 +22,7 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.rpcapi import super_conductor as super_rpc
 from nova_lite.scheduler import manager as scheduler_manager
+from nova_lite.superconductor import manager as super_module
 
 
 def top(conf):

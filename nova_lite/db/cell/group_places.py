@@ -1,14 +1,16 @@
 """Where the members of server groups are in a cell, and where open moves may take them.
 
 A host belongs to one cell, and a process that gives a server a host writes so in that
-cell: to the server's record, or to a migration whose destination it is.
-Source: decision 0011.
+cell: to the server's record, or to a migration whose destination it is. The transaction
+that does so checks the group's hard policy: the scheduler's answer is old by then, other
+members may have begun to build or to move. Source: decision 0011, reference/nova/create-server 2.3.
 """
 
 import collections
 
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import states
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
@@ -82,3 +84,30 @@ def _is_awaited(member):
         member.vm_state == states.VmState.BUILDING
         and member.task_state == states.TaskState.SCHEDULING
     )
+
+
+def check(connection, uuid, host, group):
+    """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
+
+    connection: of a transaction in the host's cell, which also records that the server
+        goes to `host`: until it ends no other member is decided about
+    group: {'uuid', 'policy', 'rules'}, or None
+    """
+    if group is None:
+        return
+    require(group, host, hold_group(connection, group['uuid']), {uuid})
+
+
+def require(group, host, places, own):
+    """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
+
+    places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there
+    """
+    others = [hosts for uuid, hosts in places.items() if uuid not in own]
+    if group['policy'] == 'anti-affinity':
+        allowed = int((group.get('rules') or {}).get('max_server_per_host', 1))
+        violated = sum(host in hosts for hosts in others) >= allowed
+    else:
+        violated = group['policy'] == 'affinity' and any(hosts != {host} for hosts in others)
+    if violated:
+        raise exception.GroupPolicyViolated(policy=group['policy'], group=group['uuid'], host=host)

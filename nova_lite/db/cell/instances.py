@@ -119,6 +119,11 @@ def seal(connection, uuid, sealed=True):
     rows.change(connection, TABLE, {'sealed': sealed}, uuid=uuid)
 
 
+def is_gone(row):
+    """Whether a server (a row or None) is deleted or about to be."""
+    return row is None or row.deleted or row.task_state == states.TaskState.DELETING
+
+
 def find(connection, uuid):
     """A server in whatever state, deleted or hidden; None when there is none."""
     return rows.find(connection, TABLE, uuid=uuid)

@@ -13,7 +13,7 @@ DEFECTS = (
         'slow',
         (
             (
-                'conductor/cell_hosts.py',
+                'conductor/host_reports.py',
                 'for row in migrations.in_progress(connection, host))',
                 'for row in migrations.in_progress(connection, host)\n'
                 "        if row.migration_type != 'unshelve')",
@@ -44,8 +44,8 @@ DEFECTS = (
         'groups',
         (
             (
-                'conductor/cell_builds.py',
-                'group_policies.check(connection, uuid, host, group)\n    instances.update(',
+                'conductor/build_reports.py',
+                'group_places.check(connection, uuid, host, group)\n    instances.update(',
                 'instances.update(',
             ),
         ),
@@ -170,7 +170,7 @@ DEFECTS = (
                 'if False:',
             ),
             (
-                'conductor/cell_hosts.py',
+                'conductor/host_reports.py',
                 'if left:\n        disabled',
                 'if False:\n        disabled',
             ),
@@ -187,7 +187,7 @@ DEFECTS = (
                 'if False:\n        services',
             ),
             (
-                'conductor/cell_hosts.py',
+                'conductor/host_reports.py',
                 'if left:\n        disabled',
                 'if False:\n        disabled',
             ),
@@ -197,7 +197,7 @@ DEFECTS = (
         'late-begin-not-fenced',
         'the first transaction of a request may come after its saga has ended',
         'ambushes',
-        (('intents.py', 'epochs.hold(connection, intent.uuid, 0)', 'pass'),),
+        (('lifecycle/intents.py', 'epochs.hold(connection, intent.uuid, 0)', 'pass'),),
     ),
     Defect(
         'withdrawn-forgotten-at-once',
@@ -205,7 +205,7 @@ DEFECTS = (
         'boots',
         (
             (
-                'conductor/disposals.py',
+                'superconductor/audits/disposals.py',
                 'age_s = interface.LONG + world.conf.conductor.build_lease_s',
                 'age_s = 0',
             ),
@@ -217,12 +217,12 @@ DEFECTS = (
         'ambushes',
         (
             (
-                'conductor/move.py',
+                'moves/move.py',
                 "if self.repeated or self.data.get('refused'):",
                 "if self.repeated and not self.data.get('refused'):",
             ),
             (
-                'conductor/move.py',
+                'moves/move.py',
                 'self.ctxt, consumer, request, beside=self.held_beside()',
                 'self.ctxt, consumer, request',
             ),
@@ -263,7 +263,7 @@ DEFECTS = (
             ),
             # What a later release does about reboots that began before a detachment ended.
             (
-                'conductor/devices.py',
+                'moves/devices.py',
                 'return self.settle(**options) if self._may_be_remade(step) else None',
                 'return None',
             ),

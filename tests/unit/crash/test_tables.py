@@ -5,7 +5,7 @@ import pathlib
 import fixtures
 import testtools
 
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from tests.crash import cases
 from tests.crash import hooks
 from tests.crash import kept

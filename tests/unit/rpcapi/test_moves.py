@@ -6,7 +6,7 @@ import sys
 
 import testtools
 
-from nova_lite.conductor import kinds
+from nova_lite.moves import kinds
 from nova_lite.rpcapi import compute
 from nova_lite.rpcapi import moves
 
@@ -18,7 +18,7 @@ ELSEWHERE = {'delete_instance'}
 def called(saga):
     """The methods of computes that the modules of a saga's classes name."""
     modules = {each.__module__ for each in saga.__mro__} & {
-        name for name in sys.modules if name.startswith('nova_lite.conductor.')
+        name for name in sys.modules if name.startswith('nova_lite.moves.')
     }
     found = {
         name for each in modules for name in CALL.findall(inspect.getsource(sys.modules[each]))

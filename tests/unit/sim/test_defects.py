@@ -40,7 +40,7 @@ class DefectsTestCase(testtools.TestCase):
         error = self.assertRaises(
             ValueError, table.put_back, table.DEFECTS[0], lambda _file: '', None
         )
-        self.assertIn('conductor/cell_hosts.py has 0 times: ', str(error))
+        self.assertIn('conductor/host_reports.py has 0 times: ', str(error))
 
     def test_a_search_out_of_time_leaves_no_process_behind(self):
         directory = self.useFixture(fixtures.TempDir())

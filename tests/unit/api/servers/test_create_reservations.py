@@ -5,10 +5,10 @@ import types
 from nova_lite import exception
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_reserve
-from nova_lite.conductor import disposals
 from nova_lite.db import clock
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import models
+from nova_lite.superconductor.audits import disposals
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import create_base
 

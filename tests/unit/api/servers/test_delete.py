@@ -6,7 +6,6 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.conductor import super as super_module
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models as api_models
@@ -15,6 +14,7 @@ from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.rpc import interface
+from nova_lite.superconductor import manager as super_module
 from tests.fixtures import api_neighbours
 from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base

@@ -131,7 +131,7 @@ class TestResized(RacingCase):
 
     def setUp(self):
         super().setUp()
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.intents.END_TIMEOUT_S', 0))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lifecycle.intents.END_TIMEOUT_S', 0))
 
     def resized(self, *, status='finished', **changes):
         uuid = self.api.add_server(**{**ACTIVE, 'vm_state': 'resized', **changes})

@@ -14,10 +14,10 @@ from nova_lite.cmd.timeline import page
 from nova_lite.cmd.timeline import places
 from nova_lite.cmd.timeline import story
 from nova_lite.cmd.timeline import terminal
-from nova_lite.conductor import kinds
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
+from nova_lite.moves import kinds
 from nova_lite.saga import journal
 from tests.fixtures import clock
 from tests.fixtures import database

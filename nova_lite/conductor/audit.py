@@ -1,0 +1,141 @@
+"""Audit of a cell: what no host can finish because no host has it.
+
+A conductor that was killed between two steps leaves servers without a host in a
+task. What hosts have yet to finish they find themselves (compute.audit).
+"""
+
+import datetime
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.clients import release
+from nova_lite.conductor import action_reports
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import epochs
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import user_ports
+from nova_lite.lifecycle import searches
+
+LOG = log.getLogger(__name__)
+
+DELETE_EVENT = 'compute_terminate_instance'
+EPOCHS_KEPT = datetime.timedelta(days=7)
+FORGET_EVERY_S = 3600
+HOSTLESS_TASKS = (states.TaskState.SCHEDULING, states.TaskState.DELETING)
+# Moves that end in error while there is a server to look at, and else have failed.
+INCOMPLETE = (
+    states.MigrationType.RESIZE,
+    states.MigrationType.MIGRATION,
+    states.MigrationType.LIVE_MIGRATION,
+)
+_SERVERS = instances.TABLE
+_INCOMPLETE = (
+    sa.select(migrations.TABLE.c.uuid)
+    .join(_SERVERS, _SERVERS.c.uuid == migrations.TABLE.c.instance_uuid)
+    .where(
+        migrations.TABLE.c.status == str(states.MigrationStatus.ERROR),
+        migrations.TABLE.c.migration_type.in_([str(each) for each in INCOMPLETE]),
+        _SERVERS.c.deleted.is_(True),
+        sa.func.coalesce(_SERVERS.c.deleted_at, _SERVERS.c.updated_at) <= sa.bindparam('before'),
+    )
+)
+
+
+class Audit:
+    """The periodic repair of one cell's records.
+
+    clients: has placement, network, volume and image
+    idle_s: what has not moved for so many seconds is abandoned
+    """
+
+    def __init__(self, write, read, *, rescheduler, clients, idle_s):
+        self._write, self._read = write, read
+        self._rescheduler, self._clients = rescheduler, clients
+        self._idle_s = idle_s
+        self._forgot_at = None
+
+    def run(self):
+        """Finish what lies without a host, close moves of the deleted, forget old epochs."""
+        hostless, incomplete = self._read(_abandoned, self._idle_s)
+        for row in hostless:
+            if row.task_state == states.TaskState.SCHEDULING:
+                LOG.warning('Build of server %s was left without a host', row.uuid)
+                self._attempt(self._rescheduler.take_up, row)
+        for row in hostless:
+            if row.task_state == states.TaskState.DELETING:
+                LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+                self._attempt(self._delete, row)
+        if incomplete:
+            LOG.info('Moves of servers that are deleted have failed: %s', incomplete)
+            self._write(_close, incomplete)
+        self._forget_epochs()
+
+    def _forget_epochs(self):
+        now = runtime.monotonic()
+        if self._forgot_at is None or now - self._forgot_at >= FORGET_EVERY_S:
+            self._write(epochs.forget, runtime.naive_now() - EPOCHS_KEPT)
+            self._forgot_at = now
+
+    def _attempt(self, repair, row):
+        with searches.going_on('Server %s cannot be repaired now', row.uuid):
+            repair(row)
+
+    def _delete(self, row):
+        ctxt = context.admin()
+        found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
+        devices = [device._mapping for device in found]
+        release.release(
+            self._clients,
+            ctxt,
+            row.uuid,
+            devices,
+            ports=user_ports.described(row),
+            images=release.images_of(row, self._read(actions.is_copying, row.uuid)),
+        )
+        self._write(action_reports.end, ctxt, None, row.uuid, event=DELETE_EVENT)
+
+
+def _abandoned(connection, idle_s):
+    """Return what has not moved for `idle_s` seconds: servers without a host, and moves."""
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    return _hostless(connection, before), _incomplete(connection, before)
+
+
+def _hostless(connection, before):
+    return rows.every(
+        connection,
+        instances.TABLE,
+        instances.IS_IDLE,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        host=None,
+        deleted=False,
+        hidden=False,
+        task_state=HOSTLESS_TASKS,
+    )
+
+
+def _incomplete(connection, before):
+    """Migrations (uuids) that ended in error, whose servers were deleted since.
+
+    What hosts have left of them is found by their own audit (compute.audit).
+    Source: reference/nova/moves 1.2.
+    """
+    return list(connection.scalars(_INCOMPLETE, {'before': before}))
+
+
+def _close(connection, uuids):
+    rows.change(
+        connection,
+        migrations.TABLE,
+        {'status': str(states.MigrationStatus.FAILED)},
+        uuid=uuids,
+        status=str(states.MigrationStatus.ERROR),
+    )

@@ -1,0 +1,260 @@
+"""Transactions of a cell: how builds begin and end on their hosts.
+
+Source: reference/nova/create-server 5.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import action_reports
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import group_places
+from nova_lite.db.cell import instances
+from nova_lite.rpcapi import conductor as rpcapi
+
+LOG = log.getLogger(__name__)
+
+EVENT = 'compute__do_build_and_run_instance'
+# Of a search that found no other host there is no event on record, as in nova.
+SEARCH_EVENT = 'conductor_schedule_and_build_instances'
+DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
+BUILDING = (states.VmState.BUILDING,)
+# States of servers that never run; a host may have something of their builds yet.
+OVER = (states.VmState.ERROR, states.VmState.DELETED)
+UNDER_WAY = (
+    None,
+    states.TaskState.SCHEDULING,
+    states.TaskState.NETWORKING,
+    states.TaskState.BLOCK_DEVICE_MAPPING,
+    states.TaskState.SPAWNING,
+)
+
+
+def start(connection, ctxt, host, uuid, *, node, group):
+    """See ConductorAPI.build_started."""
+    row = instances.find(connection, uuid)
+    if instances.is_gone(row):
+        return False
+    _require_building(row, host)
+    if row.task_state == states.TaskState.SPAWNING and row.node == node:
+        return rpcapi.AGAIN
+    group_places.check(connection, uuid, host, group)
+    instances.update(
+        connection,
+        uuid,
+        {'task_state': states.TaskState.SPAWNING, 'node': node},
+        expect_task=UNDER_WAY,
+        expect_vm=BUILDING,
+        expect_host=(host,),
+    )
+    actions.start_event(connection, uuid, ctxt.request_id, EVENT, host)
+    return rpcapi.FIRST
+
+
+def finish(connection, ctxt, host, uuid, *, block_devices, values):
+    """See ConductorAPI.build_finished. values: the other columns the host tells."""
+    values = {
+        **values,
+        'vm_state': states.VmState.ACTIVE,
+        'task_state': None,
+        'launched_at': runtime.naive_now(),
+        'launched_on': host,
+        'build': None,
+    }
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged:
+        row = instances.find(connection, uuid)
+        if instances.is_gone(row):
+            _fail_event(connection, ctxt, host, uuid, DELETED)
+            return False
+        if row.host == host and row.launched_on == host:
+            return True
+        raise
+    for device in block_devices:
+        children.update_block_device(connection, device['uuid'], device)
+    actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
+    compute_nodes.count_build(connection, host, failed=False)
+    return True
+
+
+def fail(connection, ctxt, host, uuid, *, failure, keep_host):
+    """See ConductorAPI.build_failed."""
+    values = {'vm_state': states.VmState.ERROR, 'task_state': None}
+    if not keep_host:
+        values.update(host=None, node=None, build=None)
+    done = True
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged as changed:
+        LOG.info('Server %s does not become error: %s', uuid, changed)
+        done = False
+    else:
+        instances.add_fault(
+            connection,
+            uuid,
+            code=action_reports.FAULT_CODE,
+            message=failure['error'],
+            details=failure['details'],
+            host=host,
+        )
+        compute_nodes.count_build(connection, host, failed=True)
+    _fail_event(connection, ctxt, host, uuid, failure)
+    return done
+
+
+def is_over(connection, host, uuid):
+    """See ConductorAPI.build_is_over."""
+    row = _over(connection, uuid)
+    return row is not None and _is_kept_by(host, row)
+
+
+def _over(connection, uuid):
+    """The row of a server that never runs and to which nothing is done, or None."""
+    row = rows.lock(connection, instances.TABLE, uuid=uuid)
+    is_over = row is not None and row.vm_state in OVER and row.task_state is None
+    return row if is_over else None
+
+
+def _is_kept_by(host, row):
+    return row.host == host and row.build is not None
+
+
+def clear(connection, host, uuid):
+    """See ConductorAPI.build_cleared."""
+    row = _over(connection, uuid)
+    if row is None:
+        return False
+    if _is_kept_by(host, row):
+        values = {'build': None, 'updated_at': runtime.naive_now()}
+        if row.deleted:
+            children.destroy_block_devices(connection, uuid)
+        else:
+            values.update(host=None, node=None)
+        rows.change(connection, instances.TABLE, values, uuid=uuid)
+    return row.deleted or row.host in (host, None)
+
+
+def leave_host(connection, ctxt, host, uuid, *, failure):
+    """The build failed on `host` and looks for another: the record is on none.
+
+    Returns the row as it is now, or None when there is nothing to reschedule.
+    """
+    values = {
+        'task_state': states.TaskState.SCHEDULING,
+        'host': None,
+        'node': None,
+        'updated_at': runtime.naive_now(),
+    }
+    try:
+        _end(connection, host, uuid, values)
+    except exception.StateChanged as changed:
+        LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
+        _fail_event(connection, ctxt, host, uuid, failure)
+        return None
+    _fail_event(connection, ctxt, host, uuid, failure)
+    actions.clear_failure(connection, uuid, ctxt.request_id)
+    compute_nodes.count_build(connection, host, failed=True)
+    return instances.find(connection, uuid)
+
+
+def place(connection, ctxt, row, *, selection, alternates):
+    """Give a build that is on no host to the selected one; returns the new row.
+
+    row: as this process last read it. Raises StateChanged when it has changed.
+    """
+    _take(
+        connection,
+        row,
+        {
+            'host': selection.service_host,
+            'node': selection.nodename,
+            'availability_zone': selection.availability_zone,
+            'build': {
+                **row.build,
+                'selection': selection.as_dict(),
+                'alternates': [alternate.as_dict() for alternate in alternates],
+            },
+        },
+    )
+    return instances.find(connection, row.uuid)
+
+
+def give_up(connection, ctxt, row, *, error):
+    """No host is left for a build: the server becomes error with a fault.
+
+    Raises StateChanged as `place`.
+    """
+    _take(
+        connection,
+        row,
+        {'vm_state': states.VmState.ERROR, 'task_state': None, 'build': None},
+    )
+    actions.tell_failure(connection, row.uuid, ctxt.request_id, SEARCH_EVENT, error=error.message)
+    actions.end_open(connection, row.uuid, ctxt.request_id, error=error.message)
+    instances.add_fault(connection, row.uuid, code=action_reports.FAULT_CODE, message=error.message)
+
+
+def take_up(connection, row):
+    """Own a build that is on no host and that nobody works at; returns the new row.
+
+    Raises StateChanged when someone else was quicker.
+    """
+    _take(connection, row, {})
+    return instances.find(connection, row.uuid)
+
+
+def _take(connection, row, values):
+    """Change a hostless build that is as `row` says, to the microsecond of its last change."""
+    found = rows.change(
+        connection,
+        instances.TABLE,
+        {'updated_at': runtime.naive_now(), **values},
+        uuid=row.uuid,
+        host=None,
+        deleted=False,
+        vm_state=states.VmState.BUILDING,
+        task_state=states.TaskState.SCHEDULING,
+        updated_at=row.updated_at,
+    )
+    if found != 1:
+        raise exception.StateChanged(
+            what='Instance', key=row.uuid, detail='its build is no longer without a host'
+        )
+
+
+def _end(connection, host, uuid, values):
+    instances.update(
+        connection,
+        uuid,
+        values,
+        expect_task=UNDER_WAY,
+        expect_vm=BUILDING,
+        expect_host=(host,),
+    )
+
+
+def _fail_event(connection, ctxt, host, uuid, failure):
+    actions.finish_event(
+        connection,
+        uuid,
+        ctxt.request_id,
+        EVENT,
+        host=host,
+        error=failure['error'],
+        traceback=failure['details'],
+    )
+
+
+def _require_building(row, host):
+    if row.host != host or row.vm_state != states.VmState.BUILDING:
+        raise exception.StateChanged(
+            what='Instance',
+            key=row.uuid,
+            detail=f'found {row.vm_state} on host {row.host}',
+        )

@@ -1,0 +1,222 @@
+"""Transactions of a cell: its hosts, their nodes, and what they have yet to do."""
+
+import datetime
+
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.conductor import build_reports
+from nova_lite.db import rows
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
+
+COMPUTE_TOPIC = 'compute'
+# Tasks that one host does by itself. Those that sagas drive are not among them.
+HOST_TASKS = (
+    states.TaskState.SCHEDULING,
+    states.TaskState.NETWORKING,
+    states.TaskState.BLOCK_DEVICE_MAPPING,
+    states.TaskState.SPAWNING,
+    states.TaskState.DELETING,
+    states.TaskState.SOFT_DELETING,
+    states.TaskState.RESTORING,
+    states.TaskState.POWERING_ON,
+    states.TaskState.POWERING_OFF,
+    states.TaskState.REBOOTING,
+    states.TaskState.REBOOT_PENDING,
+    states.TaskState.REBOOT_STARTED,
+    states.TaskState.REBOOTING_HARD,
+    states.TaskState.REBOOT_PENDING_HARD,
+    states.TaskState.REBOOT_STARTED_HARD,
+    states.TaskState.PAUSING,
+    states.TaskState.UNPAUSING,
+    states.TaskState.SUSPENDING,
+    states.TaskState.RESUMING,
+    states.TaskState.RESCUING,
+    states.TaskState.UNRESCUING,
+    states.TaskState.IMAGE_SNAPSHOT_PENDING,
+    states.TaskState.IMAGE_BACKUP,
+    states.TaskState.IMAGE_SNAPSHOT,
+    states.TaskState.IMAGE_PENDING_UPLOAD,
+    states.TaskState.IMAGE_UPLOADING,
+)
+
+# Columns of a server that its host compares with the guest.
+RECORD = (
+    'uuid',
+    'host',
+    'node',
+    'vm_state',
+    'task_state',
+    'power_state',
+    'hidden',
+    'updated_at',
+)
+_SERVERS, _SERVICES = instances.TABLE, services.TABLE
+_RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
+    _SERVERS.c.host.in_(sa.bindparam('hosts')), _SERVERS.c.deleted.is_(False)
+)
+_SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
+_UNFINISHED = sa.or_(
+    sa.and_(
+        _SERVERS.c.deleted.is_(False),
+        _SERVERS.c.task_state.in_([str(task) for task in HOST_TASKS]),
+    ),
+    # A build that failed, and of which something could not be taken back then; and one whose
+    # server was deleted without its host, which was down.
+    sa.and_(
+        _SERVERS.c.vm_state.in_([str(state) for state in build_reports.OVER]),
+        _SERVERS.c.task_state.is_(None),
+        _SERVERS.c.build.is_not(None),
+    ),
+)
+_UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced_down).where(
+    _SERVICES.c.binary == services.COMPUTE,
+    _SERVICES.c.host.in_(sa.bindparam('hosts')),
+    sa.or_(_SERVICES.c.disabled.is_(True), _SERVICES.c.forced_down.is_(True)),
+)
+
+
+class Returned(Exception):
+    """Hosts with something of servers that were evacuated must not count as up yet.
+
+    hosts: what their compute is told of them, by host
+    """
+
+    def __init__(self, hosts):
+        super().__init__(hosts)
+        self.hosts = hosts
+
+
+def beat(connection, ctxt, hosts, version):
+    """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
+    services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
+    found = connection.execute(_UNUSABLE, {'hosts': list(hosts)}).all()
+    # An evacuation begins under a lock on the service, which this transaction has by now.
+    left = {row.source_compute for row in evacuations.not_cleaned(connection, hosts)}
+    # Those that are forced down do not count as up anyway.
+    left -= {row.host for row in found if row.forced_down}
+    if left:
+        disabled = {row.host for row in found if row.disabled}
+        raise Returned(
+            {
+                host: {'disabled': host in disabled, 'forced_down': False, 'returned': True}
+                for host in left
+            }
+        )
+    return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
+
+
+def report(connection, host, binary, topic, down_time_s):
+    """Record a heartbeat of the conductor itself, and excuse hosts that it could not hear.
+
+    They are down after another `down_time_s` seconds. Returns how many there are.
+    """
+    unheard = services.unheard(connection, down_time_s)
+    if unheard:
+        left = {row.source_compute for row in evacuations.not_cleaned(connection, unheard)}
+        unheard = [each for each in unheard if each not in left]
+        services.excuse(connection, unheard)
+    services.beat(connection, [host], binary, topic)
+    return len(unheard)
+
+
+def report_nodes(connection, ctxt, nodes):
+    """See ConductorAPI.report_nodes."""
+    hosts = {node['host'] for node in nodes}
+    known = {
+        (row.host, row.hypervisor_hostname): row.uuid
+        for row in compute_nodes.every(connection, host=hosts)
+    }
+    named = {}
+    for node in nodes:
+        key = node['host'], node['hypervisor_hostname']
+        named[key] = {**node, 'uuid': known.get(key) or runtime.new_uuid()}
+    compute_nodes.report(connection, list(named.values()))
+    uuids = {}
+    for (host, name), node in named.items():
+        uuids.setdefault(host, {})[name] = node['uuid']
+    return uuids
+
+
+def records(connection, hosts, uuids=None):
+    """See ConductorAPI.host_records."""
+    query, parameters = _RECORDS, {'hosts': list(hosts)}
+    if uuids is not None:
+        query, parameters['uuids'] = _SOME_RECORDS, list(uuids)
+    found = [dict(row._mapping) for row in connection.execute(query, parameters)]
+    for record in found:
+        changed = record['updated_at']
+        record['updated_at'] = changed and changed.isoformat()
+    return found
+
+
+def instance_records(connection, host, uuid):
+    """See ConductorAPI.instance_records."""
+    row = instances.get(connection, uuid)
+    if row.host != host:
+        raise exception.StateChanged(what='Instance', key=uuid, detail=f'it is on host {row.host}')
+    devices = children.block_devices(connection, [uuid]).get(uuid, ())
+    return {
+        'instance': instance_objects.Instance.from_row(row),
+        'block_devices': [block_device.BlockDevice.of(device) for device in devices],
+    }
+
+
+def held_guests(connection, host, guests):
+    """See ConductorAPI.held_guests."""
+    wanted = set(guests)
+    held = {row.uuid for row in instances.on_host(connection, host)}
+    held.update(row.instance_uuid for row in migrations.in_progress(connection, host))
+    return sorted(wanted & held)
+
+
+def unfinished(connection, hosts, idle_s):
+    """See ConductorAPI.unfinished."""
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    found = rows.every(
+        connection,
+        instances.TABLE,
+        instances.IS_IDLE,
+        _UNFINISHED,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        host=list(hosts),
+    )
+    devices = children.block_devices(connection, [row.uuid for row in found])
+    return [
+        {
+            'instance': instance_objects.Instance.from_row(row),
+            'block_devices': [
+                block_device.BlockDevice.of(device) for device in devices.get(row.uuid, ())
+            ],
+            'context': _context_of(connection, row),
+            'build': row.build,
+        }
+        for row in found
+    ]
+
+
+def _context_of(connection, row):
+    """Who asked for what a server's host has not finished, as far as that is known."""
+    if row.build and row.vm_state == states.VmState.BUILDING:
+        return row.build['context']
+    action = actions.find_newest(connection, row.uuid)
+    asked = {'user_id': row.user_id, 'project_id': row.project_id}
+    if action is not None:
+        asked = {
+            'user_id': action.user_id,
+            'project_id': action.project_id,
+            'request_id': action.request_id,
+        }
+    return context.RequestContext.from_wire(asked).to_wire()

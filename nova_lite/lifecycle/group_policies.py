@@ -1,0 +1,57 @@
+"""Server groups as their members' cells need them to check hard policies.
+
+`db.cell.group_places` checks one cell. Source: decision 0011, reference/nova/create-server 2.3.
+"""
+
+from nova_lite import exception
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import group_places
+
+
+def find(api_db, uuid):
+    """{'uuid', 'policy', 'rules'} of a server group; None without one, and for a deleted one."""
+    if uuid is None:
+        return None
+    try:
+        row = api_db.read(server_groups.get, uuid)
+    except exception.ServerGroupNotFound:
+        return None
+    return {'uuid': row.uuid, 'policy': row.policy, 'rules': row.rules}
+
+
+def check_other_cells(world, group, *, cell, host, own):
+    """Raise GroupPolicyViolated when members of an affinity group are in other cells.
+
+    To be called once the cell has on record that `own` go to `host`: of two members that
+    are given hosts in two cells at once, at least one then sees the other.
+    own: uuids of members. Raises Unavailable when a cell that may have others does not answer.
+    """
+    if group is None or group['policy'] != 'affinity':
+        return
+    cells = world.api_db.read(_cells_of_others, group['uuid'], own)
+    asked = [
+        other
+        for other in world.cells.every(cell0=False)
+        if other != cell and (other.id in cells or None in cells)
+    ]
+    found = world.cells.scatter(
+        group_places.of_group, group['uuid'], building=True, cells=asked
+    ).items()
+    for other, places in found:
+        if not isinstance(places, dict):
+            raise exception.Unavailable(
+                service=f'Cell {other.name}', reason='it may have members of a server group'
+            )
+        group_places.require(group, host, places, own)
+
+
+def _cells_of_others(connection, group_uuid, own):
+    """Ids of the cells of a group's other members; None stands for those in no cell yet."""
+    try:
+        row = server_groups.get(connection, group_uuid)
+    except exception.ServerGroupNotFound:
+        return set()
+    members = server_groups.members(connection, [row.id]).get(row.id, ())
+    others = [uuid for uuid in members if uuid not in own]
+    return {mapping.cell_id for mapping in instance_mappings.of(connection, others)}

@@ -1,0 +1,1 @@
+"""Sagas: one module for each operation of many steps, and what they share."""

@@ -1,0 +1,193 @@
+"""How moves go on cleaning up after they have ended: see saga.cleaning.
+
+The server may have moved since, or be deleted. What is not named by an id of the saga's
+own is compared with the server as it is now, in the cell that it is in now, while no
+other saga has it: what the server uses stays. Guests are their hosts' audits' and
+allocations are the super-conductor's. No audit compares the devices of guests: see `devices`.
+"""
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.db.cell import copies
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import user_ports
+from nova_lite.moves import crossing
+from nova_lite.moves import neighbours
+
+
+def bind(move, name):
+    """The step that binds the ports to the destination."""
+    clean = saga.Clean(lambda: drop_bindings(move, move.destination.service_host), alone=True)
+    return saga.Step(name, move.bind, undo=move.unbind, clean=clean)
+
+
+def reserve(move, name):
+    """The step that reserves the volumes for another end."""
+    clean = foreign_attachments(move)
+    return saga.Step(name, move.reserve, undo=move.unreserve, clean=clean)
+
+
+def own(effect):
+    """A duty that touches nothing but what is the saga's own by its id."""
+    return saga.Clean(effect)
+
+
+def attachments(move, made_by):
+    """End the attachments that were replaced. made_by: the step that reserved the new ones"""
+
+    def end():
+        for former, _new in (move.data.get(made_by) or {}).values():
+            move.world.volume.delete_attachment(move.ctxt, former)
+
+    return saga.Clean(end)
+
+
+def foreign_attachments(move):
+    """End the attachments of the server that none of its block devices names.
+
+    A host makes an attachment before it records it, under the server's task. What was
+    listed before no task was found is on record by then, or foreign.
+    """
+
+    def end():
+        found = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
+        side, row = now(move)
+        if row is not None and row.task_state is not None:
+            return saga.Pending(detail=f'the server is in task {row.task_state}')
+        devices = [] if row is None else side.devices(row.uuid)
+        uuid = move.instance_uuid
+        neighbours.drop_foreign(move.world, move.ctxt, uuid, devices, listed=found)
+        return None
+
+    return saga.Clean(end, alone=True)
+
+
+def bindings(move, host):
+    """Drop the bindings of the server's ports to a host. host: () -> its name"""
+    return saga.Clean(lambda: drop_bindings(move, host()), alone=True)
+
+
+def drop_bindings(move, host):
+    """Drop the bindings to a host that neither the server nor an open move of it uses."""
+    side, row = now(move)
+    if row is None or not row.network_info or _is_used(side, row, host):
+        return
+    neighbours.unbind(move.world, move.ctxt, row.network_info, host)
+
+
+def activation(move, leaves=None):
+    """Plug the server's ports where it is. leaves: () -> a host whose bindings go then"""
+
+    def plug():
+        side, row = now(move)
+        if row is not None and row.host and row.network_info:
+            info = neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, row.host)
+            values = {'network_info': info}
+            side.write(instances.update, row.uuid, values, expect_host=(row.host,))
+        if leaves is not None:
+            drop_bindings(move, leaves())
+
+    return saga.Clean(plug, alone=True)
+
+
+def no_bindings(move):
+    """Bind the ports of a server that is on no host to none."""
+
+    def unbind():
+        _side, row = now(move)
+        if row is not None and row.host is None:
+            move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
+
+    return saga.Clean(unbind, alone=True)
+
+
+def foreign_ports(move):
+    """Give up the port of a request that the server does not have."""
+
+    def release():
+        _side, row = now(move)
+        held = neighbours.held(move.world, move.instance_uuid, neighbours.PORTS)
+        known = set(held)
+        if row is not None:
+            known.update(neighbours.port_ids(row.network_info))
+        move.world.network.undo_attach(
+            move.ctxt, move.instance_uuid, move.arguments['request'], known=known
+        )
+        given = move.arguments['request'].get('port_id')
+        if given not in held:
+            forget_port(move, given)
+
+    return saga.Clean(release, alone=True)
+
+
+def forget_port(move, port_id):
+    """Remove the note that a port is the user's: its attachment ended. port_id: may be None"""
+    side, _row = now(move)
+    if side is not None and port_id:
+        side.write(user_ports.forget, move.instance_uuid, port_id)
+
+
+def copy(move):
+    """Purge the copy that a move left in its destination cell.
+
+    The server may be in that cell by now, or have its record there for the revert of a
+    later move. Neither is the copy of this move, see `copies.drop`.
+    """
+
+    def drop():
+        if not _is_in(move, move.there.cell):
+            move.there.write(copies.drop, move.instance_uuid, move.uuid)
+
+    return saga.Clean(drop, alone=True)
+
+
+def shown(move):
+    """Hide the record in the source cell again, unless the server has returned there."""
+
+    def hide():
+        side = move.source_side
+        # Read before the mapping: a later revert changes the record before it switches.
+        row = side.find(move.instance_uuid)
+        if row is None or row.deleted or row.hidden or _is_in(move, side.cell):
+            return
+        side.write(_hide, row)
+
+    return saga.Clean(hide, alone=True)
+
+
+def _is_in(move, cell):
+    """Return whether the server's mapping names a cell."""
+    try:
+        return move.world.cells.of_instance(move.instance_uuid).uuid == cell.uuid
+    except exception.InstanceNotFound:
+        return False
+
+
+def _hide(connection, row):
+    """Hide a record; raises StateChanged unless it is as `row` says."""
+    unchanged = {'expect_change': (row.updated_at,)}
+    instances.update(connection, row.uuid, {'hidden': True}, **unchanged)
+    copies.show(connection, row.uuid, False)
+
+
+def now(move):
+    """(Side, row) of the server as it is now; (None, None) when it is gone."""
+    try:
+        cell = move.world.cells.of_instance(move.instance_uuid)
+    except exception.InstanceNotFound:
+        return None, None
+    side = crossing.Side(move.world, cell, move.ctxt)
+    row = side.find(move.instance_uuid)
+    return (None, None) if row is None or row.deleted else (side, row)
+
+
+def _is_used(side, row, host):
+    """Whether the server is on a host, or may return to it or go there."""
+    ends = [
+        end
+        for each in side.read(migrations.of_instance, row.uuid)
+        if each.status not in migrations.OVER
+        for end in (each.source_compute, each.dest_compute)
+    ]
+    return host in (row.host, *ends)

@@ -1,0 +1,179 @@
+"""Evacuation: a server of a host that failed is rebuilt on another (reference/nova/moves 5).
+
+The server holds its allocations on both hosts until the one that failed has come back
+and removed what is left there (compute.evacuated). The pivot switches the record when
+the guest has been made; before it the server is as it was, and may be told so.
+"""
+
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import relocation
+
+Task = states.TaskState
+Status = states.MigrationStatus
+Vm = states.VmState
+
+NOTE = 'note what is held'
+REBUILD = 'rebuild on destination'
+REBUILD_EVENT = 'compute_rebuild_instance'
+STOP_EVENT = 'compute_stop_instance'
+# A destination that has no room after all leaves the server as it was.
+HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
+
+
+class Evacuation(relocation.Relocation):
+    """From a host that is down.
+
+    arguments: 'leave_stopped': do not start the guest
+    """
+
+    kind = 'evacuation'
+    tasks = (Task.REBUILDING,)
+    conductor_event = 'rebuild_server'
+    columns_when_recorded = {'status': str(Status.PRE_MIGRATING)}
+
+    def steps(self):
+        return (
+            saga.Step(relocation.BEGIN, self.begin, undo=self.give_up),
+            saga.Step(NOTE, self.note_held),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(relocation.RECORD, self.record, undo=self.forget),
+            duties.bind(self, relocation.BIND),
+            duties.reserve(self, relocation.RESERVE),
+            saga.Step(REBUILD, self.rebuild, undo=self.take_back),
+            saga.Step(relocation.SWITCH, self.switch, pivot=True),
+            saga.Step(
+                relocation.ACTIVATE,
+                self.activate,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.activation(self, lambda: self.began['host']),
+            ),
+            saga.Step(
+                'drop source attachments',
+                self.drop_attachments,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.attachments(self, relocation.RESERVE),
+            ),
+            saga.Step('tell that it is done', self.complete),
+        )
+
+    @property
+    def may_retry(self):
+        return False
+
+    # ---- allocations ----
+
+    def drop_claim(self):
+        """Undo of `choose`: the server holds what it has at its source, and nothing else."""
+        placement = self.world.placement
+        if self.is_gone():
+            placement.delete_allocations(self.ctxt, self.instance_uuid, force=True)
+            return
+        claimed = self._claimed()
+        if claimed:
+            placement.release(self.ctxt, self.instance_uuid, claimed)
+
+    def held_beside(self):
+        """What it held when this began: of its source, and of earlier evacuations."""
+        return set(self.data[NOTE])
+
+    def _claimed(self):
+        """Providers on which this evacuation claims, or may have claimed unheard."""
+        chosen = self.data.get(move.CHOOSE)
+        if chosen:
+            return {chosen['compute_node_uuid']}
+        held = self.world.placement.holding(self.ctxt, self.instance_uuid)
+        return set(held.allocations) - set(self.data[NOTE])
+
+    def note_held(self):
+        """Providers on which the server holds something, perhaps of earlier evacuations."""
+        held = self.world.placement.holding(self.ctxt, self.instance_uuid)
+        return sorted(held.allocations)
+
+    # ---- the destination ----
+
+    def rebuild(self):
+        """rebuild_instance: the destination makes the guest."""
+        host = self.destination.service_host
+        self.progress(started=(REBUILD_EVENT, host), ended=(self.conductor_event, None))
+        return self.ask_host(
+            host,
+            self.compute.rebuild_instance,
+            instance=self.arriving(),
+            node=self.destination.nodename,
+            block_devices=self.arriving_devices(),
+            power_on=self.runs_afterwards,
+            key=self.key(REBUILD),
+        )
+
+    def arriving(self):
+        """The Instance as if it were on the destination."""
+        chosen = self.destination
+        row = self.read(instances.find, self.instance_uuid)
+        return self.instance(row, host=chosen.service_host, node=chosen.nodename)
+
+    @property
+    def runs_afterwards(self):
+        """A server that was stopped stays so; one in error is to run."""
+        if self.began['vm_state'] == Vm.ERROR:
+            return True
+        return self.began['vm_state'] == Vm.ACTIVE and not self.arguments['leave_stopped']
+
+    def take_back(self):
+        """Undo of `rebuild`."""
+        return self.ask_host(
+            self.destination.service_host,
+            self.compute.undo_rebuild,
+            instance=self.arriving(),
+            node=self.destination.nodename,
+            move=self.uuid,
+            key=self.key(REBUILD),
+        )
+
+    # ---- the switch and what follows it ----
+
+    def connected(self):
+        return self.data[REBUILD]['block_devices']
+
+    def columns_of_arrival(self):
+        return {
+            'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
+            'power_state': self.data[REBUILD]['power_state'],
+            'launched_at': runtime.naive_now(),
+        }
+
+    def complete(self):
+        """The last of it: the server is its user's again."""
+        self.write(self._complete)
+
+    def _complete(self, connection):
+        self.settle(connection, {})
+        migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
+        if not self.runs_afterwards:
+            actions.record_event(
+                connection,
+                self.instance_uuid,
+                self.ctxt.request_id,
+                STOP_EVENT,
+                host=self.destination.service_host,
+            )
+        self.end_events(connection)
+
+    # ---- the end of an evacuation that is undone ----
+
+    def undone(self, connection, row):
+        status = Status.FAILED if self.data.get('recorded') else Status.ERROR
+        values = {'status': str(status), **self.columns_of_failure(REBUILD)}
+        migrations.update(connection, self.uuid, values)
+
+    def changes_of_failure(self, row):
+        """Nova leaves a server in error that found no place or was not made in it."""
+        return {} if self.error['type'] in HARMLESS else {'vm_state': Vm.ERROR}

@@ -1,0 +1,386 @@
+"""What all moves share: their records, allocations, destination and failure.
+
+A move reads the server's row anew in each step and keeps none: the user may delete
+the server at any moment. Whoever notices undoes the move; an undo that gave something
+back to a server that is gone takes that away again, and the host deletes the rest.
+Source: contributor/architecture, Sagas; reference/nova/moves 3 and 6.
+"""
+
+import functools
+import json
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.clients import placement as placement_client
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import evacuations
+from nova_lite.db.cell import fence
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
+from nova_lite.moves import asking
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as instance_objects
+from nova_lite.objects import selection as selection_objects
+
+LOG = log.getLogger(__name__)
+
+CHOOSE = 'choose destination'
+FAULT_CODE = 500
+# How often a step is tried that a host may refuse to do for no lasting reason.
+PATIENCE = 8
+
+
+class Move(saga.Saga):
+    """Base of the moves.
+
+    tasks: the task states that this saga sets, which it may clear as well
+    refusable: names of steps whose refusal leads to another destination
+    harmless: names of steps whose undo may fail without breaking the server
+    arguments: 'cell', 'order' (see db.cell.moves), and of its kind; 'migration_uuid'
+        where the saga is not the migration itself; 'host', 'node' of a requested
+        destination; 'ignore_hosts'
+    """
+
+    tasks = ()
+    refusable = ()
+    harmless = ()
+
+    # ---- records ----
+
+    @functools.cached_property
+    def cell(self):
+        """The server's cell, when the move began."""
+        return self.world.cells.get(self.arguments['cell'])
+
+    @property
+    def migration_uuid(self):
+        """The migration this is about."""
+        return self.arguments.get('migration_uuid', self.uuid)
+
+    @property
+    def compute(self):
+        """A client of the cell's computes."""
+        return self.world.compute(self.cell)
+
+    def read(self, function, *args, **kwargs):
+        """Read from the cell."""
+        return self.cell.db.read(function, *args, **kwargs)
+
+    def write(self, function, *args, **kwargs):
+        """One transaction of the cell, refused as a whole when this epoch is old."""
+        return self.cell.db.write(self._fenced, function, args, kwargs)
+
+    def _fenced(self, connection, function, args, kwargs):
+        fence.check(connection, self.ctxt)
+        return function(connection, *args, **kwargs)
+
+    def write_api(self, function, *args):
+        """One transaction of the API database, refused when this epoch is old."""
+        return self.world.api_db.write(self._held, function, args)
+
+    def _held(self, connection, function, args):
+        sagas.hold(connection, self.ctxt)
+        return function(connection, *args)
+
+    def row(self):
+        """The server's row as it is now; raises InstanceNotFound."""
+        return self.read(instances.get, self.instance_uuid)
+
+    def migration(self):
+        """The migration as it is now; raises MigrationNotFound."""
+        return self.read(migrations.get, self.migration_uuid)
+
+    def is_gone(self):
+        """Whether the server is deleted or is being deleted."""
+        return instances.is_gone(self.read(instances.find, self.instance_uuid))
+
+    def is_up(self, host):
+        """Whether the compute service of a host of the cell is up."""
+        service = self.read(services.find, host)
+        return service is not None and services.is_up(service, self.world.conf.service_down_time)
+
+    def devices(self):
+        """The server's block devices, as messages carry them."""
+        found = self.read(children.block_devices, [self.instance_uuid])
+        return [block_device.BlockDevice.of(row) for row in found.get(self.instance_uuid, ())]
+
+    def ask(self, method, arguments, **more):
+        """Call a method of a compute, see `asking`; a Pending, or what it answers."""
+        return asking.ask(self, method, arguments, more)
+
+    @staticmethod
+    def instance(row, **changes):
+        """The Instance that messages carry."""
+        made = instance_objects.Instance.from_row(row)
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
+
+    # ---- step: begin ----
+
+    def begin(self):
+        """The API's transaction once more, in case it never came to it, and our records."""
+        return self.write(self._begin)
+
+    def _begin(self, connection):
+        moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments['order'])
+        return self.begun(connection, instances.find(connection, self.instance_uuid))
+
+    def begun(self, connection, row):
+        """What a kind of move records when it begins; returns what it wants to remember.
+
+        row: the server's, which may be gone already (`instances.is_gone`)
+        """
+
+    def give_up(self):
+        """Undo of `begin`: tell what went wrong and leave the server to its user."""
+        self.write(self._give_up)
+
+    def _give_up(self, connection):
+        if not moves.has_begun(connection, self.ctxt, self.instance_uuid, self.arguments['order']):
+            return
+        row = instances.find(connection, self.instance_uuid)
+        gone = instances.is_gone(row)
+        self.undone(connection, None if gone else row)
+        if not gone:
+            self._free(connection, row)
+        self.end_events(connection, error=self.error)
+
+    def undone(self, connection, row):
+        """What a kind of move records when it is undone; row: None if the server is gone.
+
+        A migration that the user's request claimed is as it was before.
+        """
+        claims = self.arguments['order'].get('claims')
+        if claims:
+            migrations.update(connection, claims['uuid'], {'status': claims['from'][0]})
+
+    def _free(self, connection, row):
+        """Clear the task and add a fault; a server that could not be given back is broken."""
+        changes = {'task_state': None, **self.changes_of_failure(row)}
+        if set(self.not_undone) - set(self.harmless):
+            changes['vm_state'] = states.VmState.ERROR
+        try:
+            instances.update(
+                connection,
+                row.uuid,
+                changes,
+                expect_task=(*self.tasks, self.arguments['order']['changes'].get('task_state')),
+            )
+        except exception.StateChanged as error:
+            LOG.info('Server %s keeps its states: %s', row.uuid, error)
+        self.add_fault(connection, self.error)
+
+    def changes_of_failure(self, row):
+        """Columns that a kind of move gives their former values when it is undone."""
+        return {}
+
+    def add_fault(self, connection, error):
+        """Note why the server's move failed. error: as Saga.error"""
+        instances.add_fault(
+            connection,
+            self.instance_uuid,
+            code=FAULT_CODE,
+            message=error['message'],
+            details=error['traceback'],
+        )
+
+    # ---- telling how far it is ----
+
+    def progress(self, *, status=None, changes=None, started=None, ended=None, expect=None):
+        """One transaction between two steps.
+
+        status: of the migration; changes: columns of the server, whose task must be one
+        of `expect` (default: of this saga's); started, ended: (event, host)
+        Raises StateChanged when the server is no longer in this move.
+        """
+        self.write(
+            self._progress,
+            changes or {},
+            expect or self.tasks,
+            status=status,
+            started=started,
+            ended=ended,
+        )
+
+    def _progress(self, connection, changes, expect, *, status, started, ended):
+        instances.update(connection, self.instance_uuid, changes, expect_task=expect)
+        if status is not None:
+            migrations.update(connection, self.migration_uuid, {'status': str(status)})
+        request_id = self.ctxt.request_id
+        if ended:
+            actions.finish_event(
+                connection, self.instance_uuid, request_id, ended[0], host=ended[1]
+            )
+        if started:
+            actions.start_event(connection, self.instance_uuid, request_id, *started)
+
+    def end_event(self, connection, event, host, *, error=None):
+        """End one event of the request's action, if it has not ended. error: as Saga.error"""
+        actions.finish_event(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            event,
+            host=host,
+            error=error and error['message'],
+            traceback=error and error['traceback'],
+        )
+
+    def end_refused(self, connection, event, host):
+        """End the event of a destination that refused, if the move turns to another one.
+
+        The action goes on, so it does not fail with the event.
+        """
+        if not self.turning:
+            return
+        error = {'message': self.data['refused'][-1]['error'], 'traceback': None}
+        self.end_event(connection, event, host, error=error)
+        actions.clear_failure(connection, self.instance_uuid, self.ctxt.request_id)
+
+    def end_events(self, connection, *, error=None):
+        """End all open events of the request's action. error: as Saga.error"""
+        actions.end_open(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            error=error and error['message'],
+            traceback=error and error['traceback'],
+        )
+
+    # ---- step: hold source allocation ----
+
+    def hold(self):
+        """Let the migration hold what the server holds where it is."""
+        self._give(self.instance_uuid, self.migration_uuid, new=not self.repeated, once=True)
+
+    def release(self):
+        """Undo of `hold`: the server holds it again, and nothing else but `kept_on`."""
+        self._give(self.migration_uuid, self.instance_uuid)
+        if self.is_gone():
+            for consumer in (self.migration_uuid, self.instance_uuid):
+                self.world.placement.delete_allocations(self.ctxt, consumer, force=True)
+
+    def _give(self, source, target, **options):
+        keep = self.kept_on()
+        self.world.placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
+
+    def kept_on(self):
+        """Providers that the server was evacuated from: it keeps its part until they return."""
+        return self.read(evacuations.providers_held, self.instance_uuid)
+
+    # ---- step: choose destination ----
+
+    @property
+    def may_retry(self):
+        """Whether another host may be tried: not when one was asked for."""
+        return not self.arguments.get('host')
+
+    def spec(self):
+        """What the scheduler is asked: the server's own request, for this move."""
+        row = self.row()
+        spec = self.world.api_db.read(request_specs.get, self.instance_uuid)
+        spec.force_hosts, spec.force_nodes = [], []
+        spec.num_instances = 1
+        spec.ignore_hosts = list(self.arguments.get('ignore_hosts') or ())
+        spec.current_host, spec.current_cell = row.host, self.cell.uuid
+        spec.requested_networks = [
+            {
+                'network_id': vif['network']['id'],
+                'port_id': vif['id'],
+                'vnic_type': vif.get('vnic_type'),
+            }
+            for vif in row.network_info or ()
+        ]
+        destination = spec.destination()
+        destination.cell = self.cell.uuid
+        destination.host = self.arguments.get('host')
+        destination.node = self.arguments.get('node')
+        return spec
+
+    def choose(self):
+        """Have the scheduler choose and claim; after a refusal claim an alternate.
+
+        Returns the Selection as plain values.
+        """
+        if self.repeated or self.data.get('refused'):
+            # What was claimed unheard is not necessarily what is chosen now.
+            self.drop_claim()
+        if self.data.get('refused'):
+            return self._choose_alternate()
+        found = self.world.scheduler.select_destinations(
+            self.ctxt,
+            spec=self.spec(),
+            instance_uuids=[self.instance_uuid],
+            alternates=self.may_retry,
+            beside=sorted(self.held_beside()),
+        )[0]
+        self.data['alternates'] = [alternate.as_dict() for alternate in found[1:]]
+        return found[0].as_dict()
+
+    def _choose_alternate(self):
+        row = self.row()
+        consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
+        for alternate in list(self.data['alternates']):
+            self.data['alternates'] = self.data['alternates'][1:]
+            request = json.loads(alternate['allocation_request'])
+            if self.world.placement.claim(self.ctxt, consumer, request, beside=self.held_beside()):
+                LOG.info('Server %s moves to %s instead', row.uuid, alternate['service_host'])
+                return alternate
+        raise exception.MaxRetriesExceeded(instance_uuid=self.instance_uuid)
+
+    def held_beside(self):
+        """Providers of which the server may hold something besides the destination.
+
+        A scheduler that this saga gave up waiting for may still claim. Two claims would
+        both stay, so what finds another one is refused and begins with `drop_claim`.
+        """
+        return self.kept_on()
+
+    def drop_claim(self):
+        """Undo of `choose`: only the migration holds what the server held."""
+        self.world.placement.delete_allocations(self.ctxt, self.instance_uuid, keep=self.kept_on())
+
+    def turn(self, step, error):
+        """Try another destination when one refuses, or does not answer."""
+        if step.name not in self.refusable or not self.may_retry:
+            return None
+        if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
+            return None
+        refused = {'host': self.destination.service_host, 'error': str(error)}
+        self.data['refused'] = [*self.data.get('refused', ()), refused]
+        return CHOOSE
+
+    def columns_of_failure(self, arrival):
+        """Columns of an undone migration: where the guest may be, if `arrival` was not undone."""
+        if arrival not in self.not_undone:
+            return {}
+        chosen = self.destination
+        place = {'host': chosen.service_host, 'node': chosen.nodename}
+        return {'data': {migrations.LEFT: place}}
+
+    @property
+    def destination(self):
+        """The Selection that was chosen."""
+        return selection_objects.Selection(**self.data[CHOOSE])
+
+    def destination_columns(self, connection):
+        """The columns of the migration that name the destination."""
+        chosen = self.destination
+        nodes = compute_nodes.every(
+            connection, host=chosen.service_host, hypervisor_hostname=chosen.nodename
+        )
+        return {
+            'dest_compute': chosen.service_host,
+            'dest_node': chosen.nodename,
+            'dest_host': nodes[0].host_ip if nodes else None,
+        }

@@ -1,0 +1,334 @@
+"""Rebuild: a server gets a new guest on its host, perhaps from another image.
+
+Until the host is known to be up and to suit the image nothing is touched: what fails
+then leaves the server as it was, with its former image, but in error if the host does not
+suit the image. From there on the saga only goes forward, since the disk is gone. What
+cannot be done after a few tries ends it: the server is in error, with the image that was
+asked for, and may be rebuilt once more.
+Source: reference/nova/moves 5, reference/nova/scheduling 1 and 3.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.clients import volume as volume_client
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.moves import duties
+from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
+from nova_lite.moves import shelving
+from nova_lite.objects import image as image_objects
+from nova_lite.saga import step as saga_step
+
+Task = states.TaskState
+Vm = states.VmState
+
+CHECK = 'check the host for the image'
+COMMIT = 'give up the former guest'
+DESTROY = 'destroy the former guest'
+DROP = 'drop former attachments'
+REIMAGE = 'write the image onto the root volume'
+MAKE = 'rebuild the guest'
+CLEAR = 'leave nothing of a deleted server'
+CONDUCTOR_EVENT = 'rebuild_server'
+EVENT = 'compute_rebuild_instance'
+STOP_EVENT = 'compute_stop_instance'
+# How often a step is tried whose failure leaves the server in error.
+TRIES = 3
+# Seconds between two looks at a volume that is written.
+LOOK_S = 1.0
+# Keys of Saga.data: whether the volume service was asked to write the image, or may have
+# been by one who was killed then; and since when the volume is waited for, a timestamp.
+ASKED, SINCE = 'asked', 'since'
+MAYBE, SURELY = 'maybe', 'surely'
+WRITTEN = 'downloading'  # the status of a volume that an image is written onto
+CHECK_TYPE = 'rebuild'
+TRAIT = 'trait:'
+
+
+class Rebuild(shelving.Shelving):
+    """arguments: of the API.
+
+    'image': fields of objects.ImageMeta of an image that is not the server's own, or None
+    'former': the columns that the API has changed with the image, as they were
+    'reimage': id of the image that is written onto the root volume, or None
+    """
+
+    kind = 'rebuild'
+    tasks = (Task.REBUILDING, Task.REBUILD_BLOCK_DEVICE_MAPPING, Task.REBUILD_SPAWNING)
+    first_event = CONDUCTOR_EVENT
+
+    def steps(self):
+        reimages = self.arguments['reimage'] is not None
+        return (
+            saga.Step(shelving.BEGIN, self.begin, undo=self.give_up),
+            saga.Step(CHECK, self.check),
+            *((duties.reserve(self, shelving.RESERVE),) if reimages else ()),
+            saga.Step(COMMIT, self.commit, pivot=True),
+            saga.Step('save request spec', self.save_spec),
+            saga.Step(DESTROY, self.destroy, attempts=TRIES, left=True),
+            *(self._reimaging() if reimages else ()),
+            saga.Step(MAKE, self.make, attempts=TRIES, left=True),
+            saga.Step(CLEAR, self.clear, attempts=TRIES, left=True),
+            saga.Step('tell that it is done', self.complete),
+        )
+
+    def _reimaging(self):
+        if DESTROY in self.left:
+            clean = duties.foreign_attachments(self)
+        else:
+            clean = duties.attachments(self, shelving.RESERVE)
+        return (
+            saga.Step(
+                DROP,
+                self.drop_former,
+                attempts=TRIES,
+                left=True,
+                clean=clean,
+            ),
+            saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True),
+        )
+
+    # ---- before anything is touched ----
+
+    def check(self):
+        """Ask the scheduler about the server's own host, and placement about its traits."""
+        if self.arguments['image'] is None:
+            return saga.Skipped()
+        spec = self.spec()
+        spec.image = self._image()
+        spec.check_type = CHECK_TYPE
+        self._require_traits(spec)
+        self.world.scheduler.select_destinations(
+            self.ctxt,
+            spec=spec,
+            instance_uuids=[self.instance_uuid],
+            alternates=False,
+            beside=[],
+        )
+        return None
+
+    def _image(self):
+        return image_objects.ImageMeta(**self.arguments['image'])
+
+    def _require_traits(self, spec):
+        """Raise NoValidHost for traits that the image requires and the server's host lacks."""
+        wanted = _traits(spec.image.properties, 'required')
+        if not wanted:
+            return
+        placement = self.world.placement
+        found = set(_traits(spec.flavor.extra_specs, 'forbidden'))
+        if found & wanted:
+            raise exception.NoValidHost(
+                reason=f'The image requires what the flavor forbids: {sorted(found & wanted)}.'
+            )
+        has = set()
+        for provider in placement.holding(self.ctxt, self.instance_uuid).allocations:
+            has |= placement.providers.traits(self.ctxt, provider)[0]
+        if wanted - has:
+            raise exception.NoValidHost(
+                reason=f'{self.began["host"]} lacks traits that the image requires: '
+                f'{sorted(wanted - has)}.'
+            )
+
+    def root(self):
+        """The server's root volume, a block device."""
+        for device in self.devices():
+            if device.get('boot_index') == 0:
+                return device
+        raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+
+    def reserve(self):
+        """An attachment of the root volume that connects no host; Cinder writes no other one.
+
+        A rebuild that failed has left one, of a volume in error perhaps, which takes no other.
+        """
+        if not self.root().connection_info:
+            return saga.Skipped()
+        return neighbours.reserve(
+            self.world, self.ctxt, self.instance_uuid, [self.root()], repeated=self.repeated
+        )
+
+    def commit(self):
+        """From here on there is no way back. A host that is down keeps its guest."""
+        self.require_up()
+        host = self.began['host']
+        self.progress(
+            changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
+            ended=(CONDUCTOR_EVENT, host),
+            started=(EVENT, host),
+        )
+
+    def changes_of_failure(self, row):
+        """The image that the server still has; as in nova, an unfit host makes it an error."""
+        former = self.arguments['former']
+        if self.error['type'] == exception.NoValidHost.__name__:
+            return {**former, 'vm_state': str(Vm.ERROR)}
+        return former
+
+    # ---- only forward ----
+
+    def save_spec(self):
+        """Later moves look for a host for the image that the server has now."""
+        if self.arguments['image'] is None:
+            return saga.Skipped()
+        self.write_api(_save_image, self.instance_uuid, self._image())
+        return None
+
+    @property
+    def is_over(self):
+        """Whether nothing more is to be made: the server is gone, or a step was left."""
+        return bool(self.left) or self.is_gone()
+
+    def destroy(self):
+        """revert_resize: the host removes the guest, whatever there is of it."""
+        return self._destroy(DESTROY, self.key(DESTROY))
+
+    def _destroy(self, step, key):
+        asked = {**self.at_host(step), 'key': key}
+        return self.ask(self.compute.revert_resize, asked, move=self.uuid)
+
+    def drop_former(self):
+        """Only the attachment that connects no host stays, unless the guest is still there."""
+        if DESTROY in self.left:
+            self.unreserve()
+        else:
+            self.drop_attachments()
+
+    def reimage(self):
+        """Have the volume service write the image, and wait for that."""
+        if self.is_over:
+            return saga.Skipped()
+        volume = self.world.volume.get(self.ctxt, self.root().volume_id)
+        status, image = volume['status'], self.arguments['reimage']
+        if status in volume_client.WORKING:
+            if status == WRITTEN and self.repeated and ASKED not in self.data:
+                self.data[ASKED] = MAYBE
+            return self._wait_for(volume)
+        asked = self.data.pop(ASKED, None)
+        if asked is None or (asked == MAYBE and (volume['image'] or {}).get('id') != image):
+            self.world.volume.reimage(self.ctxt, volume['id'], image)
+            self.data[ASKED] = SURELY
+            return saga.Pending(wake_in=0, detail=f'volume {volume["id"]} is written')
+        if status.startswith('error'):
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'], reason=f"its status is '{status}' after it was written"
+            )
+        return None
+
+    def _wait_for(self, volume):
+        """Wait for what the volume service does; raises VolumeNotUsable after a long time."""
+        now = runtime.now().timestamp()
+        waited = now - self.data.setdefault(SINCE, now)
+        if waited > self.world.conf.reimage_timeout_per_gb * volume['size']:
+            for key in (ASKED, SINCE):
+                self.data.pop(key, None)
+            raise exception.VolumeNotUsable(
+                volume_id=volume['id'],
+                reason=f"its status is still '{volume['status']}' after {waited:.0f} s",
+            )
+        return saga.Pending(wake_in=LOOK_S, detail=f'volume {volume["id"]} is {volume["status"]}')
+
+    def make(self):
+        """rebuild_instance: the host makes the guest. What a failed try has made goes first."""
+        if self.is_over:
+            return saga.Skipped()
+        row = self.row()
+        if row.task_state in self.tasks:
+            self.progress(changes={'task_state': str(Task.REBUILD_SPAWNING)})
+        if MAKE in self.data.get(saga_step.TRIES, {}):
+            answer = self._destroy(MAKE, self.key(f'{MAKE}/again'))
+            if isinstance(answer, saga.Pending):
+                return answer
+        return self.ask(
+            self.compute.rebuild_instance,
+            {
+                'host': self.began['host'],
+                'instance': self.instance(row),
+                'node': self.began['node'],
+                'block_devices': neighbours.with_attachments(self.devices(), self._reserved()),
+                # One that was deleted softly meanwhile may be restored, and is off until then.
+                'power_on': self.runs_afterwards and row.task_state in self.tasks,
+                'key': self.key(MAKE),
+            },
+        )
+
+    def _reserved(self):
+        """The attachments that take the place of others; none while the guest is there."""
+        return {} if DESTROY in self.left else self.data.get(shelving.RESERVE) or {}
+
+    @property
+    def runs_afterwards(self):
+        """A server that was stopped stays so; one in error is to run."""
+        return self.began['vm_state'] != Vm.STOPPED
+
+    def clear(self):
+        """The guest may have been made after the deletion had removed it."""
+        return self._destroy(CLEAR, self.key(CLEAR)) if self.is_gone() else saga.Skipped()
+
+    def complete(self):
+        """The last of it: the server is its user's again, or in error."""
+        self.write(self._complete)
+
+    def _complete(self, connection):
+        row = instances.find(connection, self.instance_uuid)
+        error = next(iter(self.left.values()), None)
+        if not instances.is_gone(row):
+            self._record_devices(connection)
+            if row.task_state in self.tasks:
+                self._settle_states(connection, error)
+        self.end_events(connection, error=error)
+
+    def _settle_states(self, connection, error):
+        instances.update(
+            connection,
+            self.instance_uuid,
+            {'task_state': None, **self._columns(error)},
+            expect_task=self.tasks,
+            expect_host=(self.began['host'],),
+        )
+        if error is not None:
+            self.add_fault(connection, error)
+        elif not self.runs_afterwards:
+            self._record_stop(connection)
+
+    def _columns(self, error):
+        if error is not None:
+            gone = {} if DESTROY in self.left else {'power_state': states.PowerState.NOSTATE}
+            return {'vm_state': str(Vm.ERROR), **gone}
+        return {
+            'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
+            'power_state': self.data[MAKE]['power_state'],
+            'launched_at': runtime.naive_now(),
+            'progress': 0,
+        }
+
+    def _record_devices(self, connection):
+        connected = (self.data.get(MAKE) or {}).get('block_devices', ())
+        move_records.change_devices(connection, self._reserved(), connected)
+        for device in connected:
+            children.update_block_device(
+                connection, device['uuid'], {'connection_info': device['connection_info']}
+            )
+
+    def _record_stop(self, connection):
+        request_id, host = self.ctxt.request_id, self.began['host']
+        actions.record_event(connection, self.instance_uuid, request_id, STOP_EVENT, host=host)
+
+
+def _traits(values, wish):
+    """The names that a flavor's extra specs or an image's properties require or forbid."""
+    return {
+        key.removeprefix(TRAIT)
+        for key, value in values.items()
+        if key.startswith(TRAIT) and value == wish
+    }
+
+
+def _save_image(connection, uuid, image):
+    if request_specs.stored(connection, [uuid]):
+        request_specs.change(connection, uuid, image=image)

@@ -1,0 +1,391 @@
+"""Resize and cold migrate within a cell, up to VERIFY_RESIZE (reference/nova/moves 3.1).
+
+The server's record stays on the source until the guest is on the destination: what
+fails before is undone, and the server is as it was. The pivot is the one transaction
+that switches the record. What is left on the source is kept for the revert.
+"""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import group_places
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.lifecycle import group_policies
+from nova_lite.moves import asking
+from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
+from nova_lite.objects import flavor as flavor_objects
+
+Task = states.TaskState
+Status = states.MigrationStatus
+
+BEGIN = 'record the migration'
+RECORD = 'record destination'
+BIND = 'bind ports to destination'
+RESERVE = 'reserve volumes for destination'
+CLAIM = 'claim on destination'
+LEAVE = 'resize at source'
+ACTIVATE = 'activate destination bindings'
+FINISH = 'finish on destination'
+PREP_EVENT = 'compute_prep_resize'
+SOURCE_EVENT = 'compute_resize_instance'
+FINISH_EVENT = 'compute_finish_resize'
+EVENTS = ('conductor_migrate_server', 'cold_migrate')
+
+
+class Resize(move.Move):
+    """To another flavor and, as a rule, another host.
+
+    arguments: 'flavor': the flavor to be, as plain values
+    """
+
+    kind = 'resize'
+    migration_type = states.MigrationType.RESIZE
+    tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
+    refusable = (RECORD, BIND, RESERVE, CLAIM)
+    harmless = (RECORD,)
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            saga.Step('hold source allocation', self.hold, undo=self.release),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(RECORD, self.record, undo=self.forget),
+            duties.bind(self, BIND),
+            duties.reserve(self, RESERVE),
+            saga.Step(CLAIM, self.claim, undo=self.forgo),
+            saga.Step(LEAVE, self.leave, undo=self.take_back),
+            saga.Step(
+                ACTIVATE,
+                self.activate,
+                undo=self.activate_source,
+                clean=duties.activation(self),
+            ),
+            saga.Step(FINISH, self.finish, undo=self.destroy),
+            saga.Step('switch the record to destination', self.switch, pivot=True),
+            saga.Step('save request spec', self.save_spec),
+            *self.steps_of_attachments(FINISH),
+        )
+
+    def steps_of_attachments(self, arrival):
+        """The step for the source's attachments, unless none is known after `arrival`."""
+        if arrival in self.data and not self.data.get(RESERVE):
+            return ()
+        name = 'drop source attachments'
+        clean = duties.attachments(self, RESERVE)
+        return (
+            saga.Step(name, self.drop_attachments, attempts=move.PATIENCE, left=True, clean=clean),
+        )
+
+    arrival = FINISH
+
+    # ---- what it is about ----
+
+    @property
+    def began(self):
+        """What the server was: {'host', 'node', 'zone', 'vm_state'}."""
+        return self.data[BEGIN]
+
+    @property
+    def stays(self):
+        """Whether the destination is the host the server is on."""
+        return self.destination.service_host == self.began['host']
+
+    @property
+    def new_flavor(self):
+        return self.arguments['flavor']
+
+    def arriving(self, row):
+        """The Instance as it shall be on the destination."""
+        return self.instance(row, flavor=flavor_objects.Flavor(**self.new_flavor))
+
+    def arriving_devices(self):
+        """The block devices with the attachments for the destination."""
+        return neighbours.with_attachments(self.devices(), self.data.get(RESERVE) or {})
+
+    def spec(self):
+        spec = super().spec()
+        spec.flavor = flavor_objects.Flavor(**self.new_flavor)
+        self.data['group'] = spec.group_uuid
+        return spec
+
+    # ---- record the migration ----
+
+    def begun(self, connection, row):
+        if instances.is_gone(row):
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        if migrations.find(connection, self.uuid) is None:
+            migrations.create(
+                connection,
+                {
+                    'uuid': self.uuid,
+                    'instance_uuid': row.uuid,
+                    'migration_type': str(self.migration_type),
+                    'status': str(Status.PRE_MIGRATING),
+                    'source_compute': row.host,
+                    'source_node': row.node,
+                    'old_instance_type_id': row.flavor['id'],
+                    'new_instance_type_id': self.new_flavor['id'],
+                    'old_vm_state': row.vm_state,
+                    'user_id': self.ctxt.user_id,
+                    'project_id': self.ctxt.project_id,
+                },
+            )
+        for event in EVENTS:
+            actions.start_event(connection, row.uuid, self.ctxt.request_id, event)
+        return {
+            'host': row.host,
+            'node': row.node,
+            'zone': row.availability_zone,
+            'vm_state': row.vm_state,
+        }
+
+    def undone(self, connection, row):
+        if migrations.find(connection, self.uuid) is not None:
+            values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
+            migrations.update(connection, self.uuid, values)
+        if row is not None and RECORD in self.not_undone:
+            move_records.forget_destination(connection, row.uuid, self.began['zone'])
+
+    # ---- record destination ----
+
+    def record(self):
+        """Tell where the server goes, unless its group forbids it by now."""
+        self.write(self._record, self.group())
+
+    def group(self):
+        """The server's group, as group_places.check takes it."""
+        return group_policies.find(self.world.api_db, self.data.get('group'))
+
+    def _record(self, connection, group):
+        chosen, row = self.destination, instances.get(connection, self.instance_uuid)
+        group_places.check(connection, row.uuid, chosen.service_host, group)
+        instances.update(
+            connection,
+            row.uuid,
+            {'new_flavor': self.new_flavor, 'availability_zone': chosen.availability_zone},
+            expect_task=(Task.RESIZE_PREP,),
+        )
+        migrations.update(connection, self.uuid, self.destination_columns(connection))
+        actions.start_event(
+            connection, row.uuid, self.ctxt.request_id, PREP_EVENT, chosen.service_host
+        )
+
+    def forget(self):
+        """Undo of `record`: where the server was to go stays on record, unless it turns."""
+        self.write(self._forget)
+
+    def _forget(self, connection):
+        row = instances.find(connection, self.instance_uuid)
+        if row is not None and not row.deleted:
+            move_records.forget_destination(connection, row.uuid, self.began['zone'])
+        self.end_refused(connection, PREP_EVENT, self.destination.service_host)
+        if self.turning:
+            migrations.update(connection, self.uuid, migrations.NOWHERE)
+
+    # ---- ports and volumes ----
+
+    def bind(self):
+        info = self.row().network_info
+        if self.stays or not info:
+            return saga.Skipped()
+        neighbours.bind(self.world, self.ctxt, info, self.destination.service_host)
+        return None
+
+    def unbind(self):
+        row = self.read(instances.find, self.instance_uuid)
+        if row is not None and not self.stays:
+            neighbours.unbind(
+                self.world, self.ctxt, row.network_info, self.destination.service_host
+            )
+
+    def reserve(self):
+        devices = self.devices()
+        if self.stays or not neighbours.has_volumes(devices):
+            return saga.Skipped()
+        return neighbours.reserve(
+            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
+        )
+
+    def unreserve(self):
+        if self.stays:
+            return
+        devices = self.devices()
+        if neighbours.has_volumes(devices) or self.is_gone():
+            neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
+
+    def activate(self):
+        """Plug the ports on the destination; keeps network_info as it is there."""
+        info = self.row().network_info
+        if self.stays or not info:
+            return saga.Skipped()
+        return neighbours.activate(
+            self.world, self.ctxt, self.instance_uuid, info, self.destination.service_host
+        )
+
+    def activate_source(self):
+        row = self.read(instances.find, self.instance_uuid)
+        if not instances.is_gone(row) and not self.stays:
+            neighbours.activate(
+                self.world, self.ctxt, row.uuid, row.network_info, self.began['host']
+            )
+
+    # ---- the hosts ----
+
+    def claim(self):
+        """prep_resize: the destination promises room and reaches the volumes."""
+        asking.require_heard(self, self.destination.service_host)
+        self.compute.prep_resize(
+            self.ctxt,
+            host=self.destination.service_host,
+            instance=self.arriving(self.row()),
+            node=self.destination.nodename,
+            block_devices=self.arriving_devices(),
+        )
+
+    def forgo(self):
+        """Undo of `claim`: a host that is down has forgotten it anyway."""
+        if not self.is_up(self.destination.service_host):
+            return
+        self.compute.forgo_resize(
+            self.ctxt,
+            host=self.destination.service_host,
+            instance_uuid=self.instance_uuid,
+            node=self.destination.nodename,
+        )
+
+    def leave(self):
+        """resize_instance: the source stops the guest and hands it over."""
+        host = self.began['host']
+        self.progress(
+            status=Status.MIGRATING,
+            changes={'task_state': str(Task.RESIZE_MIGRATING)},
+            ended=(PREP_EVENT, self.destination.service_host),
+            started=(SOURCE_EVENT, host),
+            expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
+        )
+        return self.ask(self.compute.resize_instance, self.source(LEAVE))
+
+    def take_back(self):
+        """Undo of `leave`: the guest is on the source as before, if there is a server."""
+        if not self.is_gone():
+            row = self.row()
+            # One that is being soft-deleted or was reset meanwhile stays off, and one that
+            # may run on a destination which could not be asked to remove it.
+            was_on = self.began['vm_state'] == states.VmState.ACTIVE
+            alone = self.arrival not in self.not_undone
+            waits = self.ask(
+                self.compute.finish_revert_resize,
+                self.source(LEAVE),
+                power_on=was_on and alone and row.task_state in self.tasks,
+            )
+            if isinstance(waits, saga.Pending):
+                return waits
+        if self.is_gone():
+            return self.ask(self.compute.discard_guest, self.source(f'{LEAVE}/discard'))
+        return None
+
+    def finish(self):
+        """finish_resize: the destination makes the guest."""
+        host = self.destination.service_host
+        asking.require_heard(self, host)
+        self.progress(
+            status=Status.POST_MIGRATING,
+            changes={'task_state': str(Task.RESIZE_FINISH)},
+            ended=(SOURCE_EVENT, self.began['host']),
+            started=(FINISH_EVENT, host),
+            expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
+        )
+        row = self.row()
+        return asking.answer(
+            self.compute.finish_resize(
+                self.ctxt,
+                host=host,
+                instance=self.arriving(row),
+                block_devices=self.arriving_devices(),
+                arrival={
+                    'node': self.destination.nodename,
+                    'handover': self.data[LEAVE]['handover'],
+                    'power_on': row.vm_state == states.VmState.ACTIVE,
+                    'key': self.key(FINISH),
+                },
+            )
+        )
+
+    def destroy(self):
+        """Undo of `finish`."""
+        return self.ask(
+            self.compute.revert_resize,
+            {
+                'host': self.destination.service_host,
+                'instance_uuid': self.instance_uuid,
+                'node': self.destination.nodename,
+                'move': self.uuid,
+                'key': self.key(FINISH),
+            },
+        )
+
+    def source(self, step):
+        """What a method of the source is asked with."""
+        return {
+            'host': self.began['host'],
+            'instance_uuid': self.instance_uuid,
+            'node': self.began['node'],
+            'move': self.uuid,
+            'key': self.key(step),
+        }
+
+    # ---- the pivot and what follows it ----
+
+    def switch(self):
+        """From here on the server is the destination's, in VERIFY_RESIZE."""
+        self.write(self._switch)
+
+    def _switch(self, connection):
+        if migrations.get(connection, self.uuid).status == Status.FINISHED:
+            return
+        row = instances.get(connection, self.instance_uuid)
+        arrived = self.data[FINISH]
+        values = {
+            'host': self.destination.service_host,
+            'node': self.destination.nodename,
+            'old_flavor': row.flavor,
+            'power_state': arrived['power_state'],
+            'vm_state': str(states.VmState.RESIZED),
+            'task_state': None,
+            'launched_at': runtime.naive_now(),
+            **move_records.flavor_columns(self.new_flavor),
+        }
+        if self.data.get(ACTIVATE):
+            values['network_info'] = self.data[ACTIVATE]
+        instances.update(
+            connection,
+            row.uuid,
+            values,
+            expect_task=(Task.RESIZE_FINISH,),
+            expect_host=(self.began['host'],),
+        )
+        move_records.change_devices(
+            connection, self.data.get(RESERVE), arrived.get('block_devices')
+        )
+        migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
+        self.end_events(connection)
+
+    def save_spec(self):
+        self.write_api(move_records.save_flavor, self.instance_uuid, self.new_flavor)
+
+    def drop_attachments(self):
+        for former, _new in (self.data.get(RESERVE) or {}).values():
+            self.world.volume.delete_attachment(self.ctxt, former)
+
+
+class Migrate(Resize):
+    """Cold migrate: the same flavor on another host."""
+
+    kind = 'migrate'
+    migration_type = states.MigrationType.MIGRATION

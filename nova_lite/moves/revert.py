@@ -1,0 +1,256 @@
+"""Revert a resize: the server is on the source again as it was (reference/nova/moves 3.3).
+
+The destination's guest goes first, so that it never runs twice. While it is there the
+server stays in VERIFY_RESIZE if something fails; once it is gone there is only forward.
+A server that is deleted meanwhile has nothing given back: the same steps clean up.
+"""
+
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db.api import aggregates
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.moves import asking
+from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
+from nova_lite.moves import resized
+
+Task = states.TaskState
+Status = states.MigrationStatus
+
+BEGIN = 'record the request'
+RESERVE = 'reserve volumes for source'
+ACTIVATE = 'activate source bindings'
+DESTROY = 'destroy on destination'
+FINISH = 'finish revert on source'
+DROP = 'drop destination'
+DEST_EVENT = 'compute_revert_resize'
+SOURCE_EVENT = 'compute_finish_revert_resize'
+STOP_EVENT = 'compute_stop_instance'
+
+
+class RevertResize(resized.Resized):
+    """From VERIFY_RESIZE back to the source.
+
+    What cannot be undone of the first steps is cleaned up later, see `duties`: the server can
+    be confirmed or reverted meanwhile, as it could not in ERROR.
+    """
+
+    kind = 'revert-resize'
+    harmless = (RESERVE, ACTIVATE)
+    tasks = (Task.RESIZE_REVERTING,)
+
+    def steps(self):
+        return (
+            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            duties.reserve(self, RESERVE),
+            saga.Step(
+                ACTIVATE,
+                self.activate,
+                undo=self.activate_dest,
+                clean=duties.activation(self),
+            ),
+            saga.Step(DESTROY, self.destroy, attempts=move.PATIENCE),
+            saga.Step(
+                'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
+            ),
+            saga.Step(FINISH, self.finish, attempts=move.PATIENCE, left=True),
+            saga.Step('give allocations back', self.give_back),
+            saga.Step(
+                DROP,
+                self.drop_dest,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=saga.Clean(self.drop_dest_late, alone=True),
+            ),
+            saga.Step('save request spec', self.save_spec),
+            saga.Step('record the revert', self.record),
+        )
+
+    # ---- while the destination has the guest ----
+
+    def begun(self, connection, row):
+        ends = self.ends(connection)
+        actions.start_event(
+            connection,
+            self.instance_uuid,
+            self.ctxt.request_id,
+            DEST_EVENT,
+            ends['dest']['host'],
+        )
+        flavor = row and (row.old_flavor or row.flavor)
+        return {**ends, 'flavor': flavor}
+
+    def undone(self, connection, row):
+        if row is None:
+            values = {'status': str(Status.ERROR)}
+            migrations.update(connection, self.migration_uuid, values)
+        else:
+            super().undone(connection, row)
+
+    def give_up(self):
+        """Also for a server that is deleted: nobody else knows of the source's allocations."""
+        super().give_up()
+        if self.is_gone():
+            placement = self.world.placement
+            placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+
+    def reserve(self):
+        devices = self.devices()
+        if self.began['stays'] or self.is_gone() or not neighbours.has_volumes(devices):
+            return saga.Skipped()
+        return neighbours.reserve(
+            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
+        )
+
+    def unreserve(self):
+        devices = self.devices()
+        if neighbours.has_volumes(devices) or self.is_gone():
+            neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
+
+    def activate(self):
+        return self._activate('source')
+
+    def activate_dest(self):
+        self._activate('dest')
+
+    def _activate(self, which):
+        row = self.read(instances.find, self.instance_uuid)
+        if self.began['stays'] or instances.is_gone(row) or not row.network_info:
+            return saga.Skipped()
+        return neighbours.activate(
+            self.world, self.ctxt, row.uuid, row.network_info, self.began[which]['host']
+        )
+
+    def destroy(self):
+        """revert_resize: the destination removes the guest."""
+        return self.ask(self.compute.revert_resize, self.end('dest', DESTROY))
+
+    # ---- only forward ----
+
+    def switch(self):
+        """From here on the server is the source's; nobody runs it."""
+        host = self.began['source']['host']
+        zone = self.world.api_db.read(aggregates.zones).get(host)
+        zone = zone or self.world.conf.default_availability_zone
+        self.write(self._switch, zone)
+
+    def _switch(self, connection, zone):
+        row = instances.find(connection, self.instance_uuid)
+        request_id = self.ctxt.request_id
+        source, dest = self.began['source'], self.began['dest']
+        if not instances.is_gone(row):
+            values = {
+                **source,
+                'availability_zone': zone,
+                **move_records.flavor_columns(self.began['flavor']),
+            }
+            if self.data.get(ACTIVATE):
+                values['network_info'] = self.data[ACTIVATE]
+            instances.update(connection, row.uuid, values)
+            move_records.change_devices(connection, self.data.get(RESERVE), None)
+        actions.finish_event(
+            connection, self.instance_uuid, request_id, DEST_EVENT, host=dest['host']
+        )
+        actions.start_event(
+            connection, self.instance_uuid, request_id, SOURCE_EVENT, source['host']
+        )
+
+    def finish(self):
+        """finish_revert_resize: the source has the guest again, as it was."""
+        found = None
+        row = self.read(instances.find, self.instance_uuid)
+        if not instances.is_gone(row):
+            found = self.restore(self.compute, row, self.devices())
+            if isinstance(found, saga.Pending):
+                return found
+        if self.is_gone():
+            return self.ask(self.compute.discard_guest, self.end('source', f'{FINISH}/discard'))
+        return found
+
+    def restore(self, compute, row, devices):
+        """The guest of a row is as it was, with the devices that its server has by now."""
+        was_on = self.began['vm_state'] == states.VmState.ACTIVE
+        end = self.end('source', FINISH)
+        asking.require_heard(self, end['host'])
+        return asking.answer(
+            compute.restore_guest(
+                self.ctxt,
+                host=end['host'],
+                instance=self.instance(row),
+                block_devices=devices,
+                arrival={
+                    'node': end['node'],
+                    'move': end['move'],
+                    'power_on': was_on and row.task_state in self.tasks,
+                    'key': end['key'],
+                },
+            )
+        )
+
+    def give_back(self):
+        """The server holds its place on the source again."""
+        self.release()
+
+    def drop_dest(self):
+        """The ports' bindings and the attachments that the destination had."""
+        row = self.read(instances.find, self.instance_uuid)
+        if self.began['stays']:
+            return
+        if not instances.is_gone(row):
+            host = self.began['dest']['host']
+            neighbours.unbind(self.world, self.ctxt, row.network_info, host)
+        for former, _new in (self.data.get(RESERVE) or {}).values():
+            self.world.volume.delete_attachment(self.ctxt, former)
+
+    def drop_dest_late(self):
+        """As `drop_dest`, once the server may have moved on."""
+        if not self.began['stays']:
+            duties.drop_bindings(self, self.began['dest']['host'])
+            duties.attachments(self, RESERVE).do()
+
+    def save_spec(self):
+        flavor = self.began['flavor']
+        if flavor:
+            self.write_api(move_records.save_flavor, self.instance_uuid, flavor)
+
+    def record(self):
+        """The server is what it was before; in error if the source failed it."""
+        self.write(self._record)
+
+    def _record(self, connection):
+        failure = self.left.get(FINISH)
+        status = Status.ERROR if failure else Status.REVERTED
+        migrations.update(connection, self.migration_uuid, {'status': str(status)})
+        # Held: a deletion that is accepted now must not be overwritten.
+        row = instances.held(connection, self.instance_uuid)
+        if row is not None:
+            instances.update(connection, row.uuid, self._outcome(row, failure))
+            for device in (self.data.get(FINISH) or {}).get('block_devices', ()):
+                children.update_block_device(connection, device['uuid'], device)
+        if failure:
+            self.add_fault(connection, failure)
+        if self.began['vm_state'] == states.VmState.STOPPED:
+            actions.record_event(
+                connection,
+                self.instance_uuid,
+                self.ctxt.request_id,
+                STOP_EVENT,
+                host=self.began['source']['host'],
+            )
+        self.end_events(connection, error=failure)
+
+    def _outcome(self, row, failure):
+        values = {'old_flavor': None, 'new_flavor': None}
+        if row.task_state in self.tasks:
+            values['task_state'] = None
+        if failure:
+            values['vm_state'] = str(states.VmState.ERROR)
+        elif row.vm_state == states.VmState.RESIZED:
+            values['vm_state'] = self.began['vm_state']
+            values['power_state'] = self.data.get(FINISH, {}).get('power_state', row.power_state)
+        return values

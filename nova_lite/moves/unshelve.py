@@ -1,0 +1,284 @@
+"""Unshelve: a shelved server runs again, where it is or on a host of its cell.
+
+One that was offloaded is made anew from its image where the scheduler says; until the
+record is switched it is shelved and offloaded, and all that was begun is taken back.
+Meanwhile a hidden migration in progress names the destination, so that its audit, the
+scheduler and the checks of server groups know of the guest.
+"""
+
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import group_places
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.lifecycle import group_policies
+from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
+from nova_lite.moves import shelving
+
+Task = states.TaskState
+Vm = states.VmState
+
+RECORD = 'admit the destination'
+BIND = 'bind ports to destination'
+SPAWN = 'spawn on destination'
+START = 'start where it is'
+CONDUCTOR_EVENT = 'conductor_unshelve_instance'
+EVENT = 'compute_unshelve_instance'
+START_EVENT = 'compute_start_instance'
+
+
+class Unshelve(shelving.Shelving):
+    """Bring a shelved server back.
+
+    arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None to
+        give it up, where there is such a key
+    """
+
+    kind = 'unshelve'
+    tasks = (Task.UNSHELVING,)
+    first_event = CONDUCTOR_EVENT
+    may_retry = False
+    # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
+    # where the server is shelved is powered off by its host (compute.power_audit).
+    harmless = (SPAWN, START)
+
+    def steps(self):
+        begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)
+        drop = saga.Step(
+            'delete shelved image',
+            self.drop_image,
+            attempts=move.PATIENCE,
+            left=True,
+            clean=duties.own(self.drop_image),
+        )
+        done = saga.Step('tell that it is done', self.complete)
+        if not self.arguments['offloaded']:
+            return (
+                begin,
+                saga.Step(START, self.start, undo=self.stop),
+                saga.Step('record that it runs', self.record_running, pivot=True),
+                drop,
+                done,
+            )
+        return (
+            begin,
+            saga.Step('look for the image', self.find_image),
+            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
+            saga.Step(RECORD, self.admit),
+            saga.Step(BIND, self.bind, undo=self.unbind, clean=duties.no_bindings(self)),
+            duties.reserve(self, shelving.RESERVE),
+            saga.Step(SPAWN, self.spawn, undo=self.destroy),
+            saga.Step('switch host in record', self.switch, pivot=True),
+            saga.Step('save request spec', self.save_spec),
+            drop,
+            saga.Step(
+                'drop former attachments',
+                self.drop_attachments,
+                attempts=move.PATIENCE,
+                left=True,
+                clean=duties.attachments(self, shelving.RESERVE),
+            ),
+            done,
+        )
+
+    # ---- where it is ----
+
+    def start(self):
+        """finish_revert_resize: the host starts the guest."""
+        self.require_up()
+        host = self.began['host']
+        self.progress(ended=(CONDUCTOR_EVENT, host), started=(START_EVENT, host))
+        return self.ask(
+            self.compute.finish_revert_resize, self.at_host(START), move=self.uuid, power_on=True
+        )
+
+    def stop(self):
+        """Undo of `start`."""
+        if self.is_gone():
+            return None
+        return self.ask(
+            self.compute.prep_snapshot_based_resize_at_source,
+            self.at_host(f'undo {START}'),
+            image_id=None,
+        )
+
+    def record_running(self):
+        """From here on the server runs."""
+        self.write(self._record_running)
+
+    def _record_running(self, connection):
+        row = instances.get(connection, self.instance_uuid)
+        self._arrive(connection, row, self.data[START], {})
+
+    def _arrive(self, connection, row, reply, changes):
+        instances.update(
+            connection,
+            row.uuid,
+            {
+                'vm_state': str(Vm.ACTIVE),
+                'power_state': reply['power_state'],
+                'system_metadata': shelving.without_shelf(row.system_metadata),
+                **changes,
+            },
+            expect_task=self.tasks,
+        )
+
+    # ---- on another host ----
+
+    def find_image(self):
+        """Raise ImageNotFound while nothing has been done yet."""
+        if self.began['image_id']:
+            self.world.image.get(self.ctxt, self.began['image_id'])
+
+    def spec(self):
+        spec = super().spec()
+        spec.current_host = None
+        if 'zone' in self.arguments:
+            spec.availability_zone = self.arguments['zone']
+        self.data['group'] = spec.group_uuid
+        return spec
+
+    def admit(self):
+        """Record the destination, unless the server's group forbids it by now."""
+        group = group_policies.find(self.world.api_db, self.data.get('group'))
+        self.write(self._admit, group)
+        group_policies.check_other_cells(
+            self.world,
+            group,
+            cell=self.cell,
+            host=self.destination.service_host,
+            own={self.instance_uuid},
+        )
+
+    def _admit(self, connection, group):
+        host = self.destination.service_host
+        row = instances.get(connection, self.instance_uuid)
+        group_places.check(connection, row.uuid, host, group)
+        self._progress(
+            connection,
+            {},
+            self.tasks,
+            status=None,
+            ended=(CONDUCTOR_EVENT, None),
+            started=(EVENT, host),
+        )
+        columns = self.destination_columns(connection)
+        if migrations.find(connection, self.uuid) is not None:
+            migrations.update(connection, self.uuid, columns)
+            return
+        migrations.create(
+            connection,
+            {
+                'uuid': self.uuid,
+                'instance_uuid': self.instance_uuid,
+                'migration_type': str(states.MigrationType.UNSHELVE),
+                'status': str(states.MigrationStatus.MIGRATING),
+                'hidden': True,
+                **columns,
+            },
+        )
+
+    def bind(self):
+        """Plug the ports on the destination; returns network_info as it is then."""
+        row = self.row()
+        if not row.network_info:
+            return None
+        ids = neighbours.port_ids(row.network_info)
+        self.world.network.move(self.ctxt, ids, self.destination.service_host)
+        return self.world.network.info(self.ctxt, row.uuid, row.network_info)
+
+    def unbind(self):
+        row = self.read(instances.find, self.instance_uuid)
+        if not instances.is_gone(row):
+            self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
+
+    def spawn(self):
+        """finish_snapshot_based_resize_at_dest: the destination makes the guest."""
+        chosen, row = self.destination, self.row()
+        return self.ask(
+            self.compute.finish_snapshot_based_resize_at_dest,
+            {
+                'host': chosen.service_host,
+                'instance': self.instance(
+                    row, network_info=self.data.get(BIND) or row.network_info
+                ),
+                'block_devices': neighbours.with_attachments(
+                    self.devices(), self.data.get(shelving.RESERVE) or {}
+                ),
+                'arrival': {
+                    'node': chosen.nodename,
+                    'image_id': self.began['image_id'],
+                    'power_on': True,
+                    'key': self.key(SPAWN),
+                },
+            },
+        )
+
+    def destroy(self):
+        """Undo of `spawn`."""
+        return self.ask(
+            self.compute.revert_resize,
+            {
+                'host': self.destination.service_host,
+                'instance_uuid': self.instance_uuid,
+                'node': self.destination.nodename,
+                'move': self.uuid,
+                'key': self.key(f'undo {SPAWN}'),
+            },
+        )
+
+    def undone(self, connection, row):
+        """Keep the migration only if the destination may have kept the guest."""
+        left = self.columns_of_failure(SPAWN)
+        if left and row is not None:
+            values = {'status': str(states.MigrationStatus.ERROR), **left}
+            migrations.update(connection, self.uuid, values)
+        else:
+            migrations.drop(connection, self.uuid)
+
+    def switch(self):
+        """From here on the server is the destination's."""
+        self.write(self._switch)
+
+    def _switch(self, connection):
+        chosen, row = self.destination, instances.get(connection, self.instance_uuid)
+        if row.host == chosen.service_host:
+            return
+        changes = {
+            'host': chosen.service_host,
+            'node': chosen.nodename,
+            'availability_zone': chosen.availability_zone,
+            'launched_at': runtime.naive_now(),
+            'network_info': self.data.get(BIND) or row.network_info,
+        }
+        self._arrive(connection, row, self.data[SPAWN], changes)
+        move_records.change_devices(
+            connection, self.data.get(shelving.RESERVE), self.data[SPAWN].get('block_devices')
+        )
+        migrations.drop(connection, self.uuid)
+
+    # ---- what follows ----
+
+    def save_spec(self):
+        """Keep the zone that was asked for, or that there is none any more."""
+        if 'zone' in self.arguments:
+            self.write_api(_save_zone, self.instance_uuid, self.arguments['zone'])
+
+    def drop_image(self):
+        """The shelved image has served its purpose."""
+        if self.began['image_id']:
+            self.world.image.delete(self.ctxt, self.began['image_id'], missing_ok=True)
+
+    def complete(self):
+        """The last of it: the server is its user's again."""
+        self.settle({})
+
+
+def _save_zone(connection, uuid, zone):
+    if request_specs.stored(connection, [uuid]):
+        request_specs.change(connection, uuid, availability_zone=zone)

@@ -1,0 +1,1 @@
+"""The super-conductor: builds and sagas over all cells, and audits above the cells."""

@@ -1,0 +1,167 @@
+"""Resizes that their users left unconfirmed, and migrations that nobody can end any more.
+
+Source: reference/nova/moves 3.2, [DEFAULT]resize_confirm_window.
+"""
+
+import datetime
+import typing
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import copies
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+from nova_lite.lifecycle import intents
+from nova_lite.lifecycle import searches
+
+LOG = log.getLogger(__name__)
+
+Status = states.MigrationStatus
+TYPES = (states.MigrationType.RESIZE, states.MigrationType.MIGRATION)
+_TABLE, _SERVER = migrations.TABLE, instances.TABLE
+_OF_SERVER = ('uuid', 'deleted', 'vm_state', 'task_state')
+_FINISHED = (
+    sa.select(_TABLE, *(_SERVER.c[name].label(f'server_{name}') for name in _OF_SERVER))
+    .outerjoin(_SERVER, _SERVER.c.uuid == _TABLE.c.instance_uuid)
+    .where(
+        _TABLE.c.status == str(Status.FINISHED),
+        _TABLE.c.migration_type.in_([str(each) for each in TYPES]),
+        _TABLE.c.hidden.is_(False),
+    )
+    .order_by(_TABLE.c.id)
+)
+
+
+class AutoConfirm:
+    """The periodic search of all cells.
+
+    run_saga: called with the uuid of a saga to run at once
+    """
+
+    def __init__(self, world, run_saga):
+        self._world, self._run_saga = world, run_saga
+
+    def run(self):
+        """Confirm what is due, and end what has lost its server."""
+        searches.each(self._world.cells.every(cell0=False), self._look, what='Migrations')
+
+    def _look(self, cell):
+        for migration, row in cell.db.read(finished):
+            # Its source may be in another cell: that is not to hold up the next.
+            with searches.going_on('Migration %s is not looked at', migration.uuid):
+                self._consider(cell, migration, row)
+
+    def _consider(self, cell, migration, row):
+        window = self._world.conf.resize_confirm_window
+        due = runtime.naive_now() - datetime.timedelta(seconds=window)
+        if row is None or row.deleted:
+            self._abandon(cell, migration, 'its server is deleted')
+        elif instances.is_gone(row) or not window or migration.updated_at > due:
+            return
+        elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
+            self._confirm(cell, migration)
+        elif row.task_state != states.TaskState.RESIZE_FINISH:
+            self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
+
+    def _confirm(self, cell, migration):
+        if self._is_copy(cell, migration):
+            return
+        source = self._source_cell(cell, migration)
+        service = source.db.read(services.find, migration.source_compute)
+        if service is None or not services.is_up(service, self._world.conf.service_down_time):
+            LOG.info('Resize %s is not confirmed: its source is down', migration.uuid)
+            return
+        intent = confirmation(migration)
+        try:
+            intents.begin(self._world.api_db, cell, context.admin(), intent)
+        except (exception.Conflict, exception.NotFound) as error:
+            LOG.info('Resize %s is not confirmed: %s', migration.uuid, error)
+            return
+        LOG.info('Resize %s was not confirmed in time: confirming it', migration.uuid)
+        self._run_saga(intent.uuid)
+
+    def _is_copy(self, cell, migration):
+        """Return whether another cell has the server: its record there is to stay.
+
+        A server that was purged is in no cell.
+        """
+        mapping = self._world.api_db.read(instance_mappings.find, migration.instance_uuid)
+        return mapping is not None and mapping.cell_id != cell.id
+
+    def _source_cell(self, cell, migration):
+        """Where the source of a migration is, of which `cell` has the visible record."""
+        if migration.cross_cell_move:
+            return self._world.cells.of_host(migration.source_compute)
+        return cell
+
+    def _abandon(self, cell, migration, reason):
+        """Give up a migration, and remove what the source kept."""
+        if self._is_copy(cell, migration):
+            return
+        LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
+        try:
+            self._world.compute(self._source_cell(cell, migration)).confirm_resize(
+                context.admin(),
+                host=migration.source_compute,
+                instance_uuid=migration.instance_uuid,
+                node=migration.source_node,
+                move=migration.uuid,
+                key=f'{migration.uuid}/abandon',
+            )
+        except exception.NovaLiteError as error:
+            LOG.warning('Its guest is left to the audit: %s', error)
+        self._world.placement.delete_allocations(context.admin(), migration.uuid, force=True)
+        if migration.cross_cell_move:
+            source = self._source_cell(cell, migration)
+            source.db.write(copies.purge, migration.instance_uuid)
+        try:
+            cell.db.write(
+                migrations.update,
+                migration.uuid,
+                {'status': str(Status.ERROR)},
+                expect_status=(str(Status.FINISHED),),
+            )
+        except exception.StateChanged as error:
+            LOG.info('Migration %s has ended after all: %s', migration.uuid, error)
+
+
+def confirmation(migration):
+    """The intent of confirming a resize on nobody's behalf."""
+    return intents.Intent(
+        kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
+        uuid=runtime.new_uuid(),
+        instance_uuid=migration.instance_uuid,
+        arguments={'migration_uuid': migration.uuid},
+        order=intents.order(
+            states.CONFIRM_RESIZE,
+            'confirmResize',
+            claims={
+                'uuid': migration.uuid,
+                'from': [str(Status.FINISHED)],
+                'to': str(Status.CONFIRMING),
+            },
+        ),
+    )
+
+
+def finished(connection):
+    """[(migration, its server's columns or None)] of moves that wait for their confirmation.
+
+    One statement, of what is looked at: there may be many, and it is asked often.
+    """
+    found = connection.execute(_FINISHED).all()
+    return [(row, _Server(*row[-len(_OF_SERVER) :]) if row.server_uuid else None) for row in found]
+
+
+class _Server(typing.NamedTuple):
+    uuid: str
+    deleted: bool
+    vm_state: str
+    task_state: str | None

@@ -1,0 +1,78 @@
+"""Shelved servers that have stayed on their hosts for as long as they may.
+
+Source: nova's [DEFAULT]shelved_offload_time; the saga is that of shelveOffload.
+"""
+
+import datetime
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
+from nova_lite.lifecycle import intents
+from nova_lite.lifecycle import searches
+from nova_lite.moves import shelving
+
+LOG = log.getLogger(__name__)
+
+
+class AutoOffload:
+    """The periodic search of all cells.
+
+    run_saga: called with the uuid of a saga to run at once
+    """
+
+    def __init__(self, world, run_saga):
+        self._world, self._run_saga = world, run_saga
+
+    def run(self):
+        """Offload what is due. A server whose host is down has to wait for it."""
+        searches.each(self._world.cells.every(cell0=False), self._look, what='Shelved servers')
+
+    def _look(self, cell):
+        kept = datetime.timedelta(seconds=self._world.conf.shelved_offload_time)
+        for row in cell.db.read(_due, runtime.naive_now() - kept):
+            with searches.going_on('Server %s is not offloaded', row.uuid):
+                service = cell.db.read(services.find, row.host)
+                if service and services.is_up(service, self._world.conf.service_down_time):
+                    self._offload(cell, row)
+
+    def _offload(self, cell, row):
+        intent = intents.Intent(
+            kind='shelve-offload',
+            uuid=runtime.new_uuid(),
+            instance_uuid=row.uuid,
+            order=intents.order(states.SHELVE_OFFLOAD, 'shelveOffload', host=row.host),
+        )
+        try:
+            intents.begin(self._world.api_db, cell, context.admin(), intent)
+        except (exception.Conflict, exception.NotFound) as error:
+            LOG.info('Server %s is not offloaded: %s', row.uuid, error)
+            return
+        LOG.info('Server %s was shelved long ago: taking it off %s', row.uuid, row.host)
+        self._run_saga(intent.uuid)
+
+
+def _due(connection, before):
+    """Servers that were shelved before that time and are on a host still."""
+    table = instances.TABLE
+    found = rows.every(
+        connection,
+        table,
+        instances.ON_HOST,
+        deleted=False,
+        hidden=False,
+        vm_state=str(states.VmState.SHELVED),
+        task_state=None,
+        order_by=table.c.id,
+    )
+    return [row for row in found if _shelved_at(row) <= before]
+
+
+def _shelved_at(row):
+    return datetime.datetime.fromisoformat(row.system_metadata[shelving.SHELVED_AT])

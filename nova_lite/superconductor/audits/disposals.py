@@ -1,0 +1,99 @@
+"""Disposals: deletions that nobody finished above the cells.
+
+The API deletes what no host can delete, and may be killed on the way. Here are
+cell0, what was not built yet, and what is deleted and still counted; cells have
+conductors of their own (conductor.audit).
+"""
+
+import datetime
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.lifecycle import disposal
+from nova_lite.lifecycle import requests
+from nova_lite.lifecycle import searches
+from nova_lite.rpc import interface
+
+LOG = log.getLogger(__name__)
+
+
+class Disposals:
+    """The periodic search of the super-conductor. world: see `manager.World`"""
+
+    def __init__(self, world):
+        self._world, self._options = world, world.conf.conductor
+        self._seen = {}
+
+    def run(self):
+        """Finish what has not moved for too long."""
+        cell0 = self._world.cells.cell0
+        for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
+            LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+            self._attempt(row.uuid, disposal.finish, context.admin(), cell0, row)
+        withdrawn = self._world.api_db.write(
+            build_requests.take_over_withdrawn, self._options.build_lease_s
+        )
+        for request in withdrawn:
+            ctxt = requests.context_of(request)
+            self._attempt(request.instance_uuid, _withdraw, ctxt, request)
+        searches.each(self._world.cells.every(), self._count, what='Servers that count')
+
+    def _attempt(self, uuid, work, ctxt, *args):
+        with ctxt.bound(), searches.going_on('Server %s cannot be cleared up after now', uuid):
+            work(self._world, ctxt, *args)
+
+    def _count(self, cell):
+        """Let count in quotas what stays in the cell, and nothing else.
+
+        Looked at is what changed since the last look, or ever, and was then left alone:
+        the API writes to the cell and to the mapping one after the other.
+        """
+        until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)
+        since, last = self._seen.get(cell.uuid), 0
+        while found := cell.db.read(instances.changed_between, since, until, after_id=last):
+            last = found[-1].id
+            for stays in (False, True):
+                uuids = [row.uuid for row in found if bool(row.stays) is stays]
+                self._mark(cell, uuids, stays=stays)
+        self._seen[cell.uuid] = until
+
+    def _mark(self, cell, uuids, *, stays):
+        if not uuids:
+            return
+        mended = self._world.api_db.write(
+            instance_mappings.queue_for_delete, cell.id, uuids, not stays
+        )
+        if mended:
+            what = 'stayed and did not count' if stays else 'were going away and counted'
+            LOG.warning('%s servers of cell %s %s', mended, cell.name, what)
+
+
+def _withdraw(world, ctxt, request):
+    """Clear up after a withdrawn build once more, and forget it when nothing can come later.
+
+    A scheduler may have been asked to claim for it shortly before it was withdrawn. It may
+    take the message at the end of the call's timeout, and then needs time for the claim.
+    """
+    if disposal.withdraw(world, ctxt, request):
+        age_s = interface.LONG + world.conf.conductor.build_lease_s
+        world.api_db.write(build_requests.forget_old, request.instance_uuid, request.epoch, age_s)
+
+
+def _abandoned(connection, idle_s):
+    before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
+    return rows.every(
+        connection,
+        instances.TABLE,
+        instances.IS_IDLE,
+        order_by=instances.TABLE.c.id,
+        given={'idle_since': before},
+        deleted=False,
+        task_state=str(states.TaskState.DELETING),
+    )

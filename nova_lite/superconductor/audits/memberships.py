@@ -1,0 +1,172 @@
+"""Memberships: which aggregates the providers of our compute nodes are in.
+
+The API changes its database and placement one after the other. A failure between the two
+leaves them different, and the scheduler's request filters ask placement. The audit makes
+placement's side what the database has. `placement sync_aggregates` does so on demand.
+Source: reference/nova/scheduling 10.
+"""
+
+import datetime
+import itertools
+
+from oslo_log import log
+
+from nova_lite import cells as cells_module
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+
+LOG = log.getLogger(__name__)
+
+# Uuids in the address of one request to placement.
+UUIDS_AT_ONCE = 100
+# How long the uuid of a deleted aggregate is kept: longer than any request may still add
+# a host to it in placement.
+DELETED_KEPT = datetime.timedelta(days=1)
+
+
+def sync(api_db, providers, node, *, removes=True):
+    """Make a node a member, in placement, of the aggregates that its host is in on record.
+
+    node: record of the compute node
+    removes: whether it also leaves those of our aggregates that its host is not in
+    Returns two sets of uuids: the aggregates it has joined and those it has left. It stays
+    in aggregates that are not ours.
+    Raises ResourceProviderNotFound, ProviderConflict.
+    """
+    joined, left, attempts = set(), set(), []
+
+    def as_recorded(current):
+        # The record is read after placement: if placement is changed after that, its
+        # generation refuses the write, and both are read again.
+        ours, wanted = api_db.read(_of_host, node.host)
+        result = (current - ours if removes else current) | wanted
+        attempts.append((current, result, wanted))
+        return result
+
+    while True:
+        providers.change_aggregates(context.admin(), node.uuid, as_recorded)
+        current, result, wanted = attempts[-1]
+        joined |= result - current
+        left |= current - result
+        # A request that had nothing to change in placement may have changed the record since.
+        if api_db.read(aggregates.uuids_of_host, node.host) == wanted:
+            return joined, left
+
+
+def _of_host(connection, host):
+    return aggregates.uuids(connection), aggregates.uuids_of_host(connection, host)
+
+
+def _recorded(connection):
+    """(uuids of all aggregates that are or were ours, {host: uuids of its aggregates})"""
+    ours, of_host = aggregates.uuids(connection), {}
+    for aggregate in aggregates.every(connection):
+        for host in aggregate.hosts:
+            of_host.setdefault(host, set()).add(aggregate.uuid)
+    return ours, of_host
+
+
+class Audit:
+    """The periodic audit. world: see `manager.World`
+
+    Each run looks at the next `[conductor] aggregate_audit_nodes` nodes in the order of
+    their uuids. The first one begins anywhere: a service that is often restarted comes to
+    all nodes, too.
+    """
+
+    def __init__(self, world):
+        self._world = world
+        self._last = runtime.new_uuid()
+
+    def run(self):
+        """Repair the memberships of some nodes, and of all that are in deleted aggregates."""
+        try:
+            self._run()
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot audit aggregates: %s. Retrying at the next audit.', error)
+
+    def _run(self):
+        nodes, is_whole = self._nodes()
+        deleted = self._world.api_db.read(aggregates.deleted)
+        leaving = self._members(sorted(deleted)) & nodes.keys()
+        differing = leaving | self._differing(nodes)
+        repaired = [uuid for uuid in sorted(differing) if self._repair(nodes[uuid])]
+        if repaired:
+            # Schedulers ask placement again.
+            self._world.api_db.write(stamps.bump, stamps.AGGREGATES)
+        if is_whole and not leaving:
+            limit = runtime.naive_now() - DELETED_KEPT
+            old = [uuid for uuid, deleted_at in deleted.items() if deleted_at < limit]
+            if old:
+                self._world.api_db.write(aggregates.forget_deleted, old)
+
+    def _nodes(self):
+        """({uuid: node} of all cells that answer, whether all do)"""
+        cells = self._world.cells.every(cell0=False)
+        answers = self._world.cells.scatter(compute_nodes.every, cells=cells).values()
+        known = [each for each in answers if not isinstance(each, cells_module.Unreachable)]
+        nodes = {node.uuid: node for node in itertools.chain.from_iterable(known)}
+        return nodes, len(known) == len(cells)
+
+    def _members(self, uuids):
+        """The uuids of the providers that are in one of these aggregates."""
+        found = set()
+        for first in range(0, len(uuids), UUIDS_AT_ONCE):
+            some = 'in:' + ','.join(uuids[first : first + UUIDS_AT_ONCE])
+            listed = self._world.placement.providers.list(context.admin(), member_of=some)
+            found.update(provider.uuid for provider in listed)
+        return found
+
+    def _differing(self, nodes):
+        """The uuids of those nodes of this turn whose memberships differ from the record."""
+        found = {}
+        for uuid in self._turn(nodes):
+            self._last = uuid
+            try:
+                found[uuid] = self._world.placement.providers.aggregates(context.admin(), uuid)[0]
+            except exception.Unavailable:
+                raise
+            except exception.ResourceProviderNotFound:
+                LOG.debug('Compute node %s has no resource provider', uuid)
+            except exception.NovaLiteError as error:
+                LOG.warning('Cannot read the aggregates of provider %s: %s', uuid, error)
+        ours, of_host = self._world.api_db.read(_recorded)
+        return {
+            uuid
+            for uuid, current in found.items()
+            if current & ours != of_host.get(nodes[uuid].host, set())
+        }
+
+    def _turn(self, nodes):
+        uuids = sorted(nodes)
+        following = [uuid for uuid in uuids if uuid > self._last]
+        ordered = following + uuids[: len(uuids) - len(following)]
+        return ordered[: self._world.conf.conductor.aggregate_audit_nodes]
+
+    def _repair(self, node):
+        """Repair one node's memberships; whether anything was to be changed."""
+        try:
+            joined, left = sync(self._world.api_db, self._world.placement.providers, node)
+        except exception.NovaLiteError as error:
+            LOG.warning(
+                'Cannot repair the aggregates of provider %s (%s) in placement: %s. Retrying '
+                'at a later audit.',
+                node.uuid,
+                node.hypervisor_hostname,
+                error,
+            )
+            return False
+        if joined or left:
+            LOG.warning(
+                'Repaired the aggregates of provider %s (%s) in placement: added to %s, '
+                'removed from %s',
+                node.uuid,
+                node.hypervisor_hostname,
+                sorted(joined),
+                sorted(left),
+            )
+        return bool(joined or left)

@@ -1,0 +1,173 @@
+"""Orphans: what placement holds on our compute nodes for servers and moves that are gone.
+
+`placement audit` lists them; here the super-conductor gives them up by itself, as nova's
+computes do with those of servers that they know to be deleted. What belongs to no
+server or move that was ever ours is only reported.
+Source: nova's periodic update of resources; reference/nova/moves, allocations.
+"""
+
+import collections
+import dataclasses
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+
+LOG = log.getLogger(__name__)
+
+
+@dataclasses.dataclass
+class Records:
+    """What may hold something where.
+
+    nodes: {uuid: compute node}; owners: {consumer: {node uuid, ...}}
+    changing: servers that are being made or worked on, and may hold anything
+    """
+
+    nodes: dict
+    owners: dict
+    changing: set
+
+    def accounts_for(self, consumer, node):
+        """Whether a server or move explains what the consumer holds of the node."""
+        return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
+
+
+def read_records(api_db, cells):
+    """The Records of all cells; placement is to be read before them."""
+    accepted = api_db.read(build_requests.every)
+    moving = api_db.read(sagas.every, active=True)
+    changing = {row.instance_uuid for row in (*accepted, *moving)}
+    found = Records({}, collections.defaultdict(set), changing)
+    for cell in cells.every(cell0=False):
+        nodes, servers, moves = cell.db.read(_read)
+        by_name = {(node.host, node.hypervisor_hostname): node.uuid for node in nodes}
+        found.nodes.update({node.uuid: node for node in nodes})
+        for row in servers:
+            found.owners[row.uuid].add(by_name.get((row.host, row.node)))
+            if row.task_state or row.vm_state == states.VmState.BUILDING:
+                found.changing.add(row.uuid)
+        for move in moves:
+            ends = (
+                by_name.get((move.source_compute, move.source_node)),
+                by_name.get((move.dest_compute, move.dest_node)),
+            )
+            found.owners[move.uuid].update(ends)
+            found.owners[move.instance_uuid].update(ends)
+    return found
+
+
+def _read_move(connection, uuid):
+    move = migrations.find(connection, uuid)
+    return move, move and instances.find(connection, move.instance_uuid)
+
+
+def _read(connection):
+    return (
+        compute_nodes.every(connection),
+        instances.places(connection),
+        migrations.holding(connection),
+    )
+
+
+def held(placement, provider_uuid):
+    """[(provider uuid, consumer, resources)] of everything on a provider."""
+    try:
+        found = placement.providers.allocations(context.admin(), provider_uuid)
+    except exception.ResourceProviderNotFound:
+        return []  # deleted since it was listed
+    return [(provider_uuid, consumer, resources) for consumer, resources in sorted(found.items())]
+
+
+class Audit:
+    """The periodic audit. world: see `manager.World`
+
+    What is claimed for work that begins just now looks like an orphan until its record is
+    there: only what two audits find is given up.
+    """
+
+    def __init__(self, world):
+        self._world = world
+        self._suspects = set()
+
+    def run(self):
+        """Give up what was an orphan the last time too."""
+        try:
+            found = self._find()
+        except exception.Unavailable as error:
+            LOG.info('Allocations are audited later: %s', error)
+            return
+        for provider, consumer in sorted(found & self._suspects):
+            self._give_up(provider, consumer)
+        self._suspects = found
+
+    def _find(self):
+        """{(provider uuid, consumer)} of all orphans."""
+        cells = self._world.cells.every(cell0=False)
+        nodes = [node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)]
+        everything = [each for uuid in nodes for each in held(self._world.placement, uuid)]
+        records = read_records(self._world.api_db, self._world.cells)
+        return {
+            (provider, consumer)
+            for provider, consumer, _resources in everything
+            if provider in records.nodes
+            and not records.accounts_for(consumer, records.nodes[provider])
+        }
+
+    def _give_up(self, provider, consumer):
+        try:
+            move, server = self._move(consumer)
+            if move is None and self._world.api_db.read(instance_mappings.find, consumer) is None:
+                LOG.warning('%s is none of ours and holds part of %s', consumer, provider)
+            elif self._stands(server, provider):
+                self._hand_over(consumer, server.uuid, provider)
+            elif self._world.placement.release(
+                context.admin(),
+                consumer,
+                {provider},
+                unless=lambda: self._is_explained(provider, consumer),
+            ):
+                LOG.warning(
+                    '%s has given up its part of %s: nothing explains it', consumer, provider
+                )
+        except exception.NovaLiteError as error:
+            LOG.warning('%s keeps its part of %s for now: %s', consumer, provider, error)
+
+    def _move(self, consumer):
+        """(migration, its server), each None when there is none."""
+        for cell in self._world.cells.every(cell0=False):
+            found = cell.db.read(_read_move, consumer)
+            if found[0] is not None:
+                return found
+        return None, None
+
+    def _is_explained(self, provider, consumer):
+        """Whether there is a record for it by now."""
+        records = read_records(self._world.api_db, self._world.cells)
+        node = records.nodes.get(provider)
+        return node is None or records.accounts_for(consumer, node)
+
+    def _stands(self, server, provider):
+        """Whether the server of a move that is over is on the node, and holds nothing there."""
+        if server is None or server.deleted or server.hidden:
+            return False
+        records = read_records(self._world.api_db, self._world.cells)
+        if server.uuid in records.changing or provider not in records.owners.get(server.uuid, ()):
+            return False
+        held = self._world.placement.holding(context.admin(), server.uuid)
+        return provider not in held.allocations
+
+    def _hand_over(self, move, server, provider):
+        """What an undone move could not give back to its server."""
+        records = read_records(self._world.api_db, self._world.cells)
+        explained = records.owners.get(server, set()) - {provider}
+        self._world.placement.move_allocations(context.admin(), move, server, keep=explained)
+        LOG.warning('Server %s has got back what its move %s held', server, move)

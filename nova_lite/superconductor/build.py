@@ -1,0 +1,324 @@
+"""Build: the first saga, whose journal is the build request.
+
+Claim, records in the cell, mapping, cast (reference/nova/create-server 4). The pivot
+is the transaction that maps the server and drops its build request under our
+epoch. Who loses it finds out why and takes back only what is its own.
+"""
+
+import collections
+
+from oslo_db import exception as db_exception
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import attempts
+from nova_lite.db.cell import children
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.lifecycle import group_policies
+from nova_lite.lifecycle import requests
+from nova_lite.objects import block_device
+from nova_lite.objects import request_spec
+from nova_lite.superconductor import bury
+
+LOG = log.getLogger(__name__)
+
+
+class Build:
+    """One attempt at a batch of servers that were asked for together."""
+
+    def __init__(self, world, ctxt, accepted):
+        self.world, self.ctxt = world, ctxt
+        self.requests = {request.instance_uuid: request for request in accepted}
+        self._away = set()
+
+    def run(self):
+        """Build every server whose build request is still there."""
+        if not self.requests:
+            return
+        if any(request.epoch for request in self.requests.values()):
+            try:
+                self._clear_former_attempt()
+            except exception.Unavailable as error:
+                # The lease goes on: others are taken up before it is tried again.
+                LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+                return
+        spec = self._spec()
+        if spec is None:
+            return
+        try:
+            selections = self._select(spec)
+        except exception.AllocationConflict as error:
+            # Another process builds the same servers: a message that came twice.
+            LOG.warning('Build of %s is under way elsewhere: %s', list(self.requests), error)
+            return
+        except exception.Unavailable as error:
+            LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+            self.world.api_db.write(build_requests.expire, self._epochs())
+            return
+        except exception.NovaLiteError as error:
+            bury.bury(self.world, self.ctxt, self.requests.values(), error)
+            return
+        for cell, chosen in self._by_cell(selections).items():
+            self._build_in(cell, chosen)
+
+    def _spec(self):
+        """What the servers that are left ask for, all the same; None when none is left.
+
+        The user may delete some of a batch before any is scheduled.
+        """
+        specs = self.world.api_db.read(request_specs.stored, self.requests)
+        for uuid in set(self.requests) - set(specs):
+            LOG.info('Server %s was deleted before it was scheduled', uuid)
+            del self.requests[uuid]
+        if not self.requests:
+            return None
+        return request_spec.RequestSpec.restore(specs[next(iter(self.requests))])
+
+    def _select(self, spec):
+        uuids = list(self.requests)
+        request = self.requests[uuids[0]]
+        spec.num_instances = len(uuids)
+        networks = request.arguments.get('requested_networks')
+        # Until 'auto' is a network there is nothing to look at.
+        spec.requested_networks = networks if isinstance(networks, list) else []
+        wanted = request.arguments.get('destination')
+        if wanted:
+            destination = spec.destination()
+            destination.host, destination.node = wanted.get('host'), wanted.get('node')
+        found = self.world.scheduler.select_destinations(
+            self.ctxt,
+            spec=spec,
+            instance_uuids=uuids,
+            alternates=request.arguments.get('retry', True),
+        )
+        return dict(zip(uuids, found, strict=True))
+
+    def _by_cell(self, selections):
+        """{cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
+        hosts = {choice[0].service_host for choice in selections.values()}
+        mapped = self.world.api_db.read(host_mappings.cell_ids, hosts)
+        grouped = collections.defaultdict(dict)
+        for uuid, choice in selections.items():
+            host = choice[0].service_host
+            if host in mapped:
+                grouped[self.world.cells.by_id(mapped[host])][uuid] = choice
+                continue
+            # No more than this attempt's own: another may have claimed elsewhere since.
+            self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+            bury.bury(
+                self.world,
+                self.ctxt,
+                [self.requests[uuid]],
+                exception.HostMappingNotFound(host=host),
+            )
+        return grouped
+
+    def _build_in(self, cell, chosen):
+        try:
+            created = cell.db.write(self._create_records, chosen)
+        except db_exception.DBDuplicateEntry:
+            LOG.warning(
+                'Servers %s are in cell %s already: they are built elsewhere',
+                list(chosen),
+                cell.name,
+            )
+            return
+        try:
+            self._check_other_cells(cell, chosen)
+        except (exception.GroupPolicyViolated, exception.Unavailable) as error:
+            self._start_over(cell, chosen, error)
+            return
+        compute = self.world.compute(cell)
+        for uuid, choice in chosen.items():
+            if uuid not in created:
+                self._lost(uuid, cell, 'another took the cell for it')
+                continue
+            try:
+                self.world.api_db.write(self._map, uuid, cell.id)
+            except exception.StateChanged as error:
+                self._lost(uuid, cell, error)
+                continue
+            self._cast(compute, created[uuid], choice)
+
+    def _check_other_cells(self, cell, chosen):
+        uuid, choice = next(iter(chosen.items()))
+        group_policies.check_other_cells(
+            self.world,
+            self.requests[uuid].arguments.get('options', {}).get('group'),
+            cell=cell,
+            host=choice[0].service_host,
+            own=set(self.requests),
+        )
+
+    def _start_over(self, cell, chosen, reason):
+        """Take the servers back from a cell; the next sweep asks the scheduler again.
+
+        It does so for as long as a cell does not answer, but a server that is refused as
+        often as [scheduler]max_attempts allows is buried. One that its host has begun by itself
+        is mapped by that sweep.
+        """
+        free = []
+        for uuid, choice in chosen.items():
+            epoch = self.requests[uuid].epoch
+            if cell.db.write(attempts.take_back, uuid, epoch, keep_begun=True):
+                self.world.placement.release(self.ctxt, uuid, {choice[0].compute_node_uuid})
+                free.append(uuid)
+        again = self._epochs(chosen)
+        if free and not getattr(reason, 'transient', False):
+            failed = self._epochs(free)
+            failures = self.world.api_db.write(build_requests.count_failure, failed)
+            most = self.world.conf.scheduler.max_attempts
+            over = [uuid for uuid, number in failures.items() if number >= most]
+            bury.bury(self.world, self.ctxt, [self.requests[uuid] for uuid in over], reason)
+            again = {uuid: epoch for uuid, epoch in again.items() if uuid not in over}
+        if again:
+            LOG.warning('Build of %s is scheduled again: %s', list(again), reason)
+            self.world.api_db.write(build_requests.expire, again)
+
+    def _create_records(self, connection, chosen):
+        """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.
+
+        Those are left out for which a newer attempt has cleared the cell.
+        """
+        for uuid, choice in chosen.items():
+            request = self.requests[uuid]
+            selected = choice[0]
+            instances.create(
+                connection,
+                [
+                    requests.record_of(
+                        request,
+                        host=selected.service_host,
+                        node=selected.nodename,
+                        availability_zone=selected.availability_zone,
+                        build=self._build_arguments(request, choice),
+                    )
+                ],
+            )
+            actions.start(connection, self.ctxt, uuid, 'create')
+            children.create_block_devices(connection, request.block_devices)
+            children.create_tags(connection, uuid, request.tags)
+        for uuid in attempts.overtaken(connection, self._epochs(chosen)):
+            instances.purge(connection, uuid)
+        rows = instances.of(connection, chosen)
+        devices = children.block_devices(connection, chosen)
+        return {row.uuid: (row, devices.get(row.uuid, [])) for row in rows}
+
+    def _build_arguments(self, request, choice):
+        values = self.ctxt.to_wire()
+        values.pop('auth_token')
+        return {
+            'context': values,
+            'image': request.arguments.get('image'),
+            'selection': choice[0].as_dict(),
+            'alternates': [alternate.as_dict() for alternate in choice[1:]],
+            'requested_networks': request.arguments.get('requested_networks'),
+            'options': request.arguments.get('options', {}),
+        }
+
+    def _map(self, connection, uuid, cell_id):
+        """The pivot: from here on the server is the cell's."""
+        build_requests.drop(connection, uuid, self.requests[uuid].epoch)
+        instance_mappings.place(connection, uuid, cell_id)
+
+    def _lost(self, uuid, cell, reason):
+        """The pivot was lost: to the user who deleted the server, or to another builder."""
+        LOG.info('Build of server %s stops: %s', uuid, reason)
+        # The request is read first: without one the mapping does not change any more.
+        rival = self.world.api_db.read(build_requests.find, uuid)
+        mapping = self.world.api_db.read(instance_mappings.find, uuid)
+        if mapping is not None and mapping.cell_id == cell.id:
+            return
+        # A host may have begun by itself; a rival has yet to find that record.
+        epoch, begun = self.requests[uuid].epoch, rival is not None
+        cell.db.write(attempts.take_back, uuid, epoch, keep_begun=begun)
+        if rival is None and mapping is None:
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+
+    def _cast(self, compute, created, choice):
+        row, devices = created
+        requests.send(
+            compute,
+            self.ctxt,
+            row,
+            devices=[block_device.BlockDevice.of(device) for device in devices],
+            selection=choice[0],
+        )
+
+    def give_up(self, error):
+        """Bury what fails each time it is tried, as far as it can be recorded.
+
+        What the last attempt may have left is cleared first, its claim as well.
+        """
+        self._clear_former_attempt()
+        bury.bury_remains(self.world, self.ctxt, self.requests.values(), error)
+
+    def _clear_former_attempt(self):
+        """Take back what an earlier owner of these builds may have left.
+
+        A record that its host works at already stays: the server is mapped to it.
+        """
+        for uuid in list(self.requests):
+            try:
+                cell = self._find_begun(uuid)
+            except exception.StaleEpoch as error:
+                LOG.warning('Build of %s was taken over: %s', uuid, error)
+                del self.requests[uuid]
+                continue
+            if cell is None:
+                continue
+            LOG.info('Server %s is being built in cell %s already', uuid, cell.name)
+            try:
+                self.world.api_db.write(self._map, uuid, cell.id)
+            except exception.StateChanged as error:
+                self._lost(uuid, cell, error)
+            del self.requests[uuid]
+
+    def _find_begun(self, uuid):
+        """The cell in which a host works at the server, or None.
+
+        Other records and the claim are removed. Raises Unavailable while a cell is
+        away that the claim was made in.
+        """
+        epoch = self.requests[uuid].epoch
+        for cell in self.world.cells.every():
+            if cell in self._away:
+                continue
+            try:
+                if cell.db.write(attempts.clear, uuid, epoch, keep_begun=not cell.is_cell0):
+                    return cell
+            except exception.Unavailable:
+                if cell.is_cell0:
+                    raise
+                self._away.add(cell)
+        if self._away:
+            self._release_elsewhere(uuid)
+        else:
+            self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
+        return None
+
+    def _release_elsewhere(self, uuid):
+        """Give up a claim that is not on a host of a cell that is away.
+
+        A record is made where its host was claimed, and while there is a claim
+        nobody gets another: without one there, there is and will be no record.
+        """
+        providers = set(self.world.placement.holding(self.ctxt, uuid).allocations)
+        if not providers:
+            return
+        cells = [cell for cell in self.world.cells.every(cell0=False) if cell not in self._away]
+        if not any(cell.db.read(compute_nodes.every, uuid=sorted(providers)) for cell in cells):
+            raise exception.Unavailable(
+                service='A cell', reason=f'server {uuid} may be in one that is away'
+            )
+        self.world.placement.release(self.ctxt, uuid, providers)
+
+    def _epochs(self, uuids=None):
+        """{uuid: epoch} of this attempt at some of its servers, or at all."""
+        return {uuid: self.requests[uuid].epoch for uuid in uuids or self.requests}

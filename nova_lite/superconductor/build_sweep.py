@@ -1,0 +1,69 @@
+"""The sweep of builds that did not end in time: their builder died or had to wait.
+
+One batch after the other is taken over, so that none waits under a lease while another is
+worked at. A batch that fails for a reason of its own holds up no other, and is buried in
+the end.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db.api import build_requests
+from nova_lite.lifecycle import requests
+from nova_lite.superconductor import build
+
+LOG = log.getLogger(__name__)
+
+# Batches of one sweep. What is left is due at the next.
+MOST = 20
+# A build is buried that has failed so often for a reason that is not known. What is taken
+# over without such a failure (its builder was restarted or killed, a service does not
+# answer, and that for hours) is not counted: it may be taken over as often as it takes.
+ATTEMPTS = 3
+
+
+class BuildSweep:
+    """The periodic search of the super-conductor. world: see `manager.World`"""
+
+    def __init__(self, world):
+        self._world, self._lease_s = world, world.conf.conductor.build_lease_s
+
+    def run(self, stopping):
+        """Take up what is due, until `stopping` (an event) is set."""
+        seen = []
+        while len(seen) < MOST and not stopping.is_set():
+            batches = self._world.api_db.write(
+                build_requests.take_over, self._lease_s, limit=1, besides=seen
+            )
+            if not batches:
+                return
+            for reservation_id, found in batches.items():
+                seen.append(reservation_id)
+                ctxt = requests.context_of(found[0])
+                with ctxt.bound():
+                    self._take_up(ctxt, reservation_id, found)
+
+    def _take_up(self, ctxt, reservation_id, found):
+        epoch = found[0].epoch
+        LOG.warning(
+            'Build %s was not finished in time; epoch %s takes it up', reservation_id, epoch
+        )
+        try:
+            build.Build(self._world, ctxt, found).run()
+        except exception.NovaLiteError as error:
+            LOG.error('Build %s is tried again later: %s', reservation_id, error)
+        except Exception as error:
+            LOG.exception('Build %s failed unexpectedly at epoch %s', reservation_id, epoch)
+            self._count(ctxt, reservation_id, found, error)
+
+    def _count(self, ctxt, reservation_id, found, error):
+        """Count the failure of what is left of the batch, and give up what failed too often."""
+        epochs = {request.instance_uuid: request.epoch for request in found}
+        try:
+            failures = self._world.api_db.write(build_requests.count_failure, epochs)
+            hopeless = [each for each in found if failures.get(each.instance_uuid, 0) >= ATTEMPTS]
+            if hopeless:
+                LOG.error('Build %s is given up after %s failures', reservation_id, ATTEMPTS)
+                build.Build(self._world, ctxt, hopeless).give_up(error)
+        except Exception:
+            LOG.exception('Build %s cannot be buried; it is tried again later', reservation_id)

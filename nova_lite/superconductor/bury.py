@@ -1,0 +1,91 @@
+"""Bury servers that could not be scheduled: records in cell0, in error, with a fault.
+
+Source: reference/nova/create-server 6.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db import bounds
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import attempts
+from nova_lite.db.cell import children
+from nova_lite.db.cell import epochs
+from nova_lite.db.cell import instances
+from nova_lite.lifecycle import requests
+
+LOG = log.getLogger(__name__)
+
+EVENT = 'conductor_schedule_and_build_instances'
+STATES = {'vm_state': 'error', 'task_state': None, 'host': None, 'node': None}
+
+
+def bury(world, ctxt, accepted, error):
+    """Put the servers of `accepted` into cell0 because of `error`."""
+    _bury(world, ctxt, accepted, error, _create)
+
+
+def bury_remains(world, ctxt, accepted, error):
+    """As `bury`, for servers whose own values may be what no database stores.
+
+    What their columns cannot hold is cut or left out. Of devices nothing is recorded, so
+    that the volumes reserved for them are given back; no volume is deleted.
+    """
+    for request in accepted:
+        for device in request.block_devices:
+            if device['attachment_id']:
+                world.volume.delete_attachment(ctxt, device['attachment_id'])
+    _bury(world, ctxt, accepted, error, _create_remains)
+
+
+def _bury(world, ctxt, accepted, error, create):
+    cell0 = world.cells.cell0
+    for request in accepted:
+        uuid = request.instance_uuid
+        LOG.warning('Server %s cannot be built: %s', uuid, error)
+        try:
+            cell0.db.write(create, ctxt, request, error)
+            world.api_db.write(_map, uuid, request.epoch, cell0.id)
+        except exception.StateChanged:
+            # Deleted meanwhile, or buried by a twin that the mapping then names.
+            mapping = world.api_db.read(instance_mappings.find, uuid)
+            if mapping is None or mapping.cell_id != cell0.id:
+                cell0.db.write(attempts.take_back, uuid, request.epoch)
+        except exception.StaleEpoch as stale:
+            LOG.info('Server %s is left to another: %s', uuid, stale)
+
+
+def _create(connection, ctxt, request, error):
+    record = requests.record_of(request, **STATES)
+    if _record(connection, ctxt, request, record, error.message):
+        children.create_block_devices(connection, request.block_devices)
+        children.create_tags(connection, request.instance_uuid, request.tags)
+
+
+def _create_remains(connection, ctxt, request, error):
+    record = requests.record_of(request, **STATES)
+    for name in bounds.faults(instances.TABLE, record):
+        LOG.warning('Property %s of server %s is not recorded', name, request.instance_uuid)
+        record[name] = bounds.cut(instances.TABLE, name, record[name])
+    message = f'{type(error).__name__}: the server cannot be built.'
+    _record(connection, ctxt, request, record, message)
+
+
+def _record(connection, ctxt, request, record, message):
+    """Write a record with its fault and action; False when there is one already."""
+    uuid = request.instance_uuid
+    epochs.hold(connection, uuid, request.epoch)
+    if instances.find(connection, uuid) is not None:
+        return False
+    instances.create(connection, [record])
+    instances.add_fault(connection, uuid, code=500, message=message)
+    actions.start(connection, ctxt, uuid, 'create')
+    actions.record_event(connection, uuid, ctxt.request_id, EVENT, error=message)
+    return True
+
+
+def _map(connection, uuid, epoch, cell0_id):
+    build_requests.drop(connection, uuid, epoch)
+    instance_mappings.place(connection, uuid, cell0_id)

@@ -1,0 +1,202 @@
+"""The super-conductor: builds and sagas over all cells.
+
+Only delegation: `build` and one module per saga hold the work. What a nudge
+should have started and did not is found by the sweeps.
+Source: contributor/architecture, Sagas; reference/nova/create-server 4.
+"""
+
+from oslo_db import exception as db_exception
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import build_requests
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import services
+from nova_lite.lifecycle import discovery
+from nova_lite.lifecycle import searches
+from nova_lite.moves import kinds
+from nova_lite.moves import lanes
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.saga import engine
+from nova_lite.superconductor import build
+from nova_lite.superconductor import build_sweep
+from nova_lite.superconductor.audits import auto_confirm
+from nova_lite.superconductor.audits import auto_offload
+from nova_lite.superconductor.audits import disposals
+from nova_lite.superconductor.audits import image_cache
+from nova_lite.superconductor.audits import memberships
+from nova_lite.superconductor.audits import orphans
+
+LOG = log.getLogger(__name__)
+
+BINARY, TOPIC = 'nova-conductor', 'conductor'
+
+
+class World:
+    """What builds and sagas work with.
+
+    clients: object with the attributes placement, image, network and volume
+    engine: runs the sagas, once there is one
+    notices: notify.watch.Notices, told of what no record tells; None
+    """
+
+    def __init__(self, conf, *, api_db, cells, scheduler, clients, notices=None):
+        self.conf, self.notices = conf, notices
+        self.api_db, self.cells = api_db, cells
+        self.scheduler, self.placement = scheduler, clients.placement
+        self.image, self.network, self.volume = clients.image, clients.network, clients.volume
+        self.engine = None
+
+    def compute(self, cell):
+        """A client of the computes of a cell."""
+        return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
+
+    def conductor(self, cell):
+        """A client of a cell's conductor."""
+        return conductor_rpc.ConductorAPI(cell.bus)
+
+    def wake(self, uuid):
+        """Have a saga that waits look at once whether it may go on; else it looks later."""
+        try:
+            waits = self.api_db.write(sagas.wake, uuid)
+        except exception.Unavailable as error:
+            LOG.info('Saga %s is not woken: %s', uuid, error)
+            return
+        if waits and self.engine is not None:
+            self.engine.submit(uuid)
+
+
+class SuperConductor:
+    """Implements SuperConductorAPI. name: unique among all super-conductors."""
+
+    def __init__(self, conf, world, *, name):
+        self.conf, self.world = conf, world
+        self.engine = engine.Engine(
+            sagas.Journal(world.api_db),
+            self.make_saga,
+            owner=name,
+            lease_s=conf.conductor.lease_s,
+            threads=conf.conductor.saga_threads,
+            lanes=lanes.of,
+        )
+        world.engine = self.engine
+        self._stopping = runtime.Event()
+        self._caching = runtime.Lock()
+        self._disposals = disposals.Disposals(world)
+        self._orphans = orphans.Audit(world)
+        self._memberships = memberships.Audit(world)
+        self._build_sweep = build_sweep.BuildSweep(world)
+        self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
+        self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
+
+    def make_saga(self, record):
+        """The saga that a row of the journal stands for."""
+        ctxt = context.RequestContext.from_wire(record.context)
+        return kinds.of(record)(self.world, record, ctxt)
+
+    def build_servers(self, ctxt, uuids):
+        """Build the servers whose build requests were just accepted together.
+
+        What was taken over is its owner's, however late this message comes.
+        """
+        found = self.world.api_db.read(build_requests.of, uuids)
+        build.Build(self.world, ctxt, [request for request in found if not request.epoch]).run()
+
+    def run_saga(self, ctxt, saga_uuid):
+        """Run a saga whose row was just made, or that may go on now."""
+        self.engine.submit(saga_uuid)
+
+    def cache_images(self, ctxt, aggregate_id, image_ids):
+        """Have the hosts of an aggregate keep images at hand, in a thread of its own.
+
+        It may take as long as all its hosts together, and nobody waits for it.
+        """
+        runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
+
+    def _cache_images(self, ctxt, aggregate_id, image_ids):
+        with self._caching, ctxt.bound():
+            image_cache.run(self.world, ctxt, aggregate_id, image_ids, self._stopping)
+
+    def sweep_builds(self):
+        """Take up builds that no one finished in time."""
+        self._build_sweep.run(self._stopping)
+
+    def sweep_sagas(self):
+        """Take up sagas that are due and that no one holds."""
+        self.engine.sweep()
+
+    def sweep_deletions(self):
+        """Finish deletions that have no host to finish them."""
+        self._disposals.run()
+
+    def confirm_resizes(self):
+        """Confirm resizes that were left unconfirmed for too long."""
+        self._auto_confirm.run()
+
+    def audit_allocations(self):
+        """Give up what placement holds for servers and moves that are gone."""
+        self._orphans.run()
+
+    def audit_aggregates(self):
+        """Make placement's aggregates have the members that are on record."""
+        self._memberships.run()
+
+    def offload_shelved(self):
+        """Take servers off their hosts that have been shelved for long enough."""
+        self._auto_offload.run()
+
+    def beat(self):
+        """Record this super-conductor's heartbeat, where services above the cells are kept."""
+        self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
+
+    def discover_hosts(self):
+        """Map hosts that appeared in a cell; one that is away holds up no other."""
+
+        def discover(cell):
+            try:
+                discovery.discover_hosts(self.world.cells, only=[cell])
+            except db_exception.DBDuplicateEntry:
+                LOG.info('Hosts of cell %s are mapped by another super-conductor', cell.name)
+
+        searches.each(self.world.cells.every(cell0=False), discover, what='Hosts')
+
+    def periodics(self):
+        """(seconds between, method) of what is done again and again."""
+        interval = self.conf.conductor.sweep_interval_s
+        tasks = [
+            (interval, self.sweep_builds),
+            (interval, self.sweep_sagas),
+            (interval, self.confirm_resizes),
+            (self.conf.conductor.audit_interval, self.sweep_deletions),
+        ]
+        if self.conf.conductor.allocation_audit_interval > 0:
+            tasks.append((self.conf.conductor.allocation_audit_interval, self.audit_allocations))
+        if self.conf.conductor.aggregate_audit_interval > 0:
+            tasks.append((self.conf.conductor.aggregate_audit_interval, self.audit_aggregates))
+        if self.conf.shelved_offload_time > 0:
+            tasks.append((self.conf.shelved_poll_interval, self.offload_shelved))
+        if self.conf.scheduler.discover_hosts_in_cells_interval > 0:
+            tasks.append(
+                (self.conf.scheduler.discover_hosts_in_cells_interval, self.discover_hosts)
+            )
+        return tasks
+
+    def heartbeats(self):
+        """(seconds between, method) of what tells that the super-conductor is up."""
+        return [(self.conf.report_interval, self.beat)]
+
+    def start(self):
+        """Begin to keep time for sagas."""
+        self.beat()
+        self.engine.start()
+
+    def stopping(self):
+        """Take up no more builds: each may wait for long for a scheduler that is away."""
+        self._stopping.set()
+
+    def stop(self):
+        """Let running steps end; what waits is left to another or to the next start."""
+        self.engine.stop()

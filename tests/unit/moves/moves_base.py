@@ -1,0 +1,186 @@
+"""Steps of cold moves one by one, over a real cell and its hosts, without a bus."""
+
+import types
+
+import testtools
+
+from nova_lite import context
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import moves
+from nova_lite.db.cell import services
+from nova_lite.lifecycle import intents
+from nova_lite.moves import resize
+from nova_lite.moves import revert
+from nova_lite.objects import flavor as flavor_objects
+from nova_lite.objects import request_spec
+from tests.fixtures import cell as cell_fixture
+from tests.fixtures import database
+from tests.fixtures import neighbours
+
+SMALL = {**cell_fixture.FLAVOR, 'id': 2, 'flavorid': '2', 'name': 'small', 'memory_mb': 2048}
+SOURCE, DEST, OTHER = 'host-1', 'host-2', 'host-3'
+
+
+class Placement(neighbours.Placement):
+    """Also gives what one consumer holds to another, and claims in addition to that."""
+
+    def claim(self, ctxt, consumer, request, **options):
+        held = self.allocations.get(consumer.uuid, {})
+        claimed = super().claim(ctxt, consumer, request, **options)
+        self.allocations[consumer.uuid] = {**held, **self.allocations.get(consumer.uuid, {})}
+        return claimed
+
+    @neighbours.faulty
+    def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
+        if source not in self.allocations or (once and target in self.allocations):
+            return target in self.allocations
+        self.allocations[target] = self.allocations.pop(source)
+        return True
+
+
+class World:
+    """What steps work with; the scheduler always chooses DEST, then OTHER."""
+
+    def __init__(self, cell, api_db, placement):
+        self._cell = cell
+        self.conf, self.api_db, self.placement = cell.conf, api_db, placement
+        self.network, self.volume = cell.network, cell.volume
+        self.cells = types.SimpleNamespace(
+            get=lambda uuid: cell, of_host=lambda host: cell, of_instance=lambda uuid: cell
+        )
+        self.scheduler = types.SimpleNamespace(select_destinations=self._select)
+
+    def compute(self, cell):
+        return self._cell.compute
+
+    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside):
+        chosen = [self._cell.selection(host) for host in (DEST, OTHER)]
+        provider = chosen[0].compute_node_uuid
+        self.placement.allocations[instance_uuids[0]] = {provider: {'VCPU': 1}}
+        return [chosen]
+
+
+def saga_record(cell, server, order, arguments):
+    """The journal's row of a saga that has just begun. server: its uuid"""
+    return types.SimpleNamespace(
+        uuid=runtime.new_uuid(),
+        instance_uuid=server,
+        epoch=1,
+        arguments={'cell': cell.uuid, 'order': order, **arguments},
+        data={},
+        error=None,
+    )
+
+
+class MoveTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.cell = self.useFixture(cell_fixture.Cell())
+        self.cell.uuid = cell_fixture.CELL_UUID
+        self.cell.placement = Placement()
+        self.api_db = self.useFixture(database.ApiDatabase()).database
+        self.world = World(self.cell, self.api_db, self.cell.placement)
+        self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
+        self.server = self.cell.boot()
+        provider = self.cell.provider(SOURCE)
+        self.cell.placement.allocations[self.server] = {provider: {'VCPU': 1}}
+        self.api_db.write(self._record)
+
+    def _record(self, connection):
+        spec = request_spec.RequestSpec(
+            instance_uuid=self.server,
+            project_id='project',
+            user_id='user',
+            flavor=flavor_objects.Flavor(**cell_fixture.FLAVOR),
+        )
+        request_specs.create(connection, [spec])
+        mapping = {'instance_uuid': self.server, 'project_id': 'project', 'user_id': 'user'}
+        instance_mappings.create(connection, {**mapping, 'vcpus': 1, 'memory_mb': 512})
+
+    def make(self, kind, guard, action, *, migration=None, status=None, **arguments):
+        """A saga whose first transaction the API has made."""
+        claims = None
+        if migration:
+            claims = {'uuid': migration, 'from': ['finished'], 'to': status}
+            arguments['migration_uuid'] = migration
+        order = intents.order(guard, action, claims=claims)
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        record = saga_record(self.cell, self.server, order, arguments)
+        self.api_db.write(self._own, record, ctxt)
+        made = kind(self.world, record, ctxt)
+        self.cell.db.write(moves.begin, made.ctxt, self.server, order)
+        return made
+
+    def _own(self, connection, record, ctxt):
+        """The saga is ours; it does not keep the server from being in the next one."""
+        sagas.create(
+            connection,
+            ctxt,
+            uuid=record.uuid,
+            kind='any',
+            instance_uuid=record.instance_uuid,
+            arguments={},
+        )
+        values = {'epoch': record.epoch, 'active_for': None}
+        rows.change(connection, sagas.TABLE, values, uuid=record.uuid)
+
+    def resize(self):
+        return self.make(
+            resize.Resize, states.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
+        )
+
+    def resize_again(self, made):
+        """The same saga as who takes it over makes it, from what the journal has."""
+        record = types.SimpleNamespace(
+            uuid=made.uuid,
+            instance_uuid=self.server,
+            epoch=2,
+            arguments=made.arguments,
+            data=made.data,
+            error=None,
+        )
+        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+        return resize.Resize(self.world, record, ctxt)
+
+    def resized(self):
+        """The uuid of a migration that waits for its end."""
+        made = self.resize()
+        self.do(made, made.steps())
+        return made.uuid
+
+    def revert(self):
+        return self.make(
+            revert.RevertResize,
+            states.REVERT_RESIZE,
+            'revertResize',
+            migration=self.resized(),
+            status='reverting',
+        )
+
+    def do(self, made, steps, *, times=1):
+        for step in steps:
+            for _time in range(times):
+                made.repeated = times > 1
+                result = step.do()
+                if result is not None and not isinstance(result, saga.Skipped):
+                    made.data[step.name] = result
+
+    def undo(self, made, steps):
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        for step in reversed(steps):
+            for _time in range(2):
+                if step.undo is not None:
+                    step.undo()
+
+    def before_pivot(self, steps):
+        return steps[: next(i for i, step in enumerate(steps) if step.pivot)]
+
+    def status(self, uuid):
+        return self.cell.db.read(migrations.get, uuid).status

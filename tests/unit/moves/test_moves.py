@@ -1,0 +1,190 @@
+"""Steps of cold moves one by one, over a real cell and its hosts, without a bus.
+
+Every step is done twice and undone twice: both must be safe to repeat, and an undo
+must be safe when nothing was done. Steps come from the code.
+"""
+
+import datetime
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
+from nova_lite.moves import live_checks
+from nova_lite.moves import live_migrate
+from nova_lite.moves import resize
+from tests.unit.moves import moves_base
+
+SOURCE, DEST, OTHER = moves_base.SOURCE, moves_base.DEST, moves_base.OTHER
+REFUSED = exception.MoveRefused(host=DEST, instance_uuid='i', reason='a test says so')
+
+
+class MovesTest(moves_base.MoveTestCase):
+    def test_an_action_goes_on_when_a_destination_refused(self):
+        made = self.resize()
+        undos = [step.undo for step in made.steps()]
+        self.do(made, made.steps()[: undos.index(made.forget) + 1])
+        made.data.update(refused=[{'host': DEST, 'error': 'no'}], _turn='choose')
+        made.forget()
+        self.assertIn(('compute_prep_resize', DEST, 'Error'), self.cell.events(self.server))
+        self.assertIsNone(self.cell.db.read(actions.find_newest, self.server).message)
+
+    def test_one_alternate_is_claimed_whoever_was_killed_meanwhile(self):
+        """The successor may find another one free than the one that was claimed unheard."""
+        made = self.resize()
+        first, second = (self.cell.selection(host).as_dict() for host in (DEST, OTHER))
+        made.data.update(refused=[{'host': 'h', 'error': 'no'}], alternates=[first, second])
+        made.choose()
+        successor = self.resize_again(made)
+        successor.data['alternates'] = [second]
+        self.assertEqual(OTHER, successor.choose()['service_host'])
+        self.assertEqual(
+            {second['compute_node_uuid']}, set(self.world.placement.allocations[self.server])
+        )
+
+    # ---- resize ----
+
+    def test_each_step_of_a_resize_is_undone(self):
+        start = self.cell.leftovers()
+        for last in range(len(self.before_pivot(self.resize_steps()))):
+            made = self.resize()
+            steps = made.steps()[: last + 1]
+            self.do(made, steps)
+            self.undo(made, steps)
+            self.assertEqual(start, self.cell.leftovers(), steps[-1].name)
+            self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
+            self.assertEqual('error', self.status(made.uuid))
+            self.assertEqual('because', self.cell.fault(self.server))
+            self.assertIsNone(self.cell.row(self.server).new_flavor)
+
+    def test_a_destination_that_was_not_taken_back_is_forgotten_in_the_end(self):
+        made = self.resize()
+        steps = self.before_pivot(made.steps())[:4]
+        self.do(made, steps)
+        self.cell.db.write(instances.update, self.server, {'availability_zone': 'there'})
+        made.data['_not_undone'] = {resize.RECORD: {'message': 'the database did not answer'}}
+        self.undo(made, steps[:3])
+        row = self.cell.row(self.server)
+        self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
+        self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
+        self.events_have_ended()
+
+    def test_checks_that_were_not_taken_back_end_in_the_end(self):
+        made = self.make(
+            live_migrate.LiveMigration,
+            states.LIVE_MIGRATE,
+            'live-migration',
+            synchronous=False,
+            forced=False,
+            block_migration=None,
+        )
+        values = {'migration_type': 'live-migration', 'status': 'accepted', 'data': {}}
+        values |= {'uuid': made.uuid, 'instance_uuid': self.server}
+        self.cell.db.write(migrations.create, values)
+        begin = made.steps()[:1]
+        self.do(made, begin)
+        checks = {(live_checks.DEST_EVENT, DEST), (live_checks.SOURCE_EVENT, SOURCE)}
+        for event in checks:
+            made.progress(started=event)
+        self.assertEqual(checks, checks & {each[:2] for each in self.open_events()})
+        self.undo(made, begin)
+        self.events_have_ended()
+
+    def open_events(self):
+        return [each for each in self.cell.events(self.server) if each[-1] is None]
+
+    def events_have_ended(self):
+        self.assertEqual([], self.open_events())
+
+    def test_an_undo_does_not_wait_for_a_dead_host(self):
+        """Asked in vain it is given up once it is down; one that was fenced is not asked."""
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
+        asked = []
+
+        def silent(*_args, host, **_kwargs):
+            asked.append(host)
+            raise exception.MessagingTimeout(service='x', reason='no reply', method='m', topic='x')
+
+        self.cell.compute.revert_resize = silent
+        undo = steps[resize.FINISH].undo
+        self.assertRaises(exception.MessagingTimeout, undo)
+        service = self.cell.db.read(services.find, DEST)
+        long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
+        self.cell.db.write(services.update, service.uuid, {'last_seen_up': long_ago})
+        self.assertRaises(exception.ServiceIsDown, undo)
+        self.cell.db.write(services.update, service.uuid, {'forced_down': True})
+        self.assertRaises(exception.ServiceIsDown, undo)
+        self.assertEqual([DEST, DEST], asked)
+
+    def test_a_guest_that_may_run_elsewhere_is_not_started(self):
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, self.before_pivot(made.steps()))
+        made.data['_not_undone'] = {resize.FINISH: 'its host is down'}
+        steps[resize.LEAVE].undo()
+        guests = self.cell.guests()[self.server]
+        self.assertIn((SOURCE, 'resident', 4), guests)
+
+    def resize_steps(self):
+        made = self.resize()
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        return made.steps()
+
+    def test_steps_of_a_resize_may_be_repeated(self):
+        made = self.resize()
+        self.do(made, made.steps(), times=2)
+        row = self.cell.row(self.server)
+        self.assertEqual(('resized', None, DEST), self.cell.state(self.server))
+        self.assertEqual(('small', 2048), (row.flavor['name'], row.memory_mb))
+        self.assertEqual('m1.tiny', row.old_flavor['name'])
+        self.assertEqual('finished', self.status(made.uuid))
+        held = self.cell.placement.allocations
+        self.assertEqual([self.cell.provider(SOURCE)], list(held[made.uuid]))
+        self.assertEqual([self.cell.provider(DEST)], list(held[self.server]))
+        spec = self.api_db.read(request_specs.get, self.server)
+        mapping = self.api_db.read(instance_mappings.get, self.server)
+        self.assertEqual(('small', 2048), (spec.flavor.name, mapping.memory_mb))
+
+    def test_who_was_taken_over_stores_no_flavor(self):
+        made = self.resize()
+        self.do(made, made.steps()[:-2])
+        self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
+        step = next(step for step in made.steps() if step.name == 'save request spec')
+        self.assertRaises(exception.StaleEpoch, step.do)
+        spec = self.api_db.read(request_specs.get, self.server)
+        self.assertEqual('m1.tiny', spec.flavor.name)
+
+    def test_refusal_leads_to_an_alternate(self):
+        made = self.resize()
+        steps = {step.name: step for step in made.steps()}
+        self.do(made, made.steps()[:3])
+        self.assertEqual('choose destination', made.turn(steps[resize.CLAIM], REFUSED))
+        steps['choose destination'].undo()
+        self.assertEqual(OTHER, steps['choose destination'].do()['service_host'])
+        again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
+        self.assertIn(self.server, again.message)
+
+    def test_host_that_was_asked_for_has_no_alternate(self):
+        made = self.resize()
+        made.arguments['host'] = DEST
+        self.do(made, made.steps()[:3])
+        step = next(step for step in made.steps() if step.name == resize.CLAIM)
+        self.assertIsNone(made.turn(step, REFUSED))
+
+    def test_guest_that_left_stays_off_if_the_server_was_reset(self):
+        made = self.resize()
+        steps = made.steps()[:8]
+        self.do(made, steps)
+        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        steps[-1].undo()
+        self.assertEqual([(SOURCE, 'resident', 4)], self.cell.guests()[self.server])

@@ -1,0 +1,190 @@
+"""Aggregates of placement that differ from those on record, with the real placement."""
+
+import types
+
+import testtools
+
+from nova_lite import conf as configuration
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import placement
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
+from nova_lite.superconductor.audits import memberships
+from tests.fixtures import clock
+from tests.fixtures import compute_api
+from tests.fixtures import placement as placement_fixture
+
+
+class Base(testtools.TestCase):
+    """Hosts h1 and h2; the former is on record in `one`."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        self.service = self.useFixture(placement_fixture.Placement())
+        self.conf = configuration.make_conf([], files=[])
+        for name, value in (('auth_type', 'none'), ('endpoint_override', self.service.url)):
+            self.conf.set_override(name, value, group='placement')
+        self.conf.set_override('connect_retries', 0, group='placement')
+        self.client = placement.Placement(self.conf)
+        self.ctxt = context.admin()
+        self.api = self.useFixture(compute_api.ComputeApi(placement=self.client))
+        self.api_db = self.api.api_db
+        self.world = types.SimpleNamespace(
+            conf=self.conf, api_db=self.api_db, cells=self.api.cells, placement=self.client
+        )
+        self.audit = memberships.Audit(self.world)
+        self.h1, self.h2 = self.add_host('h1'), self.add_host('h2', 'cell2')
+        self.one = self.create('one')
+        self.api_db.write(aggregates.add_host, self.one.id, 'h1')
+
+    def add_host(self, name, cell='cell1'):
+        node = self.api.add_host(name, cell)
+        self.client.providers.ensure(self.ctxt, node, name)
+        return node
+
+    def create(self, name):
+        return self.api_db.write(aggregates.create, uuid=runtime.new_uuid(), name=name, metadata={})
+
+    def put(self, node, *uuids):
+        """Make these the provider's aggregates."""
+        self.client.providers.change_aggregates(self.ctxt, node, lambda _current: set(uuids))
+
+    def of(self, node):
+        return self.client.providers.aggregates(self.ctxt, node)[0]
+
+    def stamp(self):
+        return self.api_db.read(stamps.every)[stamps.AGGREGATES]
+
+    def run_audit(self):
+        """The requests it made."""
+        self.service.requests.clear()
+        self.audit.run()
+        return list(self.service.requests)
+
+
+class AuditTest(Base):
+    def test_members_are_added_and_removed_and_aggregates_of_others_stay(self):
+        foreign = runtime.new_uuid()
+        self.put(self.h1, foreign)
+        self.put(self.h2, foreign, self.one.uuid)
+        before = self.stamp()
+        self.audit.run()
+        self.assertEqual({foreign, self.one.uuid}, self.of(self.h1))
+        self.assertEqual({foreign}, self.of(self.h2))
+        self.assertGreater(self.stamp(), before)
+
+    def test_one_request_for_a_provider_that_does_not_differ(self):
+        self.audit.run()
+        before = self.stamp()
+        self.assertEqual(['GET'] * 2, [method for method, _path in self.run_audit()])
+        self.assertEqual(before, self.stamp())
+
+    def test_a_node_without_provider_holds_up_no_other(self):
+        self.api_db.write(aggregates.add_host, self.one.id, 'h2')
+        for gone, other in ((self.h1, self.h2), (self.h2, self.h1)):
+            self.put(other)
+            self.client.providers.delete(self.ctxt, gone)
+            self.audit.run()
+            self.assertEqual({self.one.uuid}, self.of(other))
+            self.client.providers.ensure(self.ctxt, gone, f'{gone} again')
+
+    def test_placement_is_away(self):
+        self.world.placement = types.SimpleNamespace(providers=Away())
+        self.audit.run()
+        self.world.placement = self.client
+        self.audit.run()
+        self.audit.run()
+        self.assertEqual({self.one.uuid}, self.of(self.h1))
+
+
+class Away:
+    """Placement's providers while it does not answer."""
+
+    def aggregates(self, _ctxt, _uuid):
+        raise exception.Unavailable(service='Placement', reason='test')
+
+
+class RotationTest(Base):
+    def test_a_turn_is_bounded_and_the_next_goes_on(self):
+        self.conf.set_override('aggregate_audit_nodes', 2, group='conductor')
+        nodes = {self.h1, self.h2, *(self.add_host(f'more{number}') for number in range(3))}
+        self.audit.run()
+        self.audit.run()
+        self.audit.run()
+        self.assertEqual({self.one.uuid}, self.of(self.h1))
+        turns = [self.run_audit() for _turn in range(5)]
+        self.assertEqual([2] * 5, [len(requests) for requests in turns])
+        looked_at = [path for requests in turns for _method, path in requests]
+        for uuid in nodes:
+            self.assertEqual(2, sum(uuid in path for path in looked_at))
+
+
+class DeletedTest(Base):
+    """An aggregate that was deleted while h2 was a member in placement."""
+
+    def setUp(self):
+        super().setUp()
+        self.put(self.h1, self.one.uuid)
+        self.gone = self.create('gone')
+        self.put(self.h2, self.gone.uuid)
+        self.api_db.write(aggregates.destroy, self.gone.id)
+
+    def kept(self):
+        return set(self.api_db.read(aggregates.deleted))
+
+    def test_its_members_leave_it_whichever_node_is_next(self):
+        self.patch(memberships, 'UUIDS_AT_ONCE', 2)
+        for number in range(4):
+            self.api_db.write(aggregates.destroy, self.create(f'gone{number}').id)
+        self.conf.set_override('aggregate_audit_nodes', 1, group='conductor')
+        for _turn in self.h1, self.h2:
+            self.put(self.h2, self.gone.uuid)
+            self.audit.run()
+            self.assertEqual(set(), self.of(self.h2))
+
+    def test_it_is_forgotten_once_it_has_no_members(self):
+        self.audit.run()
+        self.audit.run()
+        self.assertEqual({self.gone.uuid}, self.kept())
+        self.clock.advance(memberships.DELETED_KEPT.total_seconds() + 1)
+        self.put(self.h2, self.gone.uuid)
+        self.audit.run()
+        self.assertEqual({self.gone.uuid}, self.kept())
+        self.audit.run()
+        self.assertEqual(set(), self.kept())
+
+
+class RaceTest(Base):
+    """Requests change aggregates while the audit repairs them."""
+
+    def during(self, method, action):
+        """Let something happen once, right before placement gets a request of this method."""
+        app, pending = self.client.service.call, [action]
+
+        def call(ctxt, asked, path, **options):
+            if asked == method and pending:
+                pending.pop()()
+            return app(ctxt, asked, path, **options)
+
+        self.patch(self.client.service, 'call', call)
+
+    def test_the_host_is_removed_before_the_write(self):
+        """Placement did not have the member: the request changes the record only."""
+        self.during('PUT', lambda: self.api_db.write(aggregates.remove_host, self.one.id, 'h1'))
+        self.audit.run()
+        self.assertEqual(set(), self.of(self.h1))
+
+    def test_the_host_is_added_elsewhere_before_the_write(self):
+        """The generation of the provider changes: the write is refused and made again."""
+        two = self.create('two')
+
+        def add():
+            self.api_db.write(aggregates.add_host, two.id, 'h1')
+            self.put(self.h1, two.uuid)
+
+        self.during('PUT', add)
+        self.audit.run()
+        self.assertEqual({self.one.uuid, two.uuid}, self.of(self.h1))
