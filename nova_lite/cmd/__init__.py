@@ -1,1 +1,1 @@
-"""Commands and daemons' entry points: wiring, no behaviour of their own."""
+"""Commands and daemons' entry points: they parse arguments and call a library."""

@@ -6,8 +6,8 @@ colons; without it from where nova-lite-api looks.
 
 import os
 
-from nova_lite.cmd import api
-from nova_lite.cmd import daemon
+from nova_lite.daemons import api
+from nova_lite.daemons import process
 
 
 def _argv():
@@ -15,4 +15,4 @@ def _argv():
     return [word for name in files if name for word in ('--config-file', name)]
 
 
-application = api.application(daemon.configure(_argv(), 'nova-lite-api'))
+application = api.application(process.configure(_argv(), 'nova-lite-api'))

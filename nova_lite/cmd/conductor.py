@@ -5,8 +5,9 @@
 
 import sys
 
-from nova_lite.cmd import daemon
-from nova_lite.cmd.wiring import control
+from nova_lite.daemons import conductor
+from nova_lite.daemons import process
+from nova_lite.daemons import super_conductor
 
 
 def main(argv=None):
@@ -18,9 +19,9 @@ def main(argv=None):
 
     def make(conf):
         above = asked or conf.conductor.super
-        return control.super_conductor(conf) if above else control.cell_conductor(conf)
+        return super_conductor.make(conf) if above else conductor.make(conf)
 
-    daemon.run(argv, 'nova-lite-conductor', make)
+    process.run(argv, 'nova-lite-conductor', make)
 
 
 if __name__ == '__main__':

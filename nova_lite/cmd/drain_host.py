@@ -6,9 +6,9 @@ do not, and says what stays and why. Run again it goes on where it stopped. Exit
 """
 
 from nova_lite import runtime
-from nova_lite.cmd.maintenance import client
-from nova_lite.cmd.maintenance import leaving
-from nova_lite.cmd.maintenance import plan
+from nova_lite.maintenance import client
+from nova_lite.maintenance import leaving
+from nova_lite.maintenance import plan
 
 MARK = 'drain'
 

@@ -5,9 +5,9 @@ be off then, or they run twice. Run again it goes on where it stopped. Exits wit
 when nothing is left, 1 when something is, 2 for wrong use and without the API.
 """
 
-from nova_lite.cmd.maintenance import client
-from nova_lite.cmd.maintenance import leaving
-from nova_lite.cmd.maintenance import plan
+from nova_lite.maintenance import client
+from nova_lite.maintenance import leaving
+from nova_lite.maintenance import plan
 
 
 def add_parser(commands):

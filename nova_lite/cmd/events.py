@@ -7,22 +7,9 @@ command; from an embedded cloud through its door.
 import json
 import sys
 
-from oslo_log import log
-import oslo_messaging
-
-from nova_lite import cells as cells_module
 from nova_lite import exception
-from nova_lite import runtime
-from nova_lite.cmd import events_door
-from nova_lite.cmd import state_dir
-from nova_lite.db import engine
-from nova_lite.rpc import tap
-from nova_lite.rpc import transport
-
-LOG = log.getLogger(__name__)
-
-LOOK_S = 1.0
-AGAIN_S = 2.0
+from nova_lite.launcher import following
+from nova_lite.launcher import state_dir
 
 
 def add_parser(commands):
@@ -44,17 +31,16 @@ def run(args):
     if args.count is not None and args.count < 1:
         raise exception.Invalid(reason='--count must be at least 1')
     conf = state_dir.control_conf(args.state_dir)
-    embedded = conf.transport_url.startswith(transport.EMBEDDED)
-    found = _of_embedded(conf) if embedded else _of_buses(conf)
+    found = following.follow(conf)
     shown = 0
     try:
         for message in found:
             if 'dropped' in message:
                 print(f'{message["dropped"]} notifications were lost', file=sys.stderr)
                 continue
-            if args.server and server_of(message) != args.server:
+            if args.server and following.server_of(message) != args.server:
                 continue
-            print(json.dumps(message) if args.json else line_of(message), flush=True)
+            print(json.dumps(message) if args.json else following.line_of(message), flush=True)
             shown += 1
             if shown == args.count:
                 break
@@ -62,103 +48,3 @@ def run(args):
         print(file=sys.stderr)
     finally:
         found.close()
-
-
-# ---- where they come from ---------------------------------------------------
-
-
-def _listening(count):
-    print(f'Following the notifications of {count} buses', file=sys.stderr, flush=True)
-
-
-def _of_embedded(conf):
-    found = events_door.follow(conf.state_path)
-    next(found)
-    _listening('all')
-    yield from (message for message in found if message is not None)
-
-
-def _of_buses(conf):
-    """Messages of every bus, as they come; a bus that is lost is looked for again."""
-    stopping, arrived = runtime.Event(), runtime.Queue()
-    urls = _urls(conf)
-    ready = [runtime.Event() for _url in urls]
-    threads = [
-        runtime.spawn(_follow, conf, url, arrived, stopping=stopping, began=began)
-        for url, began in zip(urls, ready, strict=True)
-    ]
-    try:
-        for began in ready:
-            runtime.wait(began)
-        _listening(len(urls))
-        while True:
-            yield arrived.get()
-    finally:
-        stopping.set()
-        for thread in threads:
-            thread.join()
-
-
-def _urls(conf):
-    only = conf.oslo_messaging_notifications.transport_url
-    if only:
-        return [only]
-    api_db = engine.Database(conf.api_database.connection)
-    cells = cells_module.Cells(conf, api_db)
-    try:
-        urls = [conf.transport_url, *(cell.bus_url for cell in cells.every(cell0=False))]
-    finally:
-        cells.close()
-        api_db.dispose()
-    # Several cells may share a bus.
-    return list(dict.fromkeys(urls))
-
-
-def _follow(conf, url, arrived, *, stopping, began):
-    """Thread: put what one bus has into `arrived`; sets `began` once it is known whether."""
-    name = transport.name_of(url)
-    while not stopping.is_set():
-        try:
-            with_queue = tap.Tap(conf, url, conf.notifications.versioned_notifications_topics)
-        except oslo_messaging.MessagingException as error:
-            LOG.warning('Bus %s cannot be reached: %s', name, error)
-            began.set()
-            runtime.wait(stopping, AGAIN_S)
-            continue
-        began.set()
-        try:
-            while not stopping.is_set():
-                for message in with_queue.take(LOOK_S):
-                    arrived.put({'bus': name, **message})
-        except with_queue.errors as error:
-            LOG.warning('Bus %s is lost: %s', name, error)
-        finally:
-            with_queue.close()
-
-
-# ---- how they look ----------------------------------------------------------
-
-
-def server_of(message):
-    """The uuid of the server a notification is about, or None."""
-    data = message['payload'].get('nova_object.data', {})
-    if message['event_type'].startswith('instance.'):
-        return data.get('uuid')
-    return data.get('instance_uuid')
-
-
-def line_of(message):
-    """A notification as one line for people."""
-    data = message['payload'].get('nova_object.data', {})
-    fault = data.get('fault') or data.get('reason')
-    texts = [
-        message['timestamp'][11:23],
-        f'{message["bus"]:<10}',
-        f'{message["publisher_id"]:<28}',
-        f'{message["event_type"]:<44}',
-        server_of(message) or data.get('name') or data.get('host') or '',
-        data.get('state') or '',
-        fault['nova_object.data']['exception_message'] if fault else '',
-        data.get('exception_message', ''),
-    ]
-    return ' '.join(text for text in texts if text).rstrip()

@@ -5,11 +5,11 @@ import json
 from rich import console
 from rich import table
 
-from nova_lite.cmd import state_dir
-from nova_lite.cmd.timeline import page
-from nova_lite.cmd.timeline import story
 from nova_lite.db import engine
 from nova_lite.db.api import sagas
+from nova_lite.launcher import state_dir
+from nova_lite.timeline import page
+from nova_lite.timeline import story
 
 # Columns of a server that often contain passwords, and what is shown in their place.
 SECRET, MARK = ('user_data',), '***'

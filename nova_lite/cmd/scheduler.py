@@ -2,13 +2,13 @@
 
 import sys
 
-from nova_lite.cmd import daemon
-from nova_lite.cmd.wiring import control
+from nova_lite.daemons import process
+from nova_lite.daemons import scheduler
 
 
 def main(argv=None):
     """Run until SIGTERM."""
-    daemon.run(sys.argv[1:] if argv is None else argv, 'nova-lite-scheduler', control.scheduler)
+    process.run(sys.argv[1:] if argv is None else argv, 'nova-lite-scheduler', scheduler.make)
 
 
 if __name__ == '__main__':

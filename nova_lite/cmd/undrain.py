@@ -7,7 +7,7 @@ when the host is enabled, 1 when it stays disabled, 2 for a host that is not kno
 import json
 
 from nova_lite.cmd import drain_host
-from nova_lite.cmd.maintenance import client
+from nova_lite.maintenance import client
 
 
 def add_parser(commands):

@@ -1,19 +1,15 @@
 """nova-lite up: a whole cloud, in this process or with a process per daemon."""
 
-import logging
-import sys
-
-from oslo_log import log
-
 from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite import service
-from nova_lite.cmd import daemon
-from nova_lite.cmd import exposure
-from nova_lite.cmd import progress
-from nova_lite.cmd import state_dir
-from nova_lite.cmd.cloud import layout
-from nova_lite.cmd.cloud import preflight
+from nova_lite.console import progress
+from nova_lite.daemons import exposure
+from nova_lite.daemons import process
+from nova_lite.launcher import layout
+from nova_lite.launcher import make
+from nova_lite.launcher import preflight
+from nova_lite.launcher import state_dir
 
 
 def add_parser(commands):
@@ -93,17 +89,6 @@ def _add_behaviour(parser):
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 
-def make_cloud(settings):
-    """The cloud object for these settings: embedded without a bus of its own."""
-    if settings.bus:
-        from nova_lite.cmd.cloud import processes
-
-        return processes.ProcessCloud(settings)
-    from nova_lite.cmd.cloud import embedded
-
-    return embedded.EmbeddedCloud(settings)
-
-
 def settings_of(args):
     """Settings from the command line; raises ValueError."""
     options = {}
@@ -133,35 +118,16 @@ def settings_of(args):
     )
 
 
-def log_to_file(path, debug):
-    """Send this process's log to a file: the terminal is for people."""
-    conf = conf_module.make_conf(['--log-file', path, *(['--debug'] if debug else [])], files=[])
-    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *daemon.QUIET])
-    log.setup(conf, 'nova_lite')
-    logging.captureWarnings(True)
-    # oslo.log sends what nobody caught to the log alone; people look at the terminal.
-    sys.excepthook = sys.__excepthook__
-
-
-def stop_logging():
-    """Close the log file, before its directory goes away."""
-    root = logging.getLogger()
-    for handler in list(root.handlers):
-        root.removeHandler(handler)
-        handler.close()
-    root.addHandler(logging.NullHandler())
-
-
 def run(args):
     """Start, say how to use it, wait for Ctrl-C, stop."""
     settings = settings_of(args)
     preflight.check(settings, conf_module.make_conf(files=[]))
-    cloud = make_cloud(settings)
+    cloud = make.cloud(settings)
     signals = service.Signals()
     cloud.places.hold()
     preflight.check_port(settings)
     cloud.places.prepare(fresh=args.fresh)
-    log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
+    make.log_to_file(cloud.places.path('log', 'nova-lite.log'), args.debug)
     began = runtime.monotonic()
     try:
         _start(cloud, args.fresh)
@@ -178,7 +144,7 @@ def run(args):
     print('Stopping', flush=True)
     cloud.stop()
     print('Stopped', flush=True)
-    daemon.leave()
+    process.leave()
 
 
 def _start(cloud, fresh):

@@ -13,11 +13,11 @@ from rich import table
 from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.cmd import door
-from nova_lite.cmd import state_dir
+from nova_lite.daemons import door
 from nova_lite.db import engine
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler
 

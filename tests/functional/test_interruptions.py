@@ -4,8 +4,9 @@ import testtools
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
-from nova_lite.cmd.wiring import control
-from nova_lite.cmd.wiring import hosts
+from nova_lite.daemons import compute
+from nova_lite.daemons import scheduler
+from nova_lite.daemons import super_conductor
 from nova_lite.db.api import build_requests
 from nova_lite.rpc import embedded as embedded_bus
 from nova_lite.rpcapi import super_conductor as super_rpc
@@ -97,7 +98,7 @@ class ComputeTest(InterruptionTest):
         self.cloud.wait(servers[-1], 'BUILD', task='spawning')
         for cell in ('cell1', 'cell2'):
             self.cloud.cloud.stop_daemon(f'compute-{cell}')
-            self.cloud.cloud.start_daemon(f'compute-{cell}', hosts.compute)
+            self.cloud.cloud.start_daemon(f'compute-{cell}', compute.make)
         self.wait_all(servers)
         self.assertEqual({each.id for each in servers}, set(self.cloud.guests()))
 
@@ -109,7 +110,7 @@ class ComputeTest(InterruptionTest):
         other = self.cloud.boot('other', wait=False, availability_zone=f'nova:{cell}-host2')
         found = self.cloud.admin.compute.get_server(server.id)
         self.assertEqual(('ACTIVE', 'powering-off'), (found.status, found.task_state))
-        self.cloud.cloud.start_daemon(f'compute-{cell}', hosts.compute)
+        self.cloud.cloud.start_daemon(f'compute-{cell}', compute.make)
         self.cloud.wait(server, 'SHUTOFF')
         self.cloud.wait(other)
 
@@ -121,7 +122,7 @@ class SuperConductorTest(InterruptionTest):
         conf = conf_module.make_conf(files=[path])
         conf.set_override('host', host)
         self.cloud.cloud.confs[host] = conf
-        self.cloud.cloud.start_daemon(f'super-conductor-{host}', control.super_conductor, host)
+        self.cloud.cloud.start_daemon(f'super-conductor-{host}', super_conductor.make, host)
 
     def lose_casts(self):
         """Drop what was sent to the super-conductors and nobody took yet; how much it was."""
@@ -181,5 +182,5 @@ class SuperConductorTest(InterruptionTest):
             lambda: all(request.epoch for request in api_db.read(build_requests.every)),
             'the sweep to have tried them again',
         )
-        self.cloud.cloud.start_daemon('scheduler', control.scheduler, 'control')
+        self.cloud.cloud.start_daemon('scheduler', scheduler.make, 'control')
         self.wait_all(servers)

@@ -6,7 +6,7 @@ import re
 from prometheus_client import parser
 import requests
 
-from nova_lite.cmd.wiring import control
+from nova_lite.daemons import conductor
 from tests.fixtures import units
 from tests.functional import base
 
@@ -57,7 +57,7 @@ class MonitoringTest(base.CloudTest):
         try:
             answer = requests.get(f'{self.url}/healthcheck', timeout=90)
         finally:
-            self.cloud.cloud.start_daemon('conductor-cell2', control.cell_conductor)
+            self.cloud.cloud.start_daemon('conductor-cell2', conductor.make)
         self.assertEqual(503, answer.status_code)
         found = {each['daemon']: each for each in answer.json()['daemons']}
         self.assertTrue(found['compute cell1-compute']['healthy'])

@@ -19,7 +19,7 @@ import sys
 import fixtures
 import testtools
 
-from nova_lite.cmd.cloud import clouds
+from nova_lite.launcher import clouds
 from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking

@@ -6,8 +6,8 @@ import stat
 import urllib.error
 import urllib.request
 
-from nova_lite.cmd import door
-from nova_lite.cmd.wiring import control
+from nova_lite.daemons import door
+from nova_lite.daemons import scheduler
 from tests.fixtures import commands
 from tests.functional import base
 
@@ -51,7 +51,7 @@ class WhyTest(base.CloudTest):
         try:
             self.assertIn('is not up', self.why(server.id, code=2))
         finally:
-            self.cloud.cloud.start_daemon('scheduler', control.scheduler, 'control')
+            self.cloud.cloud.start_daemon('scheduler', scheduler.make, 'control')
 
     def test_only_the_owner_gets_in(self):
         path = door.path_of(self.cloud.state_dir)

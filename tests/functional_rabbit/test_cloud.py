@@ -10,7 +10,7 @@ import signal
 import testtools
 
 from nova_lite import runtime
-from nova_lite.cmd import verify
+from nova_lite.launcher import verification
 from tests.fixtures import boots
 from tests.fixtures import moving
 from tests.fixtures import postgresql
@@ -135,7 +135,7 @@ class TestDaemons(testtools.TestCase):
         return [_Ended(s.status, s.compute_host or s.hypervisor_hostname) for s in found]
 
     def _nothing_left(self):
-        self.assertEqual(([], []), verify.find(self.cloud.state_dir))
+        self.assertEqual(([], []), verification.find(self.cloud.state_dir))
         self.cloud.wait_for(
             lambda: not self.cloud.orphan_queues(), 'every queue to have a consumer', RESTART_S
         )

@@ -9,9 +9,9 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite.cmd import verify
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.launcher import verification
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
@@ -86,7 +86,7 @@ class BusesTest(testtools.TestCase):
             connection.channel().queue_declare(queue='compute.ghost', auto_delete=False)
 
     def test_queue_of_a_host_without_a_service(self):
-        reader = verify.open_reader(self.cloud.state_dir)
+        reader = verification.open_reader(self.cloud.state_dir)
         self.addCleanup(reader.close)
         (cell,) = reader.cells.every(cell0=False)
         cell.db.write(services.beat, ['ghost'], services.COMPUTE, 'compute')

@@ -9,8 +9,8 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import service
-from nova_lite.cmd.cloud import layout
 from nova_lite.db.api import sagas
+from nova_lite.launcher import layout
 from nova_lite.saga import journal
 from tests.fixtures import boots
 from tests.fixtures import mariadb

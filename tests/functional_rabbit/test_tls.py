@@ -13,8 +13,8 @@ from nova_lite import conf
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import rpc
-from nova_lite.cmd.cloud import preflight
 from nova_lite.db import engine
+from nova_lite.launcher import preflight
 from nova_lite.rpc import transport
 from tests.fixtures import certificates
 from tests.fixtures import mariadb

@@ -7,7 +7,7 @@ import tempfile
 import testtools
 
 from tests.fixtures import forking
-from tests.unit.cmd import test_supervisor
+from tests.unit.launcher import test_supervisor
 
 
 class ForkedTests(test_supervisor.SupervisorTests):

@@ -1,7 +1,7 @@
 """One history: a cloud, clients that race, a nemesis, and the account at the end."""
 
 from nova_lite import runtime
-from nova_lite.cmd.cloud import layout
+from nova_lite.launcher import layout
 from tests.sim import kernel
 from tests.sim.oracle import changing
 from tests.sim.oracle import ending

@@ -11,6 +11,9 @@ DOCS = TOP / 'doc' / 'source'
 CITED = re.compile(r'reference/nova/([a-z]+(?:-[a-z]+)*)((?:(?:,| and| to)? \d+(?:\.\d+)?)*)')
 OWN = re.compile(r'Source: (contributor/[a-z-]+), (\w+)')
 SECTION = re.compile(r'\d+(?:\.\d+)?')
+# What names of files are relative to: the pages say so.
+TOPS = (TOP, TOP / 'nova_lite', TOP / 'tests' / 'sim')
+NAMED = re.compile(r'``((?:[a-z_]+/)+[a-z_]+\.py)``')
 # Notes that are not in the repository.
 ABSENT = re.compile(r'\bexemplars\b|\bdesign \d')
 
@@ -36,6 +39,15 @@ class TestCitations(testtools.TestCase):
         self.assertEqual(
             {path.stem for path in (DOCS / 'reference' / 'nova').glob('*.rst')} - {'index'}, found
         )
+
+    def test_modules_that_pages_for_contributors_name(self):
+        pages = (DOCS / 'contributor').rglob('*.rst')
+        found = {(page.name, name) for page in pages for name in NAMED.findall(page.read_text())}
+        missing = {
+            (page, name) for page, name in found if not any((top / name).exists() for top in TOPS)
+        }
+        self.assertEqual(set(), missing)
+        self.assertGreater(len(found), 50)
 
     def test_own_pages(self):
         found = [cited for text in texts().values() for cited in OWN.findall(text)]

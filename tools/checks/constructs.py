@@ -18,7 +18,7 @@ CATCH_ALL = (
     'nova_lite/superconductor/build_sweep.py',
     'nova_lite/lifecycle/searches.py',
     'nova_lite/notify/',
-    'nova_lite/cmd/manage/__init__.py',
+    'nova_lite/cmd/manage.py',
     'tests/sim/kernel/',
 )
 # A package's front re-exports; tables read better with bare column types.

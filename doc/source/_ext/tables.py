@@ -1,11 +1,13 @@
-"""Tables made from code and data: the API's operations, transitions, budgets of moves."""
+"""Tables made from code and data: operations, transitions, packages, budgets of moves."""
 
+import ast
 import collections
 import pathlib
 
 from sphinx.util import docutils
 import yaml
 
+import nova_lite
 from nova_lite import states
 from nova_lite.api import coverage
 
@@ -54,6 +56,21 @@ def _names(values):
     return ', '.join('none' if value is None else str(value) for value in values)
 
 
+class Packages(docutils.SphinxDirective):
+    """``.. packages::``: the packages and modules at the top, as their docstrings say."""
+
+    def run(self):
+        top = pathlib.Path(nova_lite.__file__).parent
+        self.env.note_dependency(str(top))
+        lines = ['.. list-table::', '   :widths: 20 80', '']
+        for path in sorted((*top.glob('*.py'), *top.glob('*/__init__.py'))):
+            name = path.stem if path.parent == top else f'{path.parent.name}/'
+            if name != '__init__':
+                doc = ast.get_docstring(ast.parse(path.read_text())).partition('\n\n')[0]
+                lines += [f'   * - ``{name}``', f'     - {" ".join(doc.split())}']
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
 class Budgets(docutils.SphinxDirective):
     """``.. budgets::``: what each move may cost, from the data that a test holds it to."""
 
@@ -79,5 +96,6 @@ def _counts(counts):
 def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('budgets', Budgets)
+    app.add_directive('packages', Packages)
     app.add_directive('transitions', Transitions)
     return {'parallel_read_safe': True}

@@ -6,7 +6,7 @@ could not be, is not on its host yet.
 
 import json
 
-from nova_lite.cmd.cloud import layout
+from nova_lite.launcher import layout
 
 THERE = "host IS NOT NULL AND NOT deleted AND vm_state NOT IN ('building', 'error')"
 SHARED = f"""

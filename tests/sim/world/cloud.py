@@ -1,10 +1,12 @@
 """The daemons of a simulated cloud, each in a process that can die and start again."""
 
 from nova_lite import conf as conf_module
-from nova_lite.cmd.cloud import layout
-from nova_lite.cmd.wiring import control
-from nova_lite.cmd.wiring import frontend
-from nova_lite.cmd.wiring import hosts
+from nova_lite.daemons import api
+from nova_lite.daemons import compute
+from nova_lite.daemons import conductor
+from nova_lite.daemons import scheduler
+from nova_lite.daemons import super_conductor
+from nova_lite.launcher import layout
 from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
@@ -30,13 +32,13 @@ class Cloud:
             'simcloud': self._simcloud,
             'placement': self._placement,
             **{
-                name: control.cell_conductor
+                name: conductor.make
                 for cell in places.cell_names
                 for name in size.conductors_of(cell)
             },
-            **dict.fromkeys(self._computes(), hosts.compute),
-            'scheduler': control.scheduler,
-            **dict.fromkeys(size.supers, control.super_conductor),
+            **dict.fromkeys(self._computes(), compute.make),
+            'scheduler': scheduler.make,
+            **dict.fromkeys(size.supers, super_conductor.make),
             **dict.fromkeys(size.apis, self._api),
         }
 
@@ -125,4 +127,4 @@ class Cloud:
         return front.Front({'/placement': application})
 
     def _api(self, name):
-        return frontend.api(self.conf(name))
+        return api.make(self.conf(name))

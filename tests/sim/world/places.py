@@ -10,9 +10,9 @@ import os
 import shutil
 import tempfile
 
-from nova_lite.cmd.cloud import daemon_config
-from nova_lite.cmd.cloud import layout
-from nova_lite.cmd.cloud import setup
+from nova_lite.launcher import daemon_config
+from nova_lite.launcher import layout
+from nova_lite.launcher import setup
 from tests.sim.world import databases as databases_module
 
 ROOT = '/proc/self/cwd/cloud'

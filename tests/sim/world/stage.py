@@ -5,8 +5,8 @@ import os
 from oslo_messaging._drivers import amqpdriver
 from oslo_messaging._drivers import impl_rabbit
 
-from nova_lite.cmd import door
-from nova_lite.cmd.cloud import layout
+from nova_lite.daemons import door
+from nova_lite.launcher import layout
 from nova_lite.rpc import transport
 from tests.sim import kernel
 from tests.sim.world import broker

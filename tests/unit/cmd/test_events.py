@@ -5,8 +5,8 @@ import io
 
 import testtools
 
-from nova_lite.cmd import events
 from nova_lite.cmd import main
+from nova_lite.launcher import following
 from nova_lite.notify import derive
 
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
@@ -36,7 +36,7 @@ class EventsTest(testtools.TestCase):
 
     def test_columns_hold_every_type(self):
         types = [name for name in derive.every_type() if name.startswith('instance.')]
-        lines = [events.line_of(message(name, uuid=UUID)) for name in types]
+        lines = [following.line_of(message(name, uuid=UUID)) for name in types]
         self.assertEqual(1, len({line.index(UUID) for line in lines}))
 
     def test_of_which_server(self):
@@ -47,18 +47,18 @@ class EventsTest(testtools.TestCase):
             (None, message('aggregate.create.end', uuid=UUID)),
             (None, message('compute.exception', exception='Bad')),
         ):
-            self.assertEqual(expected, events.server_of(told), told['event_type'])
+            self.assertEqual(expected, following.server_of(told), told['event_type'])
 
     def test_a_line(self):
         told = message('instance.create.error', uuid=UUID, state='error', fault=fault('no room'))
         self.assertEqual(
             ['03:04:05.678', 'cell1', 'nova-compute:host-1', 'instance.create.error', UUID]
             + ['error', 'no', 'room'],
-            events.line_of(told).split(),
+            following.line_of(told).split(),
         )
 
     def test_a_line_of_what_is_no_server(self):
         told = message('aggregate.create.end', uuid=UUID, name='rack')
-        self.assertEqual('rack', events.line_of(told).split()[-1])
+        self.assertEqual('rack', following.line_of(told).split()[-1])
         told = message('compute.exception', exception_message='broken')
-        self.assertEqual('broken', events.line_of(told).split()[-1])
+        self.assertEqual('broken', following.line_of(told).split()[-1])

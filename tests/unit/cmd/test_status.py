@@ -14,7 +14,7 @@ from nova_lite.db.cell import services
 from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
 from tests.fixtures import saga_rows
-from tests.unit.cmd.manage import base
+from tests.unit.manage import base
 
 SUCCESS, WARNING, FAILURE = 0, 1, 2
 

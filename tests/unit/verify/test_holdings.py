@@ -5,7 +5,7 @@ import types
 import testtools
 
 from nova_lite.verify import holdings
-from tests.unit.cmd.manage import base
+from tests.unit.manage import base
 
 SERVER, NODE = 'a server', 'a node'
 

@@ -1,0 +1,1 @@
+"""How fast a running cloud is and what it costs, measured through its API."""

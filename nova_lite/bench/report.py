@@ -1,0 +1,139 @@
+"""What a run took: rates, percentiles, CPU seconds by kind of daemon."""
+
+import glob
+import json
+import os
+import statistics
+
+from nova_lite import runtime
+from nova_lite.bench import speed
+
+TICKS = os.sysconf('SC_CLK_TCK')
+
+
+def _stat(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        return file.read().rsplit(')', 1)[1].split()
+
+
+def children():
+    """{process: [its children, ...]} of the whole machine."""
+    found = {}
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            try:
+                found.setdefault(int(_stat(name)[1]), []).append(int(name))
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it ended while we looked
+    return found
+
+
+def tree(pid, below):
+    """A process and all below it. below: what `children` gave"""
+    yield pid
+    for child in below.get(pid, ()):
+        yield from tree(child, below)
+
+
+def cpu_seconds(pid):
+    """CPU seconds of one process."""
+    try:
+        fields = _stat(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def pids_of(directory, also):
+    """{KIND.NAME: process id} of a cloud's pid files and of `also`."""
+    found = {str(pid): pid for pid in also}
+    for path in glob.glob(os.path.join(directory, 'run', '*.pid')):
+        with open(path) as file:
+            found[os.path.basename(path)[:-4]] = int(file.read())
+    return found
+
+
+def cpu_of(pids):
+    """{name: CPU seconds so far of the process and all below it}."""
+    below = children()
+    return {name: sum(cpu_seconds(each) for each in tree(pid, below)) for name, pid in pids.items()}
+
+
+class Measured:
+    """Collects times and CPU of one scenario.
+
+    times: {what: [seconds, ...]}
+    """
+
+    def __init__(self, scenario, directory, also):
+        self.scenario, self.times, self.failures = scenario, {}, []
+        self.count = 0
+        self._pids = pids_of(directory, also)
+        self._seconds = self._before = self._after = None
+        self._arithmetic_ms = []
+
+    def begin(self):
+        """The clock and the CPU counters start now."""
+        self._arithmetic_ms = [speed.arithmetic_ms()]
+        self._before = cpu_of(self._pids)
+        self._seconds = -runtime.monotonic()
+
+    def end(self, count, *, tail_s=0):
+        """They stop, the CPU counters `tail_s` later; `count` operations were done."""
+        self._seconds += runtime.monotonic()
+        runtime.sleep(tail_s)
+        self._after = cpu_of(self._pids)
+        self._arithmetic_ms.append(speed.arithmetic_ms())
+        self.count = count
+
+    def add(self, what, seconds):
+        """One operation took that long."""
+        self.times.setdefault(what, []).append(seconds)
+
+    def as_dict(self):
+        """All figures; milliseconds and CPU seconds per operation."""
+        used = {name: self._after[name] - self._before[name] for name in self._pids}
+        kinds = {}
+        for name, seconds in used.items():
+            kind = name.split('.')[0]
+            kinds[kind] = kinds.get(kind, 0.0) + seconds
+        return {
+            'scenario': self.scenario,
+            'operations': self.count,
+            'seconds': self._seconds,
+            'per_second': self.count / self._seconds if self._seconds else None,
+            'milliseconds': {what: _percentiles(times) for what, times in self.times.items()},
+            'cpu_s_per_operation': sum(used.values()) / max(1, self.count),
+            'cpu_ms_per_operation_by_kind': {
+                kind: 1000 * seconds / max(1, self.count) for kind, seconds in kinds.items()
+            },
+            'arithmetic_ms': self._arithmetic_ms,
+            'failures': self.failures,
+        }
+
+    def print(self, *, as_json):
+        """Print for people or for programs."""
+        figures = self.as_dict()
+        if as_json:
+            print(json.dumps(figures, indent=2))
+            return
+        print(
+            f'{figures["operations"]} × {self.scenario} in {figures["seconds"]:.2f} s: '
+            f'{figures["per_second"]:.1f}/s, '
+            f'{1000 * figures["cpu_s_per_operation"]:.1f} ms of CPU each'
+        )
+        for what, values in figures['milliseconds'].items():
+            print(f'  {what}: p50 {values["p50"]:.0f} ms, p95 {values["p95"]:.0f} ms')
+        for kind, milliseconds in sorted(figures['cpu_ms_per_operation_by_kind'].items()):
+            print(f'  CPU {kind}: {milliseconds:.1f} ms')
+        before, after = figures['arithmetic_ms']
+        print(f'  arithmetic: {before:.1f} ms before, {after:.1f} ms after')
+        for failure in self.failures:
+            print(f'  failed: {failure}')
+
+
+def _percentiles(times):
+    if len(times) < 2:
+        return {'p50': 1000 * times[0], 'p95': 1000 * times[0]}
+    cuts = statistics.quantiles(times, n=20, method='inclusive')
+    return {'p50': 1000 * cuts[9], 'p95': 1000 * cuts[18]}

@@ -1,0 +1,55 @@
+"""What can be measured. Each scenario leaves the cloud as it found it."""
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.console import progress
+
+
+def boot(cloud, args, measured):
+    """Create servers, `concurrency` requests at a time, until all are ACTIVE; delete them."""
+    body = cloud.server_body('bench', args)
+    asked, began = {}, {}
+
+    def create(_number):
+        start = runtime.monotonic()
+        server = cloud.call('POST', '/servers', body)['server']
+        measured.add('POST', runtime.monotonic() - start)
+        began[server['id']] = start
+        return server['id']
+
+    with progress.Count('ACTIVE', args.count) as count:
+        measured.begin()
+        with runtime.executor(args.concurrency) as pool:
+            for uuid in pool.map(create, range(args.count)):
+                asked[uuid] = 'ACTIVE'
+        try:
+            for uuid, now in cloud.settle(asked, args.poll):
+                measured.add('POST to ACTIVE', now - began[uuid])
+                count.add()
+        except exception.NovaLiteError as error:
+            measured.failures.append(str(error))
+        measured.end(args.count)
+    with progress.Count('deleted', len(asked)) as count:
+        for uuid in asked:
+            cloud.call('DELETE', f'/servers/{uuid}')
+            count.add()
+
+
+def list_(cloud, args, measured):
+    """List all servers in detail, `concurrency` clients at a time; counts servers shown."""
+    shown = []
+
+    def one(_number):
+        start = runtime.monotonic()
+        shown.append(len(cloud.call('GET', '/servers/detail?limit=1000')['servers']))
+        measured.add('GET /servers/detail', runtime.monotonic() - start)
+        count.add()
+
+    with progress.Count('lists', args.count) as count:
+        measured.begin()
+        with runtime.executor(args.concurrency) as pool:
+            list(pool.map(one, range(args.count)))
+        measured.end(max(1, sum(shown)))
+
+
+SCENARIOS = {'boot': boot, 'list': list_}

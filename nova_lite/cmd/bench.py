@@ -1,0 +1,78 @@
+"""nova-lite bench: how fast the running cloud is, and what it costs.
+
+Works through HTTP with the credentials of clouds.yaml. CPU seconds are those of
+every process of the cloud (its pid files), and of `--also PID` for a broker or a
+database server. Compare ratios of runs that alternate: machines are noisy.
+"""
+
+from nova_lite.bench import client
+from nova_lite.bench import idle
+from nova_lite.bench import moves
+from nova_lite.bench import report
+from nova_lite.bench import scenarios
+from nova_lite.launcher import state_dir
+
+
+def add_parser(commands):
+    """Add the subcommand."""
+    parser = commands.add_parser('bench', help='measure a running cloud', description=__doc__)
+    known = {'idle', *scenarios.SCENARIOS, *moves.SCENARIOS}
+    parser.add_argument('scenario', choices=sorted(known))
+    state_dir.add_option(parser)
+    moves.add_options(parser)
+    parser.add_argument(
+        '--count',
+        type=int,
+        default=50,
+        metavar='N',
+        help='operations to measure (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--concurrency',
+        type=int,
+        default=16,
+        metavar='N',
+        help='operations at the same time (default: %(default)s)',
+    )
+    parser.add_argument('--flavor', default='m1.tiny', help='flavor (default: %(default)s)')
+    parser.add_argument('--image', default='cirros', help='image (default: %(default)s)')
+    parser.add_argument(
+        '--poll',
+        type=float,
+        default=0.02,
+        metavar='SECONDS',
+        help='pause between two looks at a server (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--also',
+        type=int,
+        action='append',
+        default=[],
+        metavar='PID',
+        help='count the CPU of this process and its children too',
+    )
+    parser.add_argument(
+        '--seconds',
+        type=float,
+        default=60,
+        metavar='N',
+        help='how long `idle` watches (default: %(default)s)',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Measure one scenario and print what it took."""
+    moves.check(args)
+    if args.scenario in moves.SCENARIOS:
+        return moves.run(args)
+    if args.scenario == 'idle':
+        figures = idle.measure(args.state_dir, args.also, args.seconds)
+        idle.show(figures, as_json=args.json)
+        return 0
+    cloud = client.Client(args.state_dir)
+    measured = report.Measured(args.scenario, args.state_dir, args.also)
+    scenarios.SCENARIOS[args.scenario](cloud, args, measured)
+    measured.print(as_json=args.json)
+    return 1 if measured.failures else 0

@@ -1,1 +1,0 @@
-"""A whole cloud from one command: its files, its configuration, its processes."""

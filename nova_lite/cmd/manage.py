@@ -1,0 +1,72 @@
+"""nova-lite-manage: the operator's command, with nova-manage's verbs and exit codes.
+
+Each module declares its verbs with `command.verb`. Source:
+reference/nova/cells-and-rpc 5.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import traceback
+
+from nova_lite import conf as conf_module
+from nova_lite import exception
+from nova_lite import manage as verbs_package
+from nova_lite.launcher import state_dir
+from nova_lite.manage import command
+
+PROG = 'nova-lite-manage'
+CATEGORIES = {
+    'api_db': 'the API database',
+    'db': 'the databases of cells',
+    'cell_v2': 'cells, hosts and where servers are',
+    'placement': "placement's view of hosts and servers",
+}
+FAILED = 255
+
+
+def parser():
+    """The argument parser with every verb."""
+    for module in pkgutil.iter_modules(verbs_package.__path__):
+        importlib.import_module(f'{verbs_package.__name__}.{module.name}')
+    top = argparse.ArgumentParser(prog=PROG, description='Manage a nova_lite deployment.')
+    top.add_argument('--config-file', action='append', default=[], metavar='PATH')
+    top.add_argument('--config-dir', action='append', default=[], metavar='DIR')
+    top.add_argument(
+        '--state-dir', metavar='DIR', help='manage the cloud that `nova-lite up` keeps in DIR'
+    )
+    categories = top.add_subparsers(dest='category', required=True, metavar='CATEGORY')
+    for name, text in CATEGORIES.items():
+        category = categories.add_parser(name, help=text)
+        verbs = category.add_subparsers(dest='verb', required=True, metavar='VERB')
+        for verb in command.VERBS[name]:
+            verb.add_to(verbs)
+    return top
+
+
+def main(argv=None):
+    """Run one verb; returns its exit code, 255 when something unforeseen failed."""
+    args = parser().parse_args(sys.argv[1:] if argv is None else argv)
+    try:
+        with command.Site(_conf(args)) as site:
+            return args.run(site, args)
+    except exception.NovaLiteError as error:
+        print(f'{PROG}: {error}', file=sys.stderr)
+        return FAILED
+    except Exception:
+        # Python's own code for this is 1, by which archive_deleted_rows asks to be run again.
+        traceback.print_exc()
+        return FAILED
+
+
+def _conf(args):
+    if args.state_dir:
+        return state_dir.control_conf(args.state_dir)
+    given = [f'--config-file={path}' for path in args.config_file]
+    given += [f'--config-dir={path}' for path in args.config_dir]
+    return conf_module.make_conf(given, prog=PROG)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The compute API, and whatever [api]proxies puts beside it on its port."""
+
+from nova_lite.api import app as api_app
+from nova_lite.clients import identity
+from nova_lite.daemons import monitor
+from nova_lite.daemons import neighbours as neighbours_module
+from nova_lite.daemons import top
+from nova_lite.monitoring import app as monitoring
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
+from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.wsgi import front
+from nova_lite.wsgi import proxy
+
+
+def make(conf):
+    """The compute API as a WSGI callable."""
+    api_db, cells, bus, desk, _closing = top.connect(conf)
+    neighbours = neighbours_module.clients(conf)
+    if conf.api.auth_strategy == 'keystone':
+        neighbours.identity = identity.Identity(conf)
+    application = api_app.make_app(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        clients=neighbours,
+        super_conductor=super_rpc.SuperConductorAPI(bus),
+    )
+    return monitoring.Balanced(
+        application, 'api', {'database': databases.answers(api_db)}, closing=[desk.close]
+    )
+
+
+def watched(app):
+    """What the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
+    return monitor.Service(
+        'api',
+        {
+            'database': databases.answers(app.api_db),
+            'bus': checks.bus(app.super_conductor),
+            'placement': checks.placement(app.placement),
+        },
+    )
+
+
+def application(conf):
+    """The WSGI callable of a process of its own, with what is to be beside the API."""
+    compute = make(conf)
+    monitor.serve(conf, [watched(compute.app)], workers=conf.api.workers)
+    if not conf.api.proxies:
+        return compute
+    routes = proxy.services(conf.api.proxies, conf.api.threads)
+    return front.Front(
+        {**routes, '/compute': compute}, keep=('/identity', '/image', '/network', '/volume')
+    )

@@ -1,0 +1,74 @@
+"""The daemon of hosts, which loads nothing that asks a database."""
+
+from nova_lite import service
+from nova_lite.compute import manager as compute_manager
+from nova_lite.daemons import neighbours as neighbours_module
+from nova_lite.daemons import process
+from nova_lite.monitoring import checks
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.virt.sim import driver as sim_driver
+
+
+def refuse_databases(conf, prog):
+    """End the process if `conf` names a database. prog: its name
+
+    A host that is broken into must not give away a database, so it may not know one.
+    """
+    for group in ('database', 'api_database'):
+        if conf[group].connection:
+            place = conf.get_location('connection', group=group)
+            process.refuse(
+                prog,
+                f'[{group}]connection is set ({place.detail}). '
+                'Computes have no access to databases: they report to the conductor of '
+                'their cell. Remove it from the files that this daemon reads.',
+            )
+
+
+def make(conf):
+    """The daemon of a compute process with all its hosts."""
+    hosts = expand(conf.compute.hosts) or [conf.host]
+    bus = transport.open_bus(conf, conf.transport_url)
+    driver = sim_driver.SimDriver(
+        f'{conf.state_path.rstrip("/")}/guests.sqlite',
+        hosts,
+        conf.compute.profile,
+        speed=conf.compute.speed,
+    )
+    neighbours = neighbours_module.clients(conf)
+    manager = compute_manager.ComputeManager(
+        conf,
+        hosts=hosts,
+        driver=driver,
+        conductor=conductor_rpc.ConductorAPI(bus),
+        neighbours=neighbours,
+    )
+    return service.Daemon(
+        f'compute {conf.host}',
+        manager,
+        threads=conf.rpc_threads,
+        closing=[driver.close, bus.cleanup],
+        reloading=[lambda: driver.reload(conf.compute.profile)],
+        servers=[compute_rpc.ComputeAPI.server(bus, hosts, manager)],
+    ).watch(
+        {
+            'bus': checks.bus(compute_rpc.ComputeAPI(bus), hosts[0]),
+            'conductor': checks.bus(conductor_rpc.ConductorAPI(bus)),
+            'placement': checks.placement(neighbours.placement),
+        }
+    )
+
+
+def expand(patterns):
+    """Host names from a list in which NAME[1-20] counts."""
+    names = []
+    for pattern in patterns:
+        if not pattern.endswith(']') or '[' not in pattern:
+            names.append(pattern)
+            continue
+        stem, _, numbers = pattern[:-1].partition('[')
+        first, _, last = numbers.partition('-')
+        names.extend(f'{stem}{number}' for number in range(int(first), int(last) + 1))
+    return names

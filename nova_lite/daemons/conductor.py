@@ -1,0 +1,44 @@
+"""The daemon of a cell's conductor, which loads nothing of the API database."""
+
+from nova_lite import service
+from nova_lite.conductor import manager as conductor_manager
+from nova_lite.daemons import neighbours as neighbours_module
+from nova_lite.db import engine
+from nova_lite.db.cell import services
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
+from nova_lite.notify import desk as desk_module
+from nova_lite.notify import hub
+from nova_lite.notify import watch
+from nova_lite.rpc import pins
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as conductor_rpc
+
+
+def make(conf):
+    """The daemon that `conf` asks for."""
+    database = engine.Database(conf.database.connection, limits=engine.limits(conf))
+    desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path))
+    database.watcher = watch.Watcher(conf, desk)
+    bus = transport.open_bus(conf, conf.transport_url)
+    oldest = services.Oldest(database)
+    manager = conductor_manager.CellConductor(
+        conf,
+        db=database,
+        compute=compute_rpc.ComputeAPI(bus, oldest),
+        clients=neighbours_module.clients(conf),
+    )
+    computes = pins.Pins(conf, compute_rpc.ComputeAPI.topic, oldest)
+    return service.Daemon(
+        f'conductor {conf.host}',
+        manager,
+        threads=conf.rpc_threads,
+        closing=[database.dispose, bus.cleanup, desk.close],
+        servers=[conductor_rpc.ConductorAPI.server(bus, conf.host, manager, callers=computes)],
+    ).watch(
+        {
+            'database': databases.answers(database),
+            'bus': checks.bus(conductor_rpc.ConductorAPI(bus)),
+        }
+    )

@@ -1,0 +1,66 @@
+"""The door to the notifications of an embedded cloud: a stream of JSON lines.
+
+An empty line goes out every second, so that either end notices when the other is gone.
+"""
+
+import http
+import json
+import urllib.request
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.daemons import door
+from nova_lite.notify import hub
+
+BEAT_S = 1.0
+SILENCE_S = 15
+
+
+class EventsDoor(door.Door):
+    """Answers GET /events with the notifications from now on. hub: hub.Hub"""
+
+    name = 'events'
+    threads = 8
+
+    def __init__(self, state_path):
+        super().__init__(state_path)
+        self._hub = hub.of(state_path)
+        self._closing = runtime.Event()
+
+    def close(self):
+        self._closing.set()
+        super().close()
+
+    def answer(self, environ):
+        if environ['PATH_INFO'] != '/events':
+            return door.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'ask for /events'})
+        listener = self._hub.listen()
+        return http.HTTPStatus.OK, self._lines(listener)
+
+    def _lines(self, listener):
+        try:
+            yield b'\n'
+            while not self._closing.is_set():
+                found, dropped = listener.take(BEAT_S)
+                if dropped:
+                    found.insert(0, {'dropped': dropped})
+                yield b''.join(json.dumps(each).encode() + b'\n' for each in found) or b'\n'
+        finally:
+            listener.close()
+
+
+def follow(state_path):
+    """Notifications of the embedded cloud of `state_path`, None once a second at least.
+
+    Raises Unavailable when the cloud is not up, or stops.
+    """
+    place = door.place_of(state_path, EventsDoor.name)
+    request = urllib.request.Request(
+        f'{place["url"]}/events', headers={door.KEY_HEADER: place['key']}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=SILENCE_S) as answer:
+            for line in answer:
+                yield json.loads(line) if line.strip() else None
+    except OSError as error:
+        raise exception.Unavailable(service='The cloud', reason=error) from error

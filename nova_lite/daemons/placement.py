@@ -1,0 +1,41 @@
+"""Real placement under its prefix, with a database of its own."""
+
+from nova_lite.daemons import monitor
+from nova_lite.db import engine
+from nova_lite.monitoring import databases
+from nova_lite.wsgi import front
+from nova_lite.wsgi import placement
+
+TOKEN_OPTIONS = (
+    'auth_type',
+    'auth_url',
+    'username',
+    'password',
+    'project_name',
+    'user_domain_id',
+    'project_domain_id',
+    'www_authenticate_uri',
+    'cafile',
+    'certfile',
+    'keyfile',
+    'insecure',
+)
+
+
+def application(conf):
+    """Placement under its prefix, as this configuration asks for it."""
+    options = conf.placement_server
+    keystone = None
+    if options.auth_strategy == 'keystone':
+        keystone = {name: conf.keystone_authtoken[name] for name in TOKEN_OPTIONS}
+    service = placement.make_app(
+        options.connection,
+        auth_strategy=options.auth_strategy,
+        keystone=keystone,
+        threads=options.threads,
+    )
+    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    database = engine.Database(options.connection, threads=1)
+    watched = monitor.Service('placement', {'database': databases.answers(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
+    return front.Front({'/placement': service})

@@ -1,0 +1,83 @@
+"""What every daemon's entry point does: read configuration, log, run until told to stop."""
+
+import logging
+import os
+import sys
+
+from oslo_config import cfg
+from oslo_log import log
+
+from nova_lite import conf as conf_module
+from nova_lite import service
+from nova_lite.daemons import leash
+from nova_lite.daemons import monitor
+from nova_lite.daemons import report
+from nova_lite.monitoring import health
+from nova_lite.rpc import pins
+
+# What a daemon has for closing connections, once its work has ended.
+LEEWAY_S = 10
+QUIET = (
+    'amqp=WARN',
+    'kombu=WARN',
+    'oslo.messaging=WARN',
+    'oslo_messaging=WARN',
+    'sqlalchemy=WARN',
+    'urllib3=WARN',
+    'keystoneauth=WARN',
+    'keystonemiddleware=WARN',
+    'stevedore=WARN',
+    'futurist=WARN',
+    'oslo_policy=WARN',
+    'alembic=WARN',
+)
+
+
+def refuse(prog, reason):
+    """End the process, whose configuration cannot work: its code says not to try again."""
+    print(f'{prog}: {reason}', file=sys.stderr)
+    raise SystemExit(os.EX_CONFIG)
+
+
+def configure(argv, prog):
+    """Parse `argv` (--config-file and friends) and set up logging."""
+    leash.put_on()
+    try:
+        conf = conf_module.make_conf(argv, prog=prog)
+    except cfg.Error as error:
+        refuse(prog, error)
+    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
+    log.setup(conf, 'nova_lite')
+    try:
+        pins.check(conf)
+    except ValueError as error:
+        refuse(prog, error)
+    return conf
+
+
+def run(argv, prog, make):
+    """Run the daemon that `make(conf)` wires until SIGTERM."""
+    conf = configure(argv, prog)
+    daemon = make(conf)
+    monitor.serve(conf, [daemon])
+    report.on_signal(conf, [health.Health(daemon.name, daemon.checks)])
+
+    def reload():
+        conf.reload_config_files()
+        log.setup(conf, 'nova_lite')
+        daemon.reload()
+
+    limit_s = conf.graceful_shutdown_timeout + LEEWAY_S
+    service.run(daemon, reload, stop_limit_s=limit_s)
+    leave()
+
+
+def leave():
+    """End this process, which has given all back, with exit code 0.
+
+    A thread that hangs in a dead connection must not hold it, and taking the
+    interpreter down in good order takes from half a second to several.
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)

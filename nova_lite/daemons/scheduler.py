@@ -1,0 +1,39 @@
+"""The scheduler's daemon."""
+
+from nova_lite import service
+from nova_lite.clients import network
+from nova_lite.clients import placement
+from nova_lite.daemons import door
+from nova_lite.daemons import top
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import databases
+from nova_lite.notify import watch
+from nova_lite.rpc import transport
+from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.scheduler import manager as scheduler_manager
+
+
+def make(conf):
+    """The daemon that `conf` asks for."""
+    api_db, cells, bus, desk, closing = top.connect(conf)
+    found = placement.Placement(conf)
+    manager = scheduler_manager.SchedulerManager(
+        conf, cells, found, network.Network(conf), notices=watch.Notices(desk)
+    )
+    if conf.transport_url.startswith(transport.EMBEDDED):
+        entrance = door.SchedulerDoor(manager, conf.state_path)
+        entrance.open()
+        closing.append(entrance.close)
+    return service.Daemon(
+        'scheduler',
+        manager,
+        threads=conf.rpc_threads,
+        closing=closing,
+        servers=[scheduler_rpc.SchedulerAPI.server(bus, conf.host, manager)],
+    ).watch(
+        {
+            'database': databases.answers(api_db),
+            'bus': checks.bus(scheduler_rpc.SchedulerAPI(bus)),
+            'placement': checks.placement(found),
+        }
+    )

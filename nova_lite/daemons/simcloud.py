@@ -1,0 +1,28 @@
+"""The four stand-ins in one process."""
+
+from nova_lite.daemons import monitor
+from nova_lite.db import engine
+from nova_lite.monitoring import databases
+from nova_lite.simcloud import app
+
+
+def application(conf):
+    """The four services, as this configuration asks for them."""
+    options = conf.simcloud
+    services = app.make_app(
+        options.connection,
+        options.public_url,
+        options={
+            'auth': options.auth_strategy,
+            'compute_events': True,
+            'internal_url': options.internal_url,
+            'admin_password': options.admin_password,
+            'demo_password': options.demo_password,
+            'service_password': options.service_password,
+        },
+    )
+    # Last: threads that serve would keep alive a worker whose application cannot be made.
+    database = engine.Database(options.connection, threads=1)
+    watched = monitor.Service('simcloud', {'database': databases.answers(database)})
+    monitor.serve(conf, [watched], workers=options.workers)
+    return services

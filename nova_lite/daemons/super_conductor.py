@@ -1,0 +1,43 @@
+"""The super-conductor's daemon."""
+
+from nova_lite import service
+from nova_lite.daemons import neighbours as neighbours_module
+from nova_lite.daemons import top
+from nova_lite.monitoring import checks
+from nova_lite.monitoring import cloud
+from nova_lite.monitoring import databases
+from nova_lite.monitoring import sweep
+from nova_lite.notify import watch
+from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.superconductor import manager as super_module
+
+
+def make(conf):
+    """The daemon that `conf` asks for."""
+    api_db, cells, bus, desk, closing = top.connect(conf)
+    neighbours = neighbours_module.clients(conf)
+    world = super_module.World(
+        conf,
+        api_db=api_db,
+        cells=cells,
+        scheduler=scheduler_rpc.SchedulerAPI(bus),
+        clients=neighbours,
+        notices=watch.Notices(desk),
+    )
+    manager = super_module.SuperConductor(conf, world, name=conf.host)
+    return service.Daemon(
+        'super-conductor',
+        manager,
+        threads=conf.rpc_threads,
+        closing=closing,
+        servers=[super_rpc.SuperConductorAPI.server(bus, conf.host, manager)],
+    ).watch(
+        {
+            'database': databases.answers(api_db),
+            'bus': checks.bus(super_rpc.SuperConductorAPI(bus)),
+            'placement': checks.placement(neighbours.placement),
+            'sweep': sweep.lag(api_db, conf.health.saga_lag_s),
+        },
+        [cloud.Sagas(api_db), cloud.Hosts(conf, api_db, cells)],
+    )

@@ -1,0 +1,19 @@
+"""What the daemons above the cells have in common: databases, bus and notifications."""
+
+from nova_lite import cells as cells_module
+from nova_lite.db import engine
+from nova_lite.notify import desk as desk_module
+from nova_lite.notify import hub
+from nova_lite.notify import watch
+from nova_lite.rpc import transport
+
+
+def connect(conf):
+    """(API database, cells, top bus), what tells notifications, and what closes them."""
+    api_db = engine.Database(conf.api_database.connection, limits=engine.limits(conf))
+    cells = cells_module.Cells(conf, api_db)
+    bus = transport.open_bus(conf, conf.transport_url)
+    desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path), cells)
+    api_db.watcher = watch.Watcher(conf, desk)
+    cells.watch = lambda cell: watch.Watcher(conf, desk, cell)
+    return api_db, cells, bus, desk, [api_db.dispose, cells.close, bus.cleanup, desk.close]

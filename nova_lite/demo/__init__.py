@@ -1,0 +1,1 @@
+"""The scenes of `nova-lite demo`, played on a real cloud."""

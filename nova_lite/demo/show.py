@@ -1,0 +1,66 @@
+"""The whole show: a temporary cloud, the scenes, and the verdict of `verify`."""
+
+import tempfile
+
+from nova_lite import runtime
+from nova_lite.console import progress
+from nova_lite.demo import live
+from nova_lite.demo import scenes
+from nova_lite.demo import stage as stage_module
+from nova_lite.launcher import layout
+from nova_lite.launcher import make
+from nova_lite.launcher import verification
+from nova_lite.timeline import page
+from nova_lite.wsgi import server
+
+TITLE = 'How servers changed cells'
+
+
+def play(names, *, html=None, debug=False):
+    """Play scenes; return the exit code.
+
+    html: a file to write with what is told of moves between cells; debug: log everything
+    """
+    if html:
+        # Nobody wants to learn at the end that it cannot be written.
+        page.write(html, TITLE, [])
+    with tempfile.TemporaryDirectory(prefix='nova-lite-demo-') as directory:
+        cloud = make.cloud(
+            layout.Settings(
+                state_dir=directory,
+                cells=2,
+                hosts=3,
+                port=server.free_port(),
+                profile=live.write_profile(directory),
+                options={
+                    'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
+                    # Nobody wants to wait until it is sure that a super-conductor is dead.
+                    'conductor': {'lease_s': 3, 'sweep_interval_s': 0.5},
+                    'scheduler': {'enable_isolated_aggregate_filtering': True},
+                },
+            )
+        )
+        cloud.places.prepare()
+        make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
+        stage = stage_module.Stage(cloud)
+        began = runtime.monotonic()
+        with progress.Steps('Starting a cloud: 2 cells, 3 simulated hosts in each') as steps:
+            cloud.start(progress=steps.begin)
+        try:
+            stage.say(f'{cloud.url}/compute/v2.1 answers after {runtime.monotonic() - began:.1f} s')
+            for name in names:
+                scenes.SCENES[name](stage)
+            if html:
+                page.write(html, TITLE, stage.stories)
+                stage.say(f'{html} shows how {len(stage.stories)} moves went')
+            stage.title('Is everything consistent? (nova-lite verify)')
+            with stage.waiting('reading everything'):
+                verdict = verification.find(directory)
+            found = [*verdict.findings, *verdict.unsettled]
+            for finding in found:
+                stage.check(False, ' '.join(finding))
+            stage.check(not found, 'nothing breaks an invariant')
+        finally:
+            cloud.stop()
+            make.stop_logging()
+        return stage.curtain()

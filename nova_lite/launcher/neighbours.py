@@ -1,0 +1,64 @@
+"""The stand-ins for the neighbour services and placement, served by this process."""
+
+from nova_lite.launcher import daemon_config
+from nova_lite.launcher import layout
+from nova_lite.simcloud import app as simcloud
+from nova_lite.wsgi import front
+from nova_lite.wsgi import placement
+from nova_lite.wsgi import server
+
+
+class Neighbours:
+    """simcloud and placement, each on a port of its own.
+
+    urls: {'simcloud': URL, 'placement': URL} once started
+    simcloud, placement: the applications
+    """
+
+    def __init__(self, places):
+        self._places = places
+        self._servers = []
+        self.urls = {}
+        self.simcloud = self.placement = None
+
+    def start(self):
+        """Serve both; simcloud first, since it is also placement's Keystone."""
+        places, auth = self._places, self._places.settings.auth
+        port = server.free_port()
+        self.simcloud = simcloud.make_app(
+            places.database_url(layout.SIMCLOUD),
+            places.public_url,
+            options={
+                **places.secrets,
+                'auth': auth,
+                'compute_events': True,
+                'internal_url': f'http://127.0.0.1:{port}',
+            },
+        )
+        self._serve('simcloud', self.simcloud, threads=16, port=port)
+        self.placement = placement.make_app(
+            places.database_url(layout.PLACEMENT), auth_strategy=auth, keystone=self._keystone()
+        )
+        self._serve('placement', front.Front({'/placement': self.placement}), threads=8)
+
+    def _keystone(self):
+        if self._places.settings.auth == 'noauth':
+            return None
+        return {
+            **daemon_config.credentials(self._places, self.urls, 'placement'),
+            'www_authenticate_uri': f'{self._places.public_url}/identity',
+        }
+
+    def _serve(self, name, application, *, threads, port=0):
+        running = server.InProcess(application, threads=threads, port=port)
+        running.start()
+        self._servers.append(running)
+        self.urls[name] = running.url
+
+    def stop(self):
+        """Serve no more."""
+        for running in reversed(self._servers):
+            running.stop()
+        self._servers.clear()
+        if self.simcloud is not None:
+            self.simcloud.close()

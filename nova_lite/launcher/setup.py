@@ -1,0 +1,152 @@
+"""First contents of a cloud: schemas, cell mappings, flavors, mapped hosts.
+
+Every function may run again on a cloud that has them.
+"""
+
+import sqlalchemy as sa
+
+from nova_lite import cells as cells_module
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.clients import placement
+from nova_lite.db import engine
+from nova_lite.db import migrate
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import seed
+from nova_lite.db.cell import compute_nodes
+from nova_lite.launcher import layout
+from nova_lite.lifecycle import discovery
+
+WAIT_S = 60
+LOOK_S = 0.1
+# Traits are written first and inventories second, each making a new generation.
+WITH_INVENTORY = 2
+# MariaDB's codes for a user or password that it does not know, or not from here.
+DENIED = (1044, 1045, 1130, 1698)
+
+
+def databases(places, *, fresh=False):
+    """Create what is missing and bring every schema up to date."""
+    create_databases(places, fresh=fresh)
+    migrate.upgrade(places.database_url(layout.API), 'api')
+    for name in (layout.CELL0, *places.cell_names):
+        migrate.upgrade(places.database_url(name), 'cell')
+
+
+def create_databases(places, *, fresh=False):
+    """Create the databases that a server does not have yet; SQLite makes its own.
+
+    fresh: drop those of this cloud first. Raises ValueError when the server refuses us,
+    Unavailable when it is away.
+    """
+    if places.settings.database is None:
+        return
+    url = sa.make_url(places.settings.database)
+    if url.get_backend_name() == 'postgresql':
+        url = url.set(database='postgres')
+    server = sa.create_engine(url, isolation_level='AUTOCOMMIT')
+    try:
+        with server.connect() as connection:
+            _create_missing(places, connection, fresh)
+    except sa.exc.OperationalError as error:
+        if _refused(error.orig):
+            raise ValueError(f'--db: the server refuses us: {error.orig.args[-1]}') from None
+        raise exception.Unavailable(service='The database server', reason=error.orig) from error
+    finally:
+        server.dispose()
+
+
+def _refused(error):
+    # psycopg's errors of a connection that did not come about have no code.
+    return error.args[:1] and error.args[0] in DENIED or 'authentication failed' in str(error)
+
+
+def _create_missing(places, connection, fresh):
+    dialect = connection.engine.dialect
+    known = (
+        set(sa.inspect(connection).get_schema_names())
+        if dialect.name != 'postgresql'
+        else set(connection.scalars(sa.text('SELECT datname FROM pg_database')))
+    )
+    for name in (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names):
+        database = sa.make_url(places.database_url(name)).database
+        quoted = dialect.identifier_preparer.quote(database)
+        if fresh and database in known:
+            connection.execute(sa.text(f'DROP DATABASE {quoted}'))
+        if fresh or database not in known:
+            connection.execute(sa.text(f'CREATE DATABASE {quoted}'))
+
+
+def mappings(places, conf):
+    """Map cell0 and the cells, where they are now; add the default flavors to an empty cloud."""
+    database = engine.Database(conf.api_database.connection)
+
+    def write(connection):
+        known = {row.name: row for row in cell_mappings.every(connection)}
+        wanted = {layout.CELL0: (cells_module.CELL0_UUID, cells_module.NO_BUS)}
+        wanted |= {name: (runtime.new_uuid(), places.bus_url(name)) for name in places.cell_names}
+        for name, (uuid, bus) in wanted.items():
+            urls = {'transport_url': bus, 'database_connection': places.database_url(name)}
+            if name in known:
+                cell_mappings.update(connection, known[name].uuid, urls)
+            else:
+                values = {'uuid': uuid, 'name': name, 'disabled': False, **urls}
+                cell_mappings.create(connection, values)
+        seed.create_flavors(connection)
+
+    database.write(write)
+    database.dispose()
+
+
+def hosts(places, conf):
+    """Wait until every host has reported itself, map them all, wait for placement too."""
+    database = engine.Database(conf.api_database.connection)
+    cells = cells_module.Cells(conf, database)
+    try:
+        count = places.settings.hosts * places.settings.cells
+        deadline = runtime.monotonic() + WAIT_S + count
+        for name in places.cell_names:
+            cell = next(cell for cell in cells.every() if cell.name == name)
+            wanted = set(places.hosts(name))
+            _wait(
+                lambda cell=cell, wanted=wanted: wanted - cell.db.read(compute_nodes.hosts),
+                f'did not report to {cell.name}',
+                deadline=deadline,
+                pause_s=LOOK_S,
+            )
+        discovery.discover_hosts(cells)
+        wanted = {host for name in places.cell_names for host in places.hosts(name)}
+        client = placement.Placement(conf)
+        _wait(
+            lambda: wanted - _registered(client),
+            'are not registered in placement',
+            deadline=deadline,
+            # It is one list of them all: where they are many, ask less often.
+            pause_s=LOOK_S + count / 500,
+        )
+    finally:
+        cells.close()
+        database.dispose()
+
+
+def _registered(client):
+    return {
+        provider.name
+        for provider in client.providers.list(context.admin())
+        if provider.generation >= WITH_INVENTORY
+    }
+
+
+def _wait(find_missing, what, *, deadline, pause_s):
+    """Wait until no host is missing any more; raises Unavailable."""
+    while True:
+        missing = find_missing()
+        if not missing:
+            return
+        if runtime.monotonic() > deadline:
+            raise exception.Unavailable(
+                service='The cloud',
+                reason=f'{len(missing)} hosts {what}, {sorted(missing)[0]} among them',
+            )
+        runtime.sleep(pause_s)

@@ -1,0 +1,28 @@
+"""The verdict of `verify` on the cloud of a state directory, running or stopped."""
+
+import contextlib
+
+from nova_lite.launcher import state_dir
+from nova_lite.launcher import stopped
+from nova_lite.verify import bounds as bounds_module
+from nova_lite.verify import reader as reader_module
+from nova_lite.verify import settling
+
+
+def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
+    """Return the settling.Verdict on the cloud of `directory`.
+
+    bounds: verify.bounds.Bounds; say: called with what is being read
+    """
+    with stopped.reachable(directory) as (conf, running):
+        opened = reader_module.Reader(conf, directory, running=running, say=say)
+        with contextlib.closing(opened) as reader:
+            if running:
+                return settling.look(reader, settle_s=settle_s, bounds=bounds, say=say)
+            bounds = (bounds or bounds_module.Bounds()).of_stopped()
+            return settling.look(reader, settle_s=0, bounds=bounds)
+
+
+def open_reader(directory):
+    """A Reader of the running cloud of `directory`, to be closed."""
+    return reader_module.Reader(state_dir.control_conf(directory), directory)

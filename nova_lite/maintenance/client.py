@@ -1,0 +1,166 @@
+"""The compute API, as commands for operators see it.
+
+Which cloud: the one that --os-cloud or --state-dir names, else the one of the
+environment (OS_*), else the one that `nova-lite up` keeps in its usual place.
+"""
+
+import os
+import urllib.parse
+
+from keystoneauth1 import exceptions as auth_exceptions
+import openstack
+from openstack import exceptions as sdk_exceptions
+
+from nova_lite import exception
+from nova_lite.launcher import clouds
+from nova_lite.launcher import state_dir
+
+# Servers that ran before their evacuation run after it: from 2.95 on they do not.
+VERSION = '2.90'
+PAGE = 500
+ENVIRONMENT = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE')
+
+
+class WrongUse(exception.Invalid):
+    """The command cannot be meant as it was given."""
+
+    msg = '%(reason)s'
+
+
+class Refused(exception.Conflict):
+    """The API answered a request with an error. status: of HTTP"""
+
+    msg = '%(reason)s'
+
+    def __init__(self, status, reason):
+        super().__init__(reason=reason)
+        self.status = status
+
+
+def add_options(parser):
+    """Add the options that say which cloud."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--os-cloud', metavar='NAME', help='a cloud of clouds.yaml')
+    where.add_argument('--state-dir', metavar='DIR', help='directory of a cloud of `nova-lite up`')
+
+
+def connect(args):
+    """The Cloud that the options or the environment name; raises WrongUse."""
+    path = os.path.join(args.state_dir or state_dir.default(), 'clouds.yaml')
+    named = args.os_cloud or any(os.environ.get(name) for name in ENVIRONMENT)
+    if named and not args.state_dir:
+        try:
+            return Cloud(openstack.connect(cloud=args.os_cloud))
+        except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
+            raise WrongUse(reason=f'cannot tell which cloud: {error}') from error
+    if not os.path.exists(path):
+        raise WrongUse(
+            reason=f'there is no cloud: {path} is missing; say --state-dir or --os-cloud, or '
+            'set OS_CLOUD'
+        )
+    return Cloud(clouds.connect(path))
+
+
+class Cloud:
+    """Calls of an administrator. May be used by many threads."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def call(self, method, path, body=None, *, version=VERSION):
+        """The answer to one request. Raises Refused, Unavailable; nothing is tried again."""
+        try:
+            answer = self._connection.compute.request(
+                path,
+                method,
+                json=body,
+                microversion=version,
+                raise_exc=False,
+                connect_retries=0,
+            )
+        except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
+            raise exception.Unavailable(service='Compute API', reason=str(error)) from error
+        if answer.status_code >= 400:
+            raise Refused(answer.status_code, _message(answer))
+        return answer
+
+    def _get(self, path, **query):
+        query = {name: value for name, value in query.items() if value is not None}
+        return self.call('GET', f'{path}?{urllib.parse.urlencode(query)}').json()
+
+    # ---- hosts ----
+
+    def service(self, host):
+        """The compute service of a host; raises WrongUse when there is none."""
+        found = self._get('/os-services', host=host, binary='nova-compute')['services']
+        if not found:
+            raise WrongUse(reason=f'there is no compute host {host}')
+        if found[0]['status'] == 'UNKNOWN':
+            raise exception.Unavailable(service=f'The cell of {host}', reason='no answer')
+        return found[0]
+
+    def change_service(self, service, **values):
+        """Change status, disabled_reason, forced_down; the service as it is then."""
+        return self.call('PUT', f'/os-services/{service["id"]}', values).json()['service']
+
+    # ---- servers ----
+
+    def servers_on(self, host):
+        """All servers whose host it is, with details."""
+        found, marker = [], None
+        while True:
+            page = self._get(
+                '/servers/detail', all_tenants=1, host=host, limit=PAGE, marker=marker
+            )['servers']
+            if not page:
+                return found
+            found += page
+            marker = page[-1]['id']
+
+    def server(self, uuid):
+        """A server, or None when there is none."""
+        try:
+            return self._get(f'/servers/{uuid}')['server']
+        except Refused as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def act(self, uuid, action, content, *, version=VERSION):
+        """Send a server action; the id of the request."""
+        answer = self.call('POST', f'/servers/{uuid}/action', {action: content}, version=version)
+        return answer.headers.get('X-Compute-Request-Id')
+
+    def failure(self, uuid, request_id):
+        """What the record of actions says of the failure of a request, or None."""
+        path = f'/servers/{uuid}/os-instance-actions/{request_id}'
+        try:
+            events = self._get(path)['instanceAction']['events']
+        except Refused:
+            return None
+        failed = [event for event in events if event['result'] == 'Error']
+        return next((event['details'] for event in failed if event.get('details')), None)
+
+    def migrations(self, **query):
+        """Migrations, newest first."""
+        found, marker = [], None
+        while True:
+            page = self._get('/os-migrations', limit=PAGE, marker=marker, **query)['migrations']
+            if not page:
+                return found
+            found += page
+            marker = page[-1]['uuid']
+
+    def last_migration(self, uuid):
+        """The newest migration of a server, or None."""
+        found = self._get('/os-migrations', instance_uuid=uuid, limit=1)['migrations']
+        return found[0] if found else None
+
+
+def _message(answer):
+    """What an error says, without what is around it."""
+    try:
+        (told,) = answer.json().values()
+        return told['message']
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return f'HTTP {answer.status_code}: {answer.text[:200]}'

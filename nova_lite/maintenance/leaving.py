@@ -1,0 +1,114 @@
+"""What drain-host and evacuate-host have in common: options, consent, the run."""
+
+import argparse
+import sys
+
+from nova_lite import exception
+from nova_lite.maintenance import client
+from nova_lite.maintenance import crew
+from nova_lite.maintenance import mover
+from nova_lite.maintenance import plan
+from nova_lite.maintenance import report
+
+
+def add_options(parser):
+    """Add the options of both."""
+    parser.add_argument('host', metavar='HOST', help='the host to empty')
+    client.add_options(parser)
+    parser.add_argument('--target', metavar='HOST', help='where to; the scheduler must agree')
+    parser.add_argument(
+        '--max', type=_count, default=4, metavar='N', help='moves at a time (default: %(default)s)'
+    )
+    parser.add_argument(
+        '--timeout',
+        type=float,
+        default=3600.0,
+        metavar='S',
+        help='watch over a server for so long at most (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--poll',
+        type=float,
+        default=1.0,
+        metavar='S',
+        help='pause between two looks at a server (default: %(default)s)',
+    )
+    parser.add_argument('--plan', action='store_true', help='only say what would be done')
+    parser.add_argument('--yes', action='store_true', help='do not ask')
+    parser.add_argument('--json', action='store_true', help='print JSON when all has ended')
+
+
+def _count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError('at least 1')
+    return number
+
+
+class Leaving:
+    """One run of a command. Its parts are called by the command in its own order."""
+
+    def __init__(self, args):
+        self.args, self.host = args, args.host
+        self.cloud = client.connect(args)
+        self.report = report.Report(as_json=args.json)
+        self.service = self.cloud.service(self.host)
+        if args.target == self.host:
+            raise client.WrongUse(reason='--target is the host that is to be emptied')
+        if args.target:
+            self.cloud.service(args.target)
+
+    def under_way(self, server):
+        """The server's newest migration if it leaves the host just now, or None."""
+        if server['OS-EXT-STS:task_state'] is None:
+            return None
+        found = self.cloud.last_migration(server['id'])
+        return found if found and plan.is_under_way(found, self.host) else None
+
+    def only_plan(self, entries):
+        """Finish a run with --plan."""
+        self.report.document(
+            {'host': self.host, 'plan': [report.planned(entry) for entry in entries]}
+        )
+        return 0
+
+    def consent(self, question):
+        """Whether the operator agrees. Raises WrongUse where nobody can be asked."""
+        if self.args.yes:
+            return True
+        if not sys.stdin.isatty():
+            raise client.WrongUse(reason='nobody can be asked here: say --yes, or --plan')
+        print(f'{question} [y/N] ', end='', file=sys.stderr, flush=True)
+        agreed = sys.stdin.readline().strip().lower() in ('y', 'yes')
+        if not agreed:
+            self.report.say('Nothing was done.')
+        return agreed
+
+    def run(self, entries, *, confirm=False):
+        """Do the work and report; the exit code."""
+        wishes = mover.Wishes(
+            target=self.args.target,
+            confirm=confirm,
+            poll_s=self.args.poll,
+            timeout_s=self.args.timeout,
+        )
+        one = mover.Mover(self.cloud, self.host, wishes)
+        work = [entry for entry in entries if entry.is_work]
+        with self.report:
+            self.report.begin(len(work))
+            outcomes = crew.Crew(one, self.args.max, self.report.heard).work(work)
+        return self.report.result(self.host, [*entries, *self._newcomers(entries)], outcomes)
+
+    def _newcomers(self, entries):
+        """Entries of servers that are on the host now and were not in the plan."""
+        known = {entry.uuid for entry in entries}
+        try:
+            found = self.cloud.servers_on(self.host)
+        except exception.NovaLiteError as error:
+            self.report.say(f'Whether the host is empty is not known: {error}')
+            return []
+        return [
+            plan.entry(server, plan.How.STAYS, 'came meanwhile: run this again')
+            for server in found
+            if server['id'] not in known
+        ]

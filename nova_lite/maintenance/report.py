@@ -1,0 +1,147 @@
+"""What the commands print: plan, progress, result; with --json one document at the end.
+
+A terminal gets a bar, everything else plain lines. With --json all but the document
+goes to standard error.
+"""
+
+import collections
+import contextlib
+import json
+import sys
+
+from rich import console
+
+from nova_lite.console import progress
+from nova_lite.maintenance import crew
+from nova_lite.maintenance import mover
+from nova_lite.maintenance import plan
+
+
+class Report:
+    """Tells of one run. A context manager: the bar goes with it."""
+
+    def __init__(self, *, as_json=False):
+        self._as_json = as_json
+        self._console = console.Console(stderr=as_json, highlight=False, soft_wrap=True)
+        self._open, self._count = contextlib.ExitStack(), None
+        self._ended = self._total = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self._open.close()
+
+    def say(self, text):
+        """One line."""
+        self._console.print(text, markup=False)
+        # Whoever reads a pipe wants to know now.
+        self._console.file.flush()
+
+    # ---- the plan ----
+
+    def plan(self, title, entries):
+        """Print what is to become of each server."""
+        counts = collections.Counter(entry.how for entry in entries)
+        told = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
+        self.say(f'{title}: {told or "no servers"}')
+        width = max((len(entry.name) for entry in entries), default=0)
+        status = max((len(entry.status) for entry in entries), default=0)
+        for entry in entries:
+            line = (
+                f'  {entry.how:<8}  {entry.uuid}  {entry.name:<{width}}  '
+                f'{entry.status:<{status}}  {entry.reason}'
+            )
+            self.say(line.rstrip())
+
+    # ---- progress ----
+
+    def begin(self, total):
+        """The work begins."""
+        self._total = total
+        if self._console.is_terminal and total:
+            count = progress.Count('leaving', total, on=self._console)
+            self._count = self._open.enter_context(count)
+
+    def heard(self, kind, entry, said):
+        """What a Crew tells."""
+        if kind == crew.BEGAN:
+            self.say(f'{entry.name}: {entry.how}')
+        elif kind == crew.NOTE:
+            self.say(f'{entry.name}: {said}')
+        elif kind == crew.ENDED:
+            self._ended += 1
+            self.say(f'[{self._ended}/{self._total}] {line_of(said)}')
+            if self._count is not None:
+                self._count.add()
+        else:
+            names = ', '.join(each.name for each in said) or 'nothing'
+            self.say(
+                f'Interrupted: nothing more is begun. Under way: {names}. Interrupt again to '
+                'leave; these moves go on.'
+            )
+
+    # ---- the result ----
+
+    def result(self, host, entries, outcomes):
+        """Print what became of all; the exit code: 0 when nothing is left, else 1."""
+        rest = [
+            mover.Outcome(
+                entry,
+                mover.What.WAITS if entry.how is plan.How.WAITS else mover.What.LEFT,
+                entry.how,
+                reason=entry.reason,
+            )
+            for entry in entries
+            if not entry.is_work
+        ]
+        every = [*outcomes, *rest]
+        counts = collections.Counter(outcome.what for outcome in every)
+        told = ', '.join(f'{counts[what]} {what}' for what in mover.What if counts[what])
+        self.say(f'{host}: {told or "no servers"}')
+        for outcome in every:
+            if outcome.what in (mover.What.WAITS, mover.What.LEFT):
+                self.say(f'  {line_of(outcome)}')
+        if self._as_json:
+            self.document({'host': host, 'servers': [shown(outcome) for outcome in every]})
+        return 1 if counts[mover.What.LEFT] else 0
+
+    def document(self, content):
+        """Print the JSON document, if it was asked for."""
+        if self._as_json:
+            json.dump(content, sys.stdout, indent=2)
+            print(flush=True)
+
+
+def line_of(outcome):
+    """An Outcome as one line for people."""
+    if outcome.what in (mover.What.MOVED, mover.What.WAITS) and outcome.host:
+        text = f'{outcome.entry.name}: moved to {outcome.host} ({outcome.how})'
+    else:
+        text = f'{outcome.entry.name}: {outcome.what}'
+    if outcome.reason:
+        text += f': {outcome.reason}'
+    return text
+
+
+def planned(entry):
+    """An Entry for JSON."""
+    return {
+        'id': entry.uuid,
+        'name': entry.name,
+        'status': entry.status,
+        'how': entry.how,
+        'reason': entry.reason or None,
+    }
+
+
+def shown(outcome):
+    """An Outcome for JSON."""
+    return {
+        'id': outcome.entry.uuid,
+        'name': outcome.entry.name,
+        'how': outcome.how,
+        'outcome': outcome.what,
+        'host': outcome.host,
+        'reason': outcome.reason or None,
+    }

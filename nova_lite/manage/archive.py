@@ -1,0 +1,146 @@
+"""db archive_deleted_rows and db purge: what becomes of deleted servers."""
+
+import collections
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.console import progress
+from nova_lite.db import engine
+from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import archive
+from nova_lite.manage import command
+
+BEFORE = command.option(
+    '--before', metavar='DATE', help='only what was deleted before this time (UTC)'
+)
+ALL_CELLS = command.flag('--all-cells', 'in every cell, not only in the one configured')
+MOST = 2**31 - 1
+
+
+@command.verb(
+    'db',
+    command.option('--max_rows', type=int, default=1000, metavar='N', help='rows at a time'),
+    command.VERBOSE,
+    command.flag('--until-complete', 'go on until nothing is left'),
+    BEFORE,
+    command.flag('--purge', 'purge what was archived'),
+    ALL_CELLS,
+    command.flag('--task-log', 'accepted for the sake of scripts; there is no task log'),
+    command.option('--sleep', type=int, default=0, metavar='S', help='seconds between batches'),
+)
+def archive_deleted_rows(site, args):
+    """Move deleted servers out of the way."""
+    if not 0 < args.max_rows <= MOST:
+        print('Must supply a positive value for max_rows')
+        return 2
+    try:
+        before = command.moment(args.before) if args.before else None
+    except ValueError as error:
+        print(f'Invalid value for --before: {error}')
+        return 4
+    try:
+        found = _databases(site, args.all_cells)
+    except exception.NovaLiteError as error:
+        print(f'Failed to connect to API DB so aborting this archival attempt: {error}')
+        return 3
+    moved = collections.Counter()
+    with progress.Count('rows archived', None) as count:
+        for cell_id, database in found:
+            batches = _archive(site, args, database, cell_id=cell_id, before=before)
+            for batch in batches:
+                moved += batch
+                count.add(batch.total())
+    _tell(site, args, moved)
+    return 1 if moved else 0
+
+
+@command.verb(
+    'db',
+    command.flag('--all', 'whenever it was deleted'),
+    BEFORE,
+    command.VERBOSE,
+    ALL_CELLS,
+)
+def purge(site, args):
+    """Forget what was archived."""
+    if not args.all and not args.before:
+        print('Either --all or --before must be given')
+        return 1
+    try:
+        before = command.moment(args.before) if args.before else None
+    except ValueError as error:
+        print(f'Invalid value for --before: {error}')
+        return 2
+    try:
+        found = _databases(site, args.all_cells)
+    except exception.NovaLiteError as error:
+        print(f'Unable to get cell list from API DB. Is it configured? {error}')
+        return 4
+    count = sum(database.write(archive.purge, before) for _cell_id, database in found)
+    site.found['rows'] = count
+    if args.verbose:
+        print(f'Purged {count} rows')
+    return 0 if count else 3
+
+
+def _databases(site, all_cells):
+    """(mapping id or None, database) of all cells, or of the one configured, or of cell0."""
+    every = site.cells.every()
+    if all_cells:
+        return [(cell.id, cell.db) for cell in every]
+    if not site.cell_url:
+        return [(site.cells.cell0.id, site.cells.cell0.db)]
+    for cell in every:
+        if cell.db.url == site.cell_url:
+            return [(cell.id, cell.db)]
+    return [(None, engine.Database(site.cell_url))]
+
+
+def _archive(site, args, database, *, cell_id, before):
+    """What each batch moved, as it comes."""
+    while True:
+        batch, uuids = database.write(archive.archive, args.max_rows, before)
+        batch += site.api_db.write(_forget, cell_id, uuids)
+        yield batch
+        if not args.until_complete or not uuids:
+            break
+        if args.verbose and not args.json:
+            print('.', end='', flush=True)
+        runtime.sleep(args.sleep)
+    if args.purge:
+        database.write(archive.purge, before)
+
+
+def _forget(connection, cell_id, uuids):
+    """Drop what the API database has of servers that were in this cell to the end."""
+    mappings = instance_mappings.TABLE
+    mine = list(
+        connection.scalars(
+            sa.select(mappings.c.instance_uuid).where(
+                mappings.c.instance_uuid.in_(uuids), mappings.c.cell_id == cell_id
+            )
+        )
+    )
+    counts = {
+        'API_DB.instance_group_member': server_groups.leave(connection, mine),
+        'API_DB.request_specs': rows.delete(connection, request_specs.TABLE, instance_uuid=mine),
+        'API_DB.instance_mappings': rows.delete(connection, mappings, instance_uuid=mine),
+    }
+    return +collections.Counter(counts)
+
+
+def _tell(site, args, moved):
+    if args.json or (args.verbose and moved):
+        columns = {'table': 'Table', 'rows': 'Number of Rows Archived'}
+        command.print_list(site, args, columns, sorted(moved.items()))
+    if args.json or not args.verbose:
+        return
+    if not moved:
+        print('Nothing was archived.')
+    if args.purge and moved:
+        print('Rows were archived, running purge...')

@@ -1,0 +1,240 @@
+"""cell_v2: which cells there are and how each is reached."""
+
+import re
+import urllib.parse
+
+import sqlalchemy as sa
+
+from nova_lite import cells as cells_module
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import instances
+from nova_lite.manage import command
+
+UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='the cell')
+NAME = command.option('--name', metavar='NAME', help="the cell's name")
+BUS = command.option('--transport-url', '--transport_url', metavar='URL', help='its message bus')
+DATABASE = command.option('--database_connection', metavar='URL', help='its database')
+SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
+COLUMNS = {
+    'name': 'Name',
+    'uuid': 'UUID',
+    'transport_url': 'Transport URL',
+    'database_connection': 'Database Connection',
+    'disabled': 'Disabled',
+}
+
+
+@command.verb('cell_v2', DATABASE)
+def map_cell0(site, args):
+    """Map cell0, where servers are that found no host."""
+    if ensure_cell0(site, args.database_connection):
+        return 0
+    print('Cell0 is already setup')
+    return 0
+
+
+def ensure_cell0(site, url=None):
+    """Map cell0 unless it is; whether it was new."""
+    if any(cell.is_cell0 for cell in site.cells.every()):
+        return False
+    values = {
+        'uuid': cell_mappings.CELL0_UUID,
+        'name': 'cell0',
+        'transport_url': cells_module.NO_BUS,
+        'database_connection': url or default_cell0_url(site.cell_url),
+        'disabled': False,
+    }
+    add(site, values)
+    return True
+
+
+def default_cell0_url(url):
+    """The cell's database URL with _cell0 after the database's name; raises Invalid."""
+    if not url:
+        raise exception.Invalid(
+            reason='neither --database_connection nor [database]connection is given'
+        )
+    found = sa.make_url(url)
+    return found.set(database=f'{found.database}_cell0').render_as_string(hide_password=False)
+
+
+@command.verb(
+    'cell_v2',
+    NAME,
+    BUS,
+    DATABASE,
+    command.VERBOSE,
+    command.flag('--disabled', 'keep the cell out of scheduling at first'),
+)
+def create_cell(site, args):
+    """Map a cell by its message bus and database."""
+    bus = args.transport_url or site.conf.transport_url
+    url = args.database_connection or site.cell_url
+    if not bus or not is_url(bus):
+        print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
+        return 1
+    if not url:
+        print('Must specify --database_connection if [database]/connection is not set.')
+        return 1
+    if clashes(site, bus, url):
+        return 2
+    values = {
+        'uuid': runtime.new_uuid(),
+        'name': args.name,
+        'transport_url': bus,
+        'database_connection': url,
+        'disabled': args.disabled,
+    }
+    add(site, values)
+    site.found['uuid'] = values['uuid']
+    if args.verbose:
+        print(values['uuid'])
+    return 0
+
+
+@command.verb('cell_v2', command.flag('--verbose', 'show passwords'))
+def list_cells(site, args):
+    """List the cells."""
+    lines = []
+    for row in sorted(site.api_db.read(cell_mappings.every), key=lambda row: row.name or ''):
+        urls = (row.transport_url, row.database_connection)
+        if not args.verbose:
+            urls = tuple(masked(url) for url in urls)
+        lines.append((row.name or '', row.uuid, *urls, row.disabled))
+    command.print_list(site, args, COLUMNS, lines)
+
+
+@command.verb(
+    'cell_v2',
+    UUID,
+    NAME,
+    BUS,
+    DATABASE,
+    command.flag('--disable', 'keep the cell out of scheduling'),
+    command.flag('--enable', 'let it take part again'),
+)
+def update_cell(site, args):
+    """Change a cell; what is not given comes from the configuration."""
+    try:
+        row = site.api_db.read(cell_mappings.get, args.cell_uuid)
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {args.cell_uuid} was not found.')
+        return 1
+    if args.enable and args.disable:
+        print('Cell cannot be disabled and enabled at the same time.')
+        return 4
+    if row.uuid == cell_mappings.CELL0_UUID and (args.enable or args.disable):
+        print('Cell0 cannot be disabled.')
+        return 5
+    values = _changes(site, args, row)
+    if clashes(site, values['transport_url'], values['database_connection'], but=row.uuid):
+        return 3
+    try:
+        site.api_db.write(_update, row.uuid, values)
+    except exception.NovaLiteError as error:
+        print(f'Unable to update CellMapping: {error}')
+        return 2
+    return 0
+
+
+def _changes(site, args, row):
+    values = {
+        'transport_url': args.transport_url or site.conf.transport_url or row.transport_url,
+        'database_connection': args.database_connection or site.cell_url or row.database_connection,
+    }
+    if row.uuid == cell_mappings.CELL0_UUID and not args.transport_url:
+        values['transport_url'] = row.transport_url
+    if args.name:
+        values['name'] = args.name
+    if args.enable or args.disable:
+        values['disabled'] = args.disable
+    return values
+
+
+@command.verb('cell_v2', command.flag('--force', 'unmap hosts and deleted servers too'), UUID)
+def delete_cell(site, args):
+    """Unmap a cell that has no servers."""
+    try:
+        cell = site.cells.get(args.cell_uuid)
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {args.cell_uuid} was not found.')
+        return 1
+    if site.api_db.read(host_mappings.every, cell.id) and not args.force:
+        print(f'There are existing hosts mapped to cell with uuid {cell.uuid}.')
+        return 2
+    uuids = site.api_db.read(_mapped, cell.id)
+    if uuids and cell.db.read(instances.of, uuids):
+        print(f'There are existing instances mapped to cell with uuid {cell.uuid}.')
+        return 3
+    if uuids and not args.force:
+        print(
+            f'There are instance mappings to cell with uuid {cell.uuid}, but all instances '
+            'have been deleted in the cell. Run `db archive_deleted_rows` to drop them.'
+        )
+        return 4
+    site.api_db.write(_delete, cell)
+    return 0
+
+
+# ---- parts ------------------------------------------------------------------
+
+
+def add(site, values):
+    """Add a mapping, so that every daemon notices."""
+    site.api_db.write(_add, values)
+    site.cells.every()
+
+
+def is_url(text):
+    """Whether it looks like the URL of a bus."""
+    return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
+
+
+def clashes(site, bus, url, but=None):
+    """Whether another cell has that bus or database; says so."""
+    for row in site.api_db.read(cell_mappings.every):
+        if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
+            print(
+                'The specified transport_url and/or database_connection combination already '
+                f'exists for cell {row.name}({row.uuid}).'
+            )
+            return True
+    return False
+
+
+def masked(url):
+    """A URL without its password, and without that of a key in its query."""
+    url = SECRET.sub(r'\1****', url)
+    parts = urllib.parse.urlsplit(url)
+    if parts.password is None:
+        return url
+    return url.replace(f':{parts.password}@', ':****@')
+
+
+def _add(connection, values):
+    cell_mappings.create(connection, values)
+    stamps.bump(connection, stamps.CELLS)
+
+
+def _update(connection, uuid, values):
+    cell_mappings.update(connection, uuid, values)
+    stamps.bump(connection, stamps.CELLS)
+
+
+def _mapped(connection, cell_id):
+    table = instance_mappings.TABLE
+    return list(
+        connection.scalars(sa.select(table.c.instance_uuid).where(table.c.cell_id == cell_id))
+    )
+
+
+def _delete(connection, cell):
+    for table in (instance_mappings.TABLE, host_mappings.TABLE):
+        connection.execute(table.delete().where(table.c.cell_id == cell.id))
+    cell_mappings.destroy(connection, cell.uuid)
+    stamps.bump(connection, stamps.CELLS)

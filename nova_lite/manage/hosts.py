@@ -1,0 +1,149 @@
+"""cell_v2: which cell each compute host is in, and the way to a first cell."""
+
+from oslo_db import exception as db_exception
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.lifecycle import discovery
+from nova_lite.manage import cells
+from nova_lite.manage import command
+
+ONE_CELL = command.option('--cell_uuid', metavar='UUID', help='this cell only')
+COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname'}
+
+
+@command.verb(
+    'cell_v2',
+    ONE_CELL,
+    command.VERBOSE,
+    command.flag('--strict', 'fail when no host is new'),
+    command.option(
+        '--by-service',
+        action='store_true',
+        help='also map hosts whose service is there but no node yet',
+    ),
+)
+def discover_hosts(site, args):
+    """Map hosts that reported themselves."""
+    try:
+        only = [site.cells.get(args.cell_uuid)] if args.cell_uuid else None
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {args.cell_uuid} was not found.')
+        return 1
+    try:
+        found = discovery.discover_hosts(site.cells, only=only, by_service=args.by_service)
+    except db_exception.DBDuplicateEntry:
+        print('ERROR: Duplicate host mapping was encountered. Is another discovery running?')
+        return 2
+    new = [(cell, host) for cell, hosts in found.items() for host in hosts]
+    site.found['hosts'] = [
+        dict(zip(COLUMNS, (cell.name or '', cell.uuid, host), strict=True)) for cell, host in new
+    ]
+    if args.verbose:
+        for cell, host in new:
+            print(f'Mapped host {host} to cell {cell.name} ({cell.uuid})')
+    return 1 if args.strict and not new else 0
+
+
+@command.verb('cell_v2', ONE_CELL)
+def list_hosts(site, args):
+    """List the hosts of all cells, or of one."""
+    try:
+        searched = [site.cells.get(args.cell_uuid)] if args.cell_uuid else site.cells.every()
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {args.cell_uuid} was not found.')
+        return 1
+    lines = [
+        (cell.name or '', cell.uuid, mapping.host)
+        for cell in searched
+        for mapping in site.api_db.read(host_mappings.every, cell.id)
+    ]
+    command.print_list(site, args, COLUMNS, lines)
+    return 0
+
+
+@command.verb(
+    'cell_v2',
+    cells.UUID,
+    command.option('--host', required=True, metavar='HOST', help='its name'),
+)
+def delete_host(site, args):
+    """Unmap a host without servers."""
+    try:
+        cell = site.cells.get(args.cell_uuid)
+    except exception.CellMappingNotFound:
+        print(f'Cell with uuid {args.cell_uuid} was not found.')
+        return 1
+    try:
+        mapping = site.api_db.read(host_mappings.get, args.host)
+    except exception.HostMappingNotFound:
+        print(f'The host {args.host} was not found.')
+        return 2
+    if mapping.cell_id != cell.id:
+        print(f'The host {args.host} was not found in the cell {cell.uuid}.')
+        return 3
+    if cell.db.read(instances.count_on, [args.host]):
+        print(f'There are instances on the host {args.host}.')
+        return 4
+    cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
+    site.api_db.write(_unmap, args.host)
+    return 0
+
+
+def _unmap(connection, host):
+    host_mappings.destroy(connection, host)
+    stamps.bump(connection, stamps.HOSTS)
+
+
+# ---- a first cell -------------------------------------------------------------
+
+
+@command.verb('cell_v2', cells.BUS)
+def simple_cell_setup(site, args):
+    """Map cell0 and one cell with all its hosts."""
+    cells.ensure_cell0(site)
+    cell = _map_cell_and_hosts(site, args.transport_url)
+    return 0 if cell and site.api_db.read(host_mappings.every, cell.id) else 1
+
+
+@command.verb('cell_v2', cells.NAME, cells.BUS, command.VERBOSE)
+def map_cell_and_hosts(site, args):
+    """Map the cell of the configured database with all its hosts."""
+    cell = _map_cell_and_hosts(site, args.transport_url, args.name)
+    if cell is None:
+        return 1
+    if args.verbose:
+        print(cell.uuid)
+    return 0
+
+
+def _map_cell_and_hosts(site, bus, name=None):
+    """The cell, or None when bus or database are missing; says so, and when no host is there."""
+    bus = bus or site.conf.transport_url
+    if not bus or not cells.is_url(bus):
+        print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')
+        return None
+    if not site.cell_url:
+        print('[database]/connection is not set.')
+        return None
+    known = [cell for cell in site.cells.every() if cell.urls == (bus, site.cell_url)]
+    uuid = known[0].uuid if known else runtime.new_uuid()
+    if not known:
+        values = {
+            'uuid': uuid,
+            'name': name,
+            'transport_url': bus,
+            'database_connection': site.cell_url,
+            'disabled': False,
+        }
+        cells.add(site, values)
+    site.found['uuid'] = uuid
+    cell = site.cells.get(uuid)
+    discovery.discover_hosts(site.cells, only=[cell])
+    if not site.api_db.read(host_mappings.every, cell.id):
+        print('No hosts found to map to cell, exiting.')
+    return cell

@@ -1,0 +1,79 @@
+"""placement sync_aggregates: put what compute's aggregates say into placement."""
+
+from nova_lite import cells as cells_module
+from nova_lite import exception
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
+from nova_lite.manage import command
+from nova_lite.superconductor.audits import memberships
+
+
+class Refused(Exception):
+    """Why hosts cannot be put into aggregates. code: what to exit with."""
+
+    def __init__(self, code, text):
+        self.code = code
+        super().__init__(text)
+
+
+@command.verb('placement', command.VERBOSE)
+def sync_aggregates(site, args):
+    """Make hosts members of their aggregates in placement; nothing is removed there."""
+    found = [each for each in site.api_db.read(aggregates.every) if each.hosts]
+    try:
+        nodes = _nodes(site, {host for each in found for host in each.hosts})
+    except Refused as error:
+        print(error)
+        return error.code
+    names = {each.uuid: each.name for each in found}
+    code = 0
+    for host in sorted(nodes):
+        code = _add(site, args, nodes[host], names) or code
+    # Schedulers ask placement anew: what they reuse was answered without these members.
+    site.api_db.write(stamps.bump, stamps.AGGREGATES)
+    return code
+
+
+def _nodes(site, hosts):
+    """{host: its node}; raises Refused."""
+    every = site.cells.every(cell0=False)
+    answers = site.cells.scatter(compute_nodes.every, cells=every)
+    found = {}
+    for cell, nodes in answers.items():
+        if isinstance(nodes, cells_module.Unreachable):
+            raise Refused(255, f'Cell {cell.name} cannot be reached')
+        for node in nodes:
+            found.setdefault(node.host, []).append(node)
+    for host in sorted(hosts):
+        try:
+            site.cells.of_host(host)
+        except exception.HostMappingNotFound as error:
+            raise Refused(4, str(error)) from None
+        if host not in found:
+            raise Refused(5, f'Compute host {host} has no node')
+        if len(found[host]) > 1:
+            raise Refused(1, f'Unexpected number of compute nodes on host {host}')
+    return {host: found[host][0] for host in hosts}
+
+
+def _add(site, args, node, names):
+    """Add a node to its aggregates in placement; the exit code. names: {uuid: name}"""
+    try:
+        joined, _left = memberships.sync(site.api_db, site.placement.providers, node, removes=False)
+    except exception.ResourceProviderNotFound:
+        print(f'Unable to find resource provider {node.hypervisor_hostname} ({node.uuid})')
+        return 6
+    except exception.ProviderConflict as error:
+        print(f'Failed to update aggregates of {node.hypervisor_hostname}: {error}')
+        return 3
+    except exception.NovaLiteError as error:
+        print(f'Placement does not answer as it should: {error}')
+        return 2
+    if args.verbose:
+        for uuid in sorted(joined):
+            print(
+                f'Provider {node.hypervisor_hostname} ({node.uuid}) was added to aggregate '
+                f'{names.get(uuid, "")} ({uuid})'
+            )
+    return 0

@@ -1,0 +1,67 @@
+"""placement audit: allocations on compute nodes that belong to nothing."""
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.console import progress
+from nova_lite.manage import command
+from nova_lite.superconductor.audits import orphans
+
+COLUMNS = {'resource_provider': 'Provider', 'consumer': 'Consumer', 'resources': 'Resources'}
+NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
+
+
+@command.verb(
+    'placement',
+    command.VERBOSE,
+    command.flag('--delete', 'give up the orphans'),
+    command.option('--resource_provider', metavar='UUID', help='this provider only'),
+)
+def audit(site, args):
+    """Find allocations whose server or move is gone."""
+    wanted = args.resource_provider
+    try:
+        known = [provider.uuid for provider in site.placement.providers.list(context.admin())]
+        if wanted and wanted not in known:
+            print(f'Resource provider with UUID {wanted} does not exist.')
+            return BAD
+        held = _held(site, [wanted] if wanted else known)
+        records = orphans.read_records(site.api_db, site.cells)
+        found = [
+            (records.nodes[uuid], consumer, resources)
+            for uuid, consumer, resources in held
+            if uuid in records.nodes and not records.accounts_for(consumer, records.nodes[uuid])
+        ]
+        for node, consumer, resources in found:
+            if args.verbose and not args.json:
+                _tell(node, consumer, resources)
+            if args.delete:
+                site.placement.release(context.admin(), consumer, {node.uuid})
+    except exception.NovaLiteError as error:
+        print(f'The audit ends early: {error}')
+        return ERROR
+    if args.json:
+        lines = [(node.uuid, consumer, resources) for node, consumer, resources in found]
+        command.print_list(site, args, COLUMNS, lines)
+    if not found:
+        return NONE
+    if not args.json:
+        print(f'{"Deleted" if args.delete else "Found"} {len(found)} orphaned allocations.')
+    return DELETED if args.delete else FOUND
+
+
+def _held(site, providers):
+    """[(node uuid, consumer, resources)] of everything on the providers."""
+    found = []
+    with progress.Count('resource providers', len(providers)) as count:
+        for uuid in providers:
+            count.add()
+            found += orphans.held(site.placement, uuid)
+    return found
+
+
+def _tell(node, consumer, resources):
+    print(
+        f'Allocations were set against consumer UUID {consumer} but no existing instances '
+        f'or active migrations are related. Resource provider: {node.hypervisor_hostname} '
+        f'({node.uuid}), resources: {resources}'
+    )

@@ -1,0 +1,140 @@
+"""placement heal_allocations: give servers the allocations they should have."""
+
+import dataclasses
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.clients import placement
+from nova_lite.console import progress
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from nova_lite.manage import command
+from nova_lite.scheduler import query
+
+DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
+
+
+@dataclasses.dataclass
+class Tally:
+    """What came of it. left: how many may still be healed; None for no bound."""
+
+    left: int | None
+    healed: int = 0
+    code: int = DONE
+
+    @property
+    def is_used_up(self):
+        return self.left is not None and self.healed >= self.left
+
+
+@command.verb(
+    'placement',
+    command.option('--max-count', type=int, metavar='N', help='servers to heal at most'),
+    command.VERBOSE,
+    command.flag('--dry-run', 'only say what would be done'),
+    command.option('--instance', metavar='UUID', help='this server only'),
+    command.flag('--skip-port-allocations', 'accepted: no port of ours has allocations'),
+    command.option('--cell', metavar='UUID', help='this cell only'),
+    command.flag('--force', 'with --instance: replace what it holds'),
+)
+def heal_allocations(site, args):
+    """Create allocations that are missing."""
+    problem = _problem(args)
+    if problem:
+        print(problem)
+        return BAD
+    try:
+        searched = _cells(site, args)
+    except (exception.CellMappingNotFound, exception.InstanceNotFound) as error:
+        print(error)
+        return BAD
+    tally = Tally(args.max_count)
+    for cell in searched:
+        _heal_cell(site, args, cell, tally)
+        site.found['healed'] = tally.healed
+        if tally.code:
+            return tally.code
+        if tally.is_used_up:
+            print(f'Max count reached. Processed {tally.healed} instances.')
+            return MORE
+    if args.verbose or tally.healed:
+        print(f'Processed {tally.healed} instances.')
+    return DONE if tally.healed and not args.dry_run else NOTHING
+
+
+def _problem(args):
+    if args.max_count is not None and args.max_count < 1:
+        return 'Must supply a positive integer for --max-count.'
+    if args.cell and args.instance:
+        return 'The --cell and --instance options are mutually exclusive.'
+    if args.force and not args.instance:
+        return 'The --instance flag is required when using --force flag.'
+    return None
+
+
+def _cells(site, args):
+    if args.cell:
+        return [site.cells.get(args.cell)]
+    if args.instance:
+        return [site.cells.of_instance(args.instance)]
+    return site.cells.every(cell0=False)
+
+
+def _heal_cell(site, args, cell, tally):
+    nodes = {
+        (node.host, node.hypervisor_hostname): node.uuid
+        for node in cell.db.read(compute_nodes.every)
+    }
+    rows = cell.db.read(instances.settled)
+    with progress.Count(f'servers of {cell.name}', len(rows)) as count:
+        for row in rows:
+            if tally.is_used_up or tally.code:
+                return
+            if args.instance in (None, row.uuid):
+                _heal(site, args, row, nodes.get((row.host, row.node)), tally=tally)
+            count.add()
+
+
+def _heal(site, args, row, provider, *, tally):
+    ctxt = context.admin()
+    if provider is None:
+        print(f'Compute node {row.node} of instance {row.uuid} could not be found')
+        tally.code = NO_NODE
+        return
+    held = site.placement.holding(ctxt, row.uuid)
+    if held and not args.force:
+        return
+    try:
+        choices = _choices(site, row)
+        if args.verbose or args.dry_run:
+            mode = '[dry-run] ' if args.dry_run else ''
+            print(f'{mode}Allocations of {row.uuid}: {provider}: {choices[0]}')
+        tally.healed += 1
+        if args.dry_run:
+            return
+        # A claim on a provider that is not there leaves a consumer that refuses the next.
+        site.placement.providers.get(ctxt, provider)
+        claimed = any(_put(site, ctxt, row, held, {provider: each}) for each in choices)
+    except exception.NovaLiteError as error:
+        claimed = False
+        print(error)
+    if not claimed:
+        print(f'Failed to create allocations of instance {row.uuid}')
+        tally.code = FAILED
+
+
+def _put(site, ctxt, row, held, amounts):
+    """One request, so that a failure leaves the server what it held."""
+    wanted = {provider: {'resources': resources} for provider, resources in amounts.items()}
+    consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
+    if held:
+        return site.placement.replace(ctxt, consumer, wanted, held.generation)
+    return site.placement.claim(ctxt, consumer, {'allocations': wanted})
+
+
+def _choices(site, row):
+    """Amounts for the server, the best first: dedicated CPUs are VCPU on some hosts."""
+    spec = site.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
+    found = [query.held(row.flavor, spec, pinned=pinned) for pinned in (True, False)]
+    return found if found[0] != found[1] else found[:1]

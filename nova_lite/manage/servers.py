@@ -1,0 +1,107 @@
+"""cell_v2: which cell each server is in."""
+
+import sqlalchemy as sa
+
+from nova_lite.console import progress
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
+from nova_lite.manage import cells
+from nova_lite.manage import command
+
+BATCH = 50
+
+
+@command.verb(
+    'cell_v2',
+    command.option('--uuid', required=True, metavar='UUID', help='the server'),
+    command.flag('--quiet', 'say nothing, only exit'),
+)
+def verify_instance(site, args):
+    """Check that a server is where its mapping says."""
+    say = (lambda _text: None) if args.quiet else print
+    mapping = site.api_db.read(instance_mappings.find, args.uuid)
+    if mapping is None:
+        say(f'Instance {args.uuid} is not mapped to a cell (upgrade is incomplete)')
+        return 1
+    if mapping.cell_id is None:
+        say(f'Instance {args.uuid} is not mapped to a cell (instance is being built)')
+        return 2
+    cell = site.cells.by_id(mapping.cell_id)
+    site.found |= {'cell_name': cell.name, 'cell_uuid': cell.uuid}
+    row = cell.db.read(instances.find, args.uuid)
+    if row is None:
+        say(f'The instance with uuid {args.uuid} has been deleted and archived.')
+        return 4
+    if row.deleted:
+        say(f'The instance with uuid {args.uuid} has been deleted.')
+        return 3
+    say(f'Instance {args.uuid} is in cell: {cell.name} ({cell.uuid})')
+    return 0
+
+
+@command.verb(
+    'cell_v2',
+    cells.UUID,
+    command.option('--max-count', type=int, metavar='N', help='servers to map at most'),
+    command.flag('--reset', 'accepted for the sake of scripts: every run looks at all'),
+)
+def map_instances(site, args):
+    """Map the servers of a cell that have no mapping."""
+    if args.max_count is not None and args.max_count < 1:
+        print('Must supply a positive value for max-count')
+        return 127
+    # A cell that is not there is not 1: that asks to be run again.
+    cell = site.cells.get(args.cell_uuid)
+    left, site.found['mapped'] = args.max_count, 0
+    with progress.Count(f'servers of {cell.name}', None) as count:
+        for rows in _batches(cell):
+            missing = site.api_db.read(_missing, rows)
+            site.api_db.write(_map, cell.id, missing[:left])
+            site.found['mapped'] += len(missing[:left])
+            count.add(len(rows))
+            if left is not None:
+                left -= len(missing)
+                if left < 0:
+                    return 1
+    return 0
+
+
+def _batches(cell):
+    table, last = instances.TABLE, 0
+    while True:
+        query = (
+            sa.select(table)
+            .where(table.c.id > last, table.c.deleted.is_(False), table.c.hidden.is_(False))
+            .order_by(table.c.id)
+            .limit(BATCH)
+        )
+        rows = cell.db.read(lambda connection, query=query: connection.execute(query).all())
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].id
+
+
+def _missing(connection, rows):
+    known = {
+        mapping.instance_uuid
+        for mapping in instance_mappings.of(connection, [row.uuid for row in rows])
+    }
+    return [row for row in rows if row.uuid not in known]
+
+
+def _map(connection, cell_id, rows):
+    instance_mappings.create(
+        connection,
+        [
+            {
+                'instance_uuid': row.uuid,
+                'cell_id': cell_id,
+                'project_id': row.project_id,
+                'user_id': row.user_id,
+                'vcpus': row.vcpus,
+                'memory_mb': row.memory_mb,
+            }
+            for row in rows
+        ],
+    )

@@ -1,0 +1,191 @@
+"""Whether a deployment is ready for this release, check by check.
+
+Source: reference/nova/cells-and-rpc 5.
+"""
+
+import datetime
+
+import microversion_parse
+from oslo_upgradecheck import common_checks
+from oslo_upgradecheck import upgradecheck
+
+from nova_lite import cells as cells_module
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import versions
+from nova_lite.clients import session
+from nova_lite.db import engine
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import services
+
+PLACEMENT_VERSION = '1.36'
+CINDER_VERSION = '3.44'
+STUCK = datetime.timedelta(minutes=10)
+
+
+def success(details=None):
+    """The check found nothing."""
+    return upgradecheck.Result(upgradecheck.Code.SUCCESS, details)
+
+
+def warning(details):
+    """The check found something to look at."""
+    return upgradecheck.Result(upgradecheck.Code.WARNING, details)
+
+
+def failure(details):
+    """The check found something that must be mended first."""
+    return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
+
+
+def _number(version):
+    return microversion_parse.parse_version_string(version or '0.0')
+
+
+def _older(version, needed):
+    return _number(version) < _number(needed)
+
+
+class Checks(upgradecheck.UpgradeCommands):
+    """What is checked, in this order."""
+
+    def __init__(self, conf):
+        self.conf = conf
+        self._cells = None
+
+    @property
+    def cells(self):
+        """The deployment's cells; raises Invalid without an API database."""
+        if self._cells is None:
+            url = self.conf.api_database.connection
+            if not url:
+                raise exception.Invalid(reason='[api_database]connection is not set')
+            self._cells = cells_module.Cells(self.conf, engine.Database(url))
+        return self._cells
+
+    def close(self):
+        """Give up the connections."""
+        if self._cells is not None:
+            self._cells.close()
+            self._cells.api_db.dispose()
+
+    def check_cells(self):
+        """cell0 and another cell are mapped, and so are the hosts there are."""
+        try:
+            found = self.cells.every()
+        except exception.NovaLiteError as error:
+            return failure(f'The API database cannot be read: {error}')
+        if not any(cell.is_cell0 for cell in found):
+            return failure('There is no cell0 mapping. Run nova-lite-manage cell_v2 map_cell0.')
+        if len(found) < 2:
+            return failure('There is no cell but cell0. Run nova-lite-manage cell_v2 create_cell.')
+        hosts = self.cells.api_db.read(host_mappings.every)
+        nodes = self._every_cell(compute_nodes.every)
+        if not hosts and nodes:
+            return failure(
+                'No host mappings found but there are compute nodes. Run nova-lite-manage '
+                'cell_v2 discover_hosts.'
+            )
+        if not hosts:
+            return success('No host mappings or compute nodes were found.')
+        return success()
+
+    def check_placement(self):
+        """Placement answers and speaks the version that is asked of it."""
+        try:
+            newest = self._newest('placement')
+        except exception.NovaLiteError as error:
+            return failure(f'Placement cannot be reached: {error}')
+        if _older(newest, PLACEMENT_VERSION):
+            return failure(f'Placement is at {newest}, and {PLACEMENT_VERSION} is needed.')
+        return success()
+
+    def check_cinder(self):
+        """The volume service, if there is one, speaks the version that is asked of it."""
+        if not (self.conf.cinder.auth_type or self.conf.service_user.auth_type):
+            return success('No volume service is configured.')
+        try:
+            newest = self._newest('cinder')
+        except exception.NovaLiteError as error:
+            return warning(f'The volume service cannot be reached: {error}')
+        if _older(newest, CINDER_VERSION):
+            return failure(f'Cinder is at {newest}, and {CINDER_VERSION} is needed.')
+        return success()
+
+    def check_service_user(self):
+        """Long operations go on after the user's token has expired."""
+        options = self.conf.service_user
+        if not options.auth_type:
+            return failure('[service_user] has no credentials (auth_type).')
+        if not options.send_service_user_token:
+            return failure(
+                '[service_user]send_service_user_token is off: volumes cannot be detached, and '
+                "long operations fail when the user's token expires."
+            )
+        return success()
+
+    def _newest(self, group):
+        """The newest microversion of a neighbour; raises a NovaLiteError."""
+        service = session.Neighbour(self.conf, group, title=group)
+        try:
+            offered = service.get(context.admin(), '/')['versions']
+            return max(
+                (each.get('max_version') or each['version'] for each in offered), key=_number
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise exception.Unavailable(
+                service=group, reason=f'it does not tell its versions: {error}'
+            ) from error
+
+    def check_policy(self):
+        """The policy file is YAML."""
+        return common_checks.check_policy_json(self, self.conf)
+
+    def check_services(self):
+        """No compute is older than the oldest release that this one works with."""
+        try:
+            found = self._every_cell(services.every, binary=services.COMPUTE)
+        except exception.NovaLiteError as error:
+            return failure(f'The cells cannot be read: {error}')
+        oldest = min(release['service'] for release in versions.RELEASES.values())
+        old = sorted(row.host for row in found if 0 < row.version < oldest)
+        if old:
+            return failure(
+                f'{len(old)} computes are too old for this release, {old[0]} among them.'
+            )
+        return success()
+
+    def check_sagas(self):
+        """Every move is driven by some super-conductor."""
+        try:
+            found = self.cells.api_db.read(sagas.every, active=True)
+        except exception.NovaLiteError as error:
+            return failure(f'The API database cannot be read: {error}')
+        limit = runtime.naive_now() - STUCK
+        stuck = [row for row in found if max(row.wake_at, row.lease_until or row.wake_at) < limit]
+        if stuck:
+            return warning(
+                f'{len(stuck)} moves are driven by no one, {stuck[0].uuid} among them. Is a '
+                'super-conductor running? See nova-lite saga list.'
+            )
+        return success()
+
+    def _every_cell(self, function, **where):
+        """The rows of all cells; raises Unavailable when one does not answer."""
+        rows = []
+        for cell in self.cells.every():
+            rows += cell.db.read(function, **where)
+        return rows
+
+    _upgrade_checks = (
+        ('Cells v2', check_cells),
+        ('Placement API', check_placement),
+        ('Cinder API', check_cinder),
+        ('Service User Token Configuration', check_service_user),
+        ('Policy File JSON to YAML Migration', check_policy),
+        ('Older than N-1 computes', check_services),
+        ('Stuck sagas', check_sagas),
+    )

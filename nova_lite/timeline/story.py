@@ -1,0 +1,155 @@
+"""The story of a saga: which step took place when and where, and who ran it.
+
+Read from the journal alone. It notes when a step ended; the next one began then. Of
+one that died it knows nothing: what it left is drawn until another took over.
+"""
+
+import dataclasses
+
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import sagas
+from nova_lite.saga import journal
+from nova_lite.timeline import places
+
+CONTROL = 'super-conductor'
+# Notes with which a step is over; of an interruption; of a whole saga.
+ENDS = ('done', 'undone', 'failed', 'turns', 'left')
+WAITS = ('waits', 'retries', 'yields', 'stopping', 'unknown')
+TAKEN_OVER = 'taken over'
+LOST = 'lost'
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """One step, or what a dead owner left of it. begin, end: seconds since the request.
+
+    daemon: or service; cell: None for what is in no cell; outcome: of ENDS, or LOST
+    notes: what happened in between, as text
+    """
+
+    step: str
+    daemon: str
+    cell: str | None
+    begin: float
+    end: float
+    outcome: str
+    owner: str
+    epoch: int
+    notes: tuple = ()
+
+    @property
+    def lasted(self):
+        return self.end - self.begin
+
+    @property
+    def place(self):
+        """The daemon and its cell in one text."""
+        return f'{self.daemon}, {self.cell}' if self.cell else self.daemon
+
+
+@dataclasses.dataclass(frozen=True)
+class Story:
+    """title: what it was; state: how it ended, or where it stands
+
+    source, dest: cells by name, None where they are not known
+    killed: seconds since the request at which its owner was killed, if the teller knows
+    """
+
+    uuid: str
+    title: str
+    state: str
+    source: str | None
+    dest: str | None
+    bars: tuple
+    killed: float | None = None
+
+    @property
+    def lasted(self):
+        return max((bar.end for bar in self.bars), default=0.0)
+
+    @property
+    def owners(self):
+        """Who ran it, in order."""
+        return list(dict.fromkeys(bar.owner for bar in self.bars if bar.outcome != LOST))
+
+
+def read(connection, uuid, *, title=None, killed_at=None):
+    """The Story of a saga; raises SagaNotFound. killed_at: naive UTC."""
+    row = sagas.get(connection, uuid)
+    ends = _ends(connection, row)
+    events = sagas.events(connection, uuid)
+    killed = None if killed_at is None else (killed_at - row.created_at).total_seconds()
+    return Story(
+        uuid=row.uuid,
+        title=title or f'{row.kind} of server {row.instance_uuid}',
+        state=row.state,
+        source=ends[places.SOURCE][1],
+        dest=ends[places.DEST][1],
+        bars=tuple(_bars(row, events, ends)),
+        killed=killed,
+    )
+
+
+def _bars(row, events, ends):
+    """The bars of all steps, in order."""
+    began, notes = row.created_at, []
+    for index, event in enumerate(events):
+        if event.what in WAITS:
+            notes.append(f'{event.what}: {event.detail}' if event.detail else event.what)
+            continue
+        if event.step is None and event.what in journal.ENDED:
+            continue
+        step, outcome = event.step, event.what
+        if outcome == TAKEN_OVER:
+            step, outcome = _under_way(events[index + 1 :]), LOST
+            notes.append(f'{event.owner} takes over {event.detail}')
+        elif outcome in ENDS and event.detail:
+            notes.append(event.detail)
+        if outcome in (*ENDS, LOST):
+            daemon, cell = _place(step, ends)
+            yield Bar(
+                step=step,
+                daemon=daemon,
+                cell=cell,
+                begin=(began - row.created_at).total_seconds(),
+                end=(event.at - row.created_at).total_seconds(),
+                outcome=outcome,
+                owner=event.owner,
+                epoch=event.epoch,
+                notes=tuple(notes),
+            )
+        began, notes = event.at, []
+
+
+def _under_way(later):
+    """The step that a dead owner was at: the next one that ends."""
+    return next((event.step for event in later if event.what in ENDS), CONTROL)
+
+
+def _place(step, ends):
+    """(daemon, cell) of a step."""
+    daemon, end = places.PLACES.get(step, (CONTROL, None))
+    host, cell = ends[end] if end else (None, None)
+    if daemon == places.COMPUTE and host:
+        daemon = f'compute {host}'
+    return daemon, cell
+
+
+def _ends(connection, row):
+    """{SOURCE, DEST: (host, cell name)}, None for what the journal does not tell."""
+    source = dest = None
+    for known in row.data.values():
+        if isinstance(known, dict):
+            source = source or known.get('host')
+            dest = dest or known.get('service_host')
+            for name, found in (('source', known.get('source')), ('dest', known.get('dest'))):
+                if isinstance(found, dict):
+                    source = found['host'] if name == 'source' else source
+                    dest = found['host'] if name == 'dest' else dest
+    cells = {cell.id: cell.name for cell in cell_mappings.every(connection)}
+    of_host = host_mappings.cell_ids(connection, [host for host in (source, dest) if host])
+    return {
+        end: (host, cells.get(of_host.get(host)))
+        for end, host in ((places.SOURCE, source), (places.DEST, dest))
+    }

@@ -1,0 +1,186 @@
+"""cell_v2: cells, hosts and where servers are."""
+
+import json
+
+from nova_lite import runtime
+from nova_lite.db.api import host_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import compute_nodes
+from nova_lite.db.cell import instances
+from tests.unit.manage import base
+
+NOWHERE = runtime.new_uuid()
+
+
+class CellTest(base.ManageTest):
+    def setUp(self):
+        super().setUp()
+        self.set_up_cells()
+
+    def cell(self, verb, *argv, code=0):
+        return self.run_verb('cell_v2', verb, *argv, code=code)
+
+    def second(self, name='cell2'):
+        """Another cell; returns its uuid."""
+        database = self.database(name)
+        self.run_verb('db', 'sync')
+        argv = ('--transport-url', f'rabbit://bus/{name}', '--database_connection', database.url)
+        return self.cell('create_cell', '--name', name, '--verbose', *argv).strip()
+
+
+class CellsTest(CellTest):
+    def test_cell0_is_mapped_once(self):
+        self.assertIn('already', self.cell('map_cell0'))
+        self.assertEqual({'cell0', 'cell1'}, set(self.cells()))
+
+    def test_create(self):
+        row = self.cells()['cell1']
+        self.assertEqual(
+            ('rabbit://u:secret@bus/cell1', self.local.url, False),
+            (row.transport_url, row.database_connection, row.disabled),
+        )
+        self.cell('create_cell', code=2)
+        self.cell('create_cell', '--transport-url', 'rabbit://other', code=2)
+        self.cell('create_cell', '--transport-url', 'nonsense', code=1)
+        del self.options['database']
+        self.cell('create_cell', '--transport-url', 'rabbit://other', code=1)
+
+    def test_list(self):
+        shown = self.cell('list_cells')
+        self.assertIn('u:****@bus', shown)
+        self.assertNotIn('secret', shown)
+        self.assertIn('secret', self.cell('list_cells', '--verbose'))
+        found = json.loads(self.cell('list_cells', '--json'))
+        self.assertEqual(['cell0', 'cell1'], [each['name'] for each in found])
+
+    def test_list_masks_the_password_of_a_key(self):
+        url = 'postgresql+psycopg://u:secret@db/nova?sslkey=/k&sslpassword=secret&sslcert=/c'
+        self.cell('create_cell', '--name', 'tls', '--transport-url', 'rabbit://y',
+                  '--database_connection', url)  # fmt: skip
+        shown = self.cell('list_cells')
+        self.assertIn('u:****@db/nova?sslkey=/k&sslpassword=****&sslcert=/c', shown)
+        self.assertNotIn('secret', shown)
+
+    def test_update(self):
+        uuid, cell0 = self.cell_uuid, self.cells()['cell0'].uuid
+        self.cell('update_cell', '--cell_uuid', uuid, '--name', 'new', '--disable')
+        self.assertTrue(self.cells()['new'].disabled)
+        self.cell('update_cell', '--cell_uuid', uuid, '--enable')
+        self.assertFalse(self.cells()['new'].disabled)
+        self.cell('update_cell', '--cell_uuid', NOWHERE, code=1)
+        self.cell('update_cell', '--cell_uuid', uuid, '--enable', '--disable', code=4)
+        self.cell('update_cell', '--cell_uuid', cell0, '--disable', code=5)
+        second = self.second()
+        argv = ('--database_connection', self.database('other').url)
+        self.cell('update_cell', '--cell_uuid', second, *argv, code=3)
+        self.cell('update_cell', '--cell_uuid', second, '--transport-url', 'rabbit://x', *argv)
+
+    def test_delete(self):
+        self.cell('delete_cell', '--cell_uuid', NOWHERE, code=1)
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, code=2)
+        server = self.add_server()
+        self.cell('map_instances', '--cell_uuid', self.cell_uuid)
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force', code=3)
+        self.api_db.write(host_mappings.destroy, 'h1')
+        self.local.write(instances.mark_deleted, server)
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, code=4)
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force')
+        self.assertEqual({'cell0'}, set(self.cells()))
+
+
+class HostsTest(CellTest):
+    def test_discover(self):
+        self.cell('discover_hosts', '--strict', code=1)
+        self.add_host('h1')
+        self.assertIn('Mapped host h1', self.cell('discover_hosts', '--verbose', '--strict'))
+        self.assertEqual('', self.cell('discover_hosts'))
+        self.add_host('h2')
+        self.cell('discover_hosts', '--cell_uuid', self.cell_uuid, '--strict')
+        self.cell('discover_hosts', '--cell_uuid', NOWHERE, code=1)
+
+    def test_list(self):
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        self.assertIn('| h1 ', self.cell('list_hosts'))
+        found = json.loads(self.cell('list_hosts', '--json', '--cell_uuid', self.cell_uuid))
+        self.assertEqual([{'cell_name': 'cell1', 'cell_uuid': self.cell_uuid, 'host': 'h1'}], found)
+        self.cell('list_hosts', '--cell_uuid', NOWHERE, code=1)
+
+    def test_delete(self):
+        self.add_host('h1')
+        self.cell('discover_hosts')
+
+        def delete(host, code, uuid=self.cell_uuid):
+            self.cell('delete_host', '--cell_uuid', uuid, '--host', host, code=code)
+
+        delete('h1', 1, NOWHERE)
+        delete('h9', 2)
+        delete('h1', 3, self.cells()['cell0'].uuid)
+        server = self.add_server(host='h1')
+        delete('h1', 4)
+        self.local.write(instances.mark_deleted, server)
+        delete('h1', 0)
+        self.assertEqual([], self.api_db.read(host_mappings.every))
+        self.assertEqual(1, len(self.local.read(compute_nodes.unmapped)))
+
+
+class SetupTest(base.ManageTest):
+    def setUp(self):
+        super().setUp()
+        self.run_verb('api_db', 'sync')
+        self.run_verb('db', 'sync', '--local_cell')
+
+    def test_simple_cell_setup(self):
+        self.run_verb('cell_v2', 'simple_cell_setup', '--transport-url', 'nonsense', code=1)
+        self.run_verb('cell_v2', 'simple_cell_setup', code=1)
+        self.add_host('h1')
+        self.run_verb('cell_v2', 'simple_cell_setup')
+        self.assertEqual({'cell0', None}, set(self.cells()))
+        self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
+
+    def test_map_cell_and_hosts(self):
+        self.add_host('h1')
+        argv = ('map_cell_and_hosts', '--name', 'one', '--verbose')
+        uuid = self.run_verb('cell_v2', *argv).strip()
+        self.assertEqual(uuid, self.cells()['one'].uuid)
+        self.assertEqual(uuid, self.run_verb('cell_v2', *argv).strip())
+
+    def test_map_a_cell_without_hosts(self):
+        shown = self.run_verb('cell_v2', 'map_cell_and_hosts', '--name', 'one')
+        self.assertIn('No hosts found', shown)
+        self.assertEqual({'one'}, set(self.cells()))
+        self.run_verb('cell_v2', 'map_cell_and_hosts', '--transport-url', 'nonsense', code=1)
+        del self.options['database']
+        self.run_verb('cell_v2', 'map_cell_and_hosts', code=1)
+
+
+class ServersTest(CellTest):
+    def verify(self, uuid, code):
+        return self.cell('verify_instance', '--uuid', uuid, code=code)
+
+    def test_verify(self):
+        uuid = self.add_server()
+        self.verify(uuid, 1)
+        self.cell('map_instances', '--cell_uuid', self.cell_uuid)
+        self.assertIn('cell1', self.verify(uuid, 0))
+        self.assertEqual('', self.cell('verify_instance', '--uuid', uuid, '--quiet'))
+        self.local.write(instances.mark_deleted, uuid)
+        self.verify(uuid, 3)
+        self.local.write(instances.purge, uuid)
+        self.verify(uuid, 4)
+        pending = runtime.new_uuid()
+        self.api_db.write(instance_mappings.create, [{'instance_uuid': pending, 'project_id': 'p'}])
+        self.verify(pending, 2)
+
+    def test_map(self):
+        uuids = [self.add_server() for _number in range(3)]
+        argv = ('--cell_uuid', self.cell_uuid, '--max-count', '2')
+        self.cell('map_instances', *argv, code=1)
+        self.cell('map_instances', *argv)
+        found = self.api_db.read(instance_mappings.of, uuids)
+        self.assertEqual([2, 2, 2], [row.vcpus for row in found])
+        self.cell('map_instances', '--cell_uuid', self.cell_uuid, '--max-count', '0', code=127)
+        # 1 would say that there is more to map.
+        self.cell('map_instances', '--cell_uuid', NOWHERE, code=255)

@@ -1,0 +1,163 @@
+"""api_db and db: schemas, archive and purge."""
+
+import json
+import os
+import subprocess
+import sys
+
+import sqlalchemy as sa
+
+from nova_lite import runtime
+from nova_lite.db import migrate
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import server_groups
+from nova_lite.db.cell import archive
+from nova_lite.db.cell import instances
+from tests.unit.manage import base
+
+
+class SyncTest(base.ManageTest):
+    def test_in_the_order_of_a_new_deployment(self):
+        self.assertEqual('None\n', self.run_verb('api_db', 'version'))
+        self.run_verb('api_db', 'sync')
+        self.assertEqual(f'{migrate.newest("api")}\n', self.run_verb('api_db', 'version'))
+        self.assertIn('not syncing cell0', self.run_verb('db', 'sync'))
+        self.run_verb('cell_v2', 'map_cell0')
+        self.assertEqual('', self.run_verb('db', 'sync'))
+        self.assertEqual(f'{migrate.newest("cell")}\n', self.run_verb('db', 'version'))
+        url = self.cells()['cell0'].database_connection
+        self.assertIn('cell1.sqlite_cell0', url)
+        self.assertEqual(migrate.newest('cell'), migrate.version(url, 'cell'))
+
+    def test_local_cell_leaves_cell0_alone(self):
+        self.run_verb('api_db', 'sync')
+        self.run_verb('cell_v2', 'map_cell0')
+        self.run_verb('db', 'sync', '--local_cell')
+        url = self.cells()['cell0'].database_connection
+        self.assertIsNone(migrate.version(url, 'cell'))
+
+    def test_cell0_cannot_be_reached(self):
+        self.run_verb('api_db', 'sync')
+        self.run_verb(
+            'cell_v2',
+            'map_cell0',
+            '--database_connection',
+            'mysql+pymysql://nobody:x@127.0.0.1:1/cell0',
+        )
+        self.assertIn('ERROR', self.run_verb('db', 'sync', code=1))
+        self.assertEqual(migrate.newest('cell'), migrate.version(self.local.url, 'cell'))
+
+    def test_unknown_revision(self):
+        self.run_verb('api_db', 'sync', 'unheard-of', code=1)
+
+    def test_without_an_api_database(self):
+        del self.options['api_database']
+        self.run_verb('api_db', 'sync', code=255)
+
+    def test_online_data_migrations(self):
+        self.run_verb('db', 'online_data_migrations')
+        self.run_verb('db', 'online_data_migrations', '--max-count', '0', code=127)
+        self.assertEqual([], json.loads(self.run_verb('db', 'online_data_migrations', '--json')))
+
+
+class ArchiveTest(base.ManageTest):
+    def setUp(self):
+        super().setUp()
+        self.set_up_cells()
+
+    def add_deleted(self, cell='cell1'):
+        uuid = self.add_server()
+        self.local.write(instances.mark_deleted, uuid)
+        self.api_db.write(
+            instance_mappings.create,
+            [
+                {
+                    'instance_uuid': uuid,
+                    'project_id': 'p',
+                    'cell_id': self.cells()[cell].id,
+                    'queued_for_delete': True,
+                }
+            ],
+        )
+        return uuid
+
+    def archive(self, *argv, code=1):
+        return self.run_verb('db', 'archive_deleted_rows', *argv, code=code)
+
+    def test_archive(self):
+        uuid = self.add_deleted()
+        group = self.api_db.write(
+            server_groups.create,
+            {'uuid': runtime.new_uuid(), 'name': 'g', 'policy': 'affinity', 'project_id': 'p'},
+        )
+        self.api_db.write(server_groups.add_members, group, [uuid])
+        shown = self.archive('--verbose')
+        self.assertIn('| instances ', shown)
+        self.assertIn('API_DB.instance_mappings', shown)
+        self.assertIsNone(self.api_db.read(instance_mappings.find, uuid))
+        self.assertEqual({}, self.api_db.read(server_groups.groups_of, [uuid]))
+        self.assertIn('Nothing', self.archive('--verbose', code=0))
+        self.assertEqual([], json.loads(self.archive('--verbose', '--json', code=0)))
+
+    def test_archive_as_json(self):
+        self.add_deleted()
+        found = json.loads(self.archive('--verbose', '--json', '--purge', '--until-complete'))
+        rows = {each['table']: each['rows'] for each in found}
+        self.assertEqual((1, 1), (rows['instances'], rows['API_DB.instance_mappings']))
+
+    def test_what_nobody_foresaw(self):
+        # As a process: 1, which Python itself would exit with, asks to be run again.
+        path = os.path.join(self.directory, 'empty.conf')
+        with open(path, 'w') as config:
+            config.write(f'[api_database]\nconnection = sqlite:///{self.directory}/empty\n')
+        done = subprocess.run(
+            [
+                sys.executable,
+                '-m',
+                'nova_lite.cmd.manage',
+                f'--config-file={path}',
+                'db',
+                'archive_deleted_rows',
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.assertEqual(255, done.returncode, done.stderr)
+        self.assertIn('no such table', done.stderr)
+
+    def test_a_server_that_went_on_in_another_cell_keeps_its_mapping(self):
+        uuid = self.add_deleted(cell='cell0')
+        self.archive()
+        self.assertIsNotNone(self.api_db.read(instance_mappings.find, uuid))
+
+    def test_until_complete_and_purge(self):
+        for _number in range(3):
+            self.add_deleted()
+        self.archive('--max_rows', '1')
+        self.archive('--max_rows', '1', '--until-complete', '--purge')
+        self.archive(code=0)
+        count = sa.select(sa.func.count()).select_from(archive.ARCHIVE)
+        self.assertEqual(0, self.local.read(lambda connection: connection.scalar(count)))
+
+    def test_before_and_all_cells(self):
+        self.add_deleted()
+        self.archive('--before', '2020-01-01', code=0)
+        self.archive('--all-cells', '--before', '2120-01-01 12:00')
+
+    def test_refused(self):
+        self.archive('--max_rows', '0', code=2)
+        self.archive('--before', 'yesterday', code=4)
+        self.options['api_database']['connection'] = 'mysql+pymysql://n:x@127.0.0.1:1/api'
+        self.archive(code=3)
+
+    def test_purge(self):
+        self.add_deleted()
+        self.archive()
+        self.run_verb('db', 'purge', code=1)
+        self.run_verb('db', 'purge', '--before', 'yesterday', code=2)
+        self.run_verb('db', 'purge', '--before', '2020-01-01', code=3)
+        self.assertIn('Purged 1 ', self.run_verb('db', 'purge', '--all', '--verbose'))
+        self.run_verb('db', 'purge', '--all', '--all-cells', code=3)
+        self.assertEqual(2, len(self.api_db.read(cell_mappings.every)))
