@@ -6,7 +6,7 @@ from nova_lite.compute import live_dest
 
 
 class LiveCalls:
-    """What a ComputeManager answers. Needs its `site` and its fence.
+    """What a ComputeManager answers. Needs its `site`.
 
     move: the migration's uuid; each call that has a key answers as `replies` says
     """
@@ -14,25 +14,20 @@ class LiveCalls:
     # ---- the source ----
 
     def check_can_live_migrate_source(self, ctxt, host, instance, *, dest, key):
-        self._fence.check(ctxt)
         node = self.site.node_of(host, instance)
         return live_dest.check(self.site, node, instance, key=key, dest=dest)
 
     def take_live_migration_turn(self, ctxt, host, instance, move):
-        self._fence.check(ctxt)
         return live.Source(self.site, ctxt, host, instance, move).take_turn()
 
     def live_migration(self, ctxt, host, instance, *, ticket, block_migration, move, key):
-        self._fence.check(ctxt)
         source = live.Source(self.site, ctxt, host, instance, move)
         return source.copy(key=key, ticket=ticket, block_migration=block_migration)
 
     def post_live_migration(self, ctxt, host, instance, *, move, key):
-        self._fence.check(ctxt)
         return live.Source(self.site, ctxt, host, instance, move).finish(key=key)
 
     def rollback_live_migration(self, ctxt, host, instance, *, move, key, gone):
-        self._fence.check(ctxt)
         return live.Source(self.site, ctxt, host, instance, move).roll_back(key=key, gone=gone)
 
     def live_migration_abort(self, ctxt, host, instance_uuid, migration_uuid):
@@ -44,34 +39,28 @@ class LiveCalls:
     # ---- the destination ----
 
     def check_can_live_migrate_destination(self, ctxt, host, instance, *, node, source, key):
-        self._fence.check(ctxt)
         return live_dest.check(self.site, node, instance, key=key, source=source)
 
     def pre_live_migration(self, ctxt, host, instance, *, node, block_devices, move, key):
-        self._fence.check(ctxt)
         coming = live_dest.Destination(self.site, ctxt, node, instance, move)
         return coming.prepare(block_devices, key=key)
 
     def post_live_migration_at_destination(
         self, ctxt, host, instance, *, node, handover, move, key
     ):
-        self._fence.check(ctxt)
         return live_dest.Destination(self.site, ctxt, node, instance, move).arrive(
             handover, key=key
         )
 
     def rollback_live_migration_at_destination(self, ctxt, host, instance, *, node, move, key):
-        self._fence.check(ctxt)
         return live_dest.Destination(self.site, ctxt, node, instance, move).roll_back(key=key)
 
     # ---- evacuation ----
 
     def rebuild_instance(self, ctxt, host, instance, *, node, block_devices, power_on, key):
-        self._fence.check(ctxt)
         return evacuate.rebuild(
             self.site, ctxt, node, instance, block_devices, key=key, power_on=power_on
         )
 
     def undo_rebuild(self, ctxt, host, instance, *, node, move, key):
-        self._fence.check(ctxt)
         return evacuate.take_back(self.site, node, instance.uuid, move, key=key)

@@ -61,7 +61,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
         self.site.inventory = inventory.Inventory(self.site)
         self._audit = audit.Audit(self.site)
         self._resume = resume.Resume(self.site, self)
-        self._fence = fence.Fence(conductor)
+        self.fence = fence.Fence(conductor)
         self._cold = snapshot_based.SnapshotBased(self.site)
         self._evacuated = evacuated.Evacuated(self.site, self.beat)
 
@@ -195,49 +195,38 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
     # ---- cold moves -------------------------------------------------------
 
     def prep_resize(self, ctxt, host, instance, node, block_devices):
-        self._fence.check(ctxt)
         return self._cold.prepare(ctxt, instance, node, block_devices)
 
     def forgo_resize(self, ctxt, host, instance_uuid, node):
-        self._fence.check(ctxt)
         return self._cold.forgo(node, instance_uuid)
 
     def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
-        self._fence.check(ctxt)
         return self._cold.leave(node, instance_uuid, move, key=key)
 
     def finish_resize(self, ctxt, host, instance, block_devices, arrival):
-        self._fence.check(ctxt)
         return self._cold.arrive(ctxt, instance, block_devices, arrival)
 
     def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
-        self._fence.check(ctxt)
         return self._cold.destroy(node, instance_uuid, move, key=key)
 
     def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
-        self._fence.check(ctxt)
         return self._cold.take_back(node, instance_uuid, move, key=key, power_on=power_on)
 
     def restore_guest(self, ctxt, host, instance, block_devices, arrival):
-        self._fence.check(ctxt)
         return self._cold.restore(ctxt, instance, block_devices, arrival)
 
     def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
-        self._fence.check(ctxt)
         return self._cold.drop(node, instance_uuid, move, key=key)
 
     def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
-        self._fence.check(ctxt)
         return self._cold.discard(node, instance_uuid, move, key=key)
 
     def prep_snapshot_based_resize_at_source(
         self, ctxt, host, instance_uuid, *, node, image_id, key
     ):
-        self._fence.check(ctxt)
         return self._cold.copy_out(ctxt, node, instance_uuid, image_id=image_id, key=key)
 
     def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
-        self._fence.check(ctxt)
         return self._cold.spawn(ctxt, instance, block_devices, arrival)
 
     # ---- images and reading -----------------------------------------------

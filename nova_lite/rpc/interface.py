@@ -2,8 +2,9 @@
 
 The methods of an `Interface` subclass are signatures: `@call` waits for the
 result, `@cast` does not. `since` is the interface version that brought a method,
-`added` those that brought arguments later, and nothing else says it. A server
-refuses to start when its manager lacks a method or names a parameter otherwise.
+`added` those that brought arguments later, `fenced` those of sagas, and nothing else
+says it. A server refuses to start when its manager lacks a method or names a parameter
+otherwise.
 """
 
 import functools
@@ -32,16 +33,17 @@ REQUIRED = inspect.Parameter.empty
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
 
-def _declare(kind, since, added, *, timeout=None, silence=None):
+def _declare(kind, since, added, *, timeout=None, silence=None, fenced=False):
     def decorate(function):
         function.rpc_kind, function.rpc_since, function.rpc_added = kind, since, added or {}
         function.rpc_timeout, function.rpc_silence = timeout, silence
+        function.rpc_fenced = fenced
         return function
 
     return decorate
 
 
-def call(since, timeout=None, *, silence=None, added=None):
+def call(since, timeout=None, *, silence=None, added=None, fenced=False):
     """A method whose caller waits, at most `timeout` seconds, for its result.
 
     timeout: None: [DEFAULT]rpc_response_timeout
@@ -50,8 +52,10 @@ def call(since, timeout=None, *, silence=None, added=None):
         for. None, and at most: [DEFAULT]rpc_response_timeout
     added: {argument: the version that brought it}. Its default means what the method
         did before: sent only when it is another, which older servers cannot be asked.
+    fenced: of a saga's step: the manager's `fence.check(ctxt)` comes first, and refuses
+        who has lost the saga to another owner
     """
-    return _declare('call', since, added, timeout=timeout, silence=silence)
+    return _declare('call', since, added, timeout=timeout, silence=silence, fenced=fenced)
 
 
 def cast(since, added=None):
@@ -238,19 +242,37 @@ def _endpoint(interface, manager):
     endpoint = type(f'{interface.__name__}Endpoint', (), {})()
     endpoint.target = oslo_messaging.Target(version=interface.version)
     for name, declared in interface.methods.items():
-        implementation = getattr(manager, name, None)
-        if implementation is None:
-            raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
-        wanted = list(inspect.signature(declared).parameters)[1:]
-        found = list(inspect.signature(implementation).parameters)
-        if wanted != found:
-            raise TypeError(
-                f'{type(manager).__name__}.{name} takes {found}, '
-                f'{interface.__name__} declares {wanted}'
-            )
         labels = {'interface': interface.__name__, 'method': name}
-        setattr(endpoint, name, _dispatch(declared, implementation, labels))
+        found = implementation(interface, manager, name)
+        setattr(endpoint, name, _dispatch(declared, found, labels))
     return endpoint
+
+
+def implementation(interface, manager, name):
+    """Return what answers a method: the manager's of that name, behind its fence if it is fenced.
+
+    Raises TypeError when manager and declaration differ.
+    """
+    declared, found = interface.methods[name], getattr(manager, name, None)
+    if found is None:
+        raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
+    wanted = list(inspect.signature(declared).parameters)[1:]
+    takes = list(inspect.signature(found).parameters)
+    if wanted != takes:
+        raise TypeError(
+            f'{type(manager).__name__}.{name} takes {takes}, {interface.__name__} declares {wanted}'
+        )
+    if not declared.rpc_fenced:
+        return found
+    if not hasattr(manager, 'fence'):
+        raise TypeError(f'{type(manager).__name__} has no fence for {interface.__name__}.{name}')
+
+    @functools.wraps(found)
+    def fenced(ctxt, *args, **kwargs):
+        manager.fence.check(ctxt)
+        return found(ctxt, *args, **kwargs)
+
+    return fenced
 
 
 def _dispatch(declared, implementation, labels):

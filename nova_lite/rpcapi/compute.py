@@ -86,7 +86,7 @@ class ComputeAPI(rpc.Interface):
     #
     # As cold moves: the same call with the same key asks again.
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def attach_volume(self, ctxt, host, instance, block_device, key):
         """Connect the host to a volume, plug it in, say that it is in use.
 
@@ -94,25 +94,25 @@ class ComputeAPI(rpc.Interface):
         Answers {'connection_info'}. Raises MoveRefused when the host cannot reach it.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def detach_volume(self, ctxt, host, instance, volume_id, key):
         """Unplug a volume; its attachment stays. One that is not there is no error.
 
         Answers {'detached'}: whether it was there.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
         """Plug a volume in as attach_volume does, and unplug another.
 
         Answers {'connection_info', 'detached'}: see detach_volume.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def attach_interface(self, ctxt, host, instance, vif, key):
         """Plug a port in. vif: its entry of network information."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def detach_interface(self, ctxt, host, instance, port_id, key):
         """Unplug a port, which stays bound. One that is not there is no error.
 
@@ -134,7 +134,7 @@ class ComputeAPI(rpc.Interface):
     # Each answers {'done': True, ...} or {'pending': seconds}; the same call with the same
     # key asks again. node: the host's; move: the migration's uuid.
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def prep_resize(self, ctxt, host, instance, node, block_devices):
         """Destination: promise room and connect the volumes; changes no guest.
 
@@ -142,15 +142,15 @@ class ComputeAPI(rpc.Interface):
         Raises NoCapacity, MoveRefused.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def forgo_resize(self, ctxt, host, instance_uuid, node):
         """Destination: undo prep_resize."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
         """Source: stop the guest and hand it over. Answers {'handover': ...}."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_resize(self, ctxt, host, instance, block_devices, arrival):
         """Destination: make the guest from what the source handed over.
 
@@ -159,15 +159,15 @@ class ComputeAPI(rpc.Interface):
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
         """Destination: remove the guest of a move that is reverted or undone."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
         """Source: the guest is as it was before the move. Answers {'power_state'}."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def restore_guest(self, ctxt, host, instance, block_devices, arrival):
         """Source: as finish_revert_resize, with the devices that the server has by now.
 
@@ -176,11 +176,11 @@ class ComputeAPI(rpc.Interface):
         Answers {'power_state', 'block_devices': [{'uuid', 'connection_info'}]}.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
         """Source: remove what was kept of the guest."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
         """Either end: remove all there is of a server that was deleted while it moved."""
 
@@ -189,7 +189,7 @@ class ComputeAPI(rpc.Interface):
     # As cold moves, of which prep_resize, resize_instance and all that ends one serve
     # both kinds.
 
-    @rpc.call(since='1.0', timeout=UPLOAD)
+    @rpc.call(since='1.0', timeout=UPLOAD, fenced=True)
     def prep_snapshot_based_resize_at_source(
         self, ctxt, host, instance_uuid, *, node, image_id, key
     ):
@@ -198,7 +198,7 @@ class ComputeAPI(rpc.Interface):
         image_id: None for a server that boots from a volume
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
         """Destination: make the guest from the image.
 
@@ -211,7 +211,7 @@ class ComputeAPI(rpc.Interface):
     #
     # As cold moves. facts: of a node, as the driver's NodeFacts have them.
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def check_can_live_migrate_destination(self, ctxt, host, instance, *, node, source, key):
         """Tell whether the guest could come. source: facts.
 
@@ -219,18 +219,18 @@ class ComputeAPI(rpc.Interface):
         Raises MigrationPreCheckError.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def check_can_live_migrate_source(self, ctxt, host, instance, *, dest, key):
         """Tell whether the guest could go. dest: facts. Answers and raises as the other end."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def take_live_migration_turn(self, ctxt, host, instance, move):
         """Source: wait until fewer migrations leave the host than may, then begin.
 
         Raises LiveMigrationAborted, here and in `live_migration`.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def pre_live_migration(self, ctxt, host, instance, *, node, block_devices, move, key):
         """Destination: claim, connect volumes, await the guest.
 
@@ -239,28 +239,28 @@ class ComputeAPI(rpc.Interface):
         Raises NoCapacity, MoveRefused.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def live_migration(self, ctxt, host, instance, *, ticket, block_migration, move, key):
         """Source: copy the running guest. Answers {'handover', counters in bytes}."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def post_live_migration_at_destination(
         self, ctxt, host, instance, *, node, handover, move, key
     ):
         """Destination: let the guest run. Answers {'power_state'}."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def post_live_migration(self, ctxt, host, instance, *, move, key):
         """Source: remove what is left, once the copy has ended."""
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def rollback_live_migration(self, ctxt, host, instance, *, move, key, gone):
         """Source: the guest runs as if it never had been asked to leave.
 
         gone: the server was deleted, and nothing of it is to stay
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def rollback_live_migration_at_destination(self, ctxt, host, instance, *, node, move, key):
         """Destination: the guest is not awaited any more."""
 
@@ -274,7 +274,7 @@ class ComputeAPI(rpc.Interface):
 
     # ---- evacuation ----
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def rebuild_instance(self, ctxt, host, instance, *, node, block_devices, power_on, key):
         """Destination: make the guest anew whose host has failed.
 
@@ -283,7 +283,7 @@ class ComputeAPI(rpc.Interface):
         Raises NoCapacity, MoveRefused.
         """
 
-    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def undo_rebuild(self, ctxt, host, instance, *, node, move, key):
         """Destination: undo rebuild_instance."""
 

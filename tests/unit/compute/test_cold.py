@@ -38,7 +38,7 @@ class ColdTest(testtools.TestCase):
         self.before = self.cell.leftovers()
 
     def call(self, method, **arguments):
-        return getattr(self.cell.compute, method)(self.ctxt, **arguments)
+        return self.cell.call(method, self.ctxt, **arguments)
 
     def at(self, host, key='key'):
         return {

@@ -67,6 +67,35 @@ class AnyToy:
         return server or 'whoever'
 
 
+class FencedToyAPI(rpc.Interface):
+    topic, version = 'fenced-toy', '1.0'
+
+    @rpc.call(since='1.0', fenced=True)
+    def change(self, ctxt):
+        """Of a saga's step."""
+
+    @rpc.call(since='1.0')
+    def read(self, ctxt):
+        """Of anybody."""
+
+
+class FencedToy:
+    """Its fence knows that the saga has an owner with epoch 2."""
+
+    def __init__(self):
+        self.fence = self
+
+    def check(self, ctxt):
+        if ctxt.saga is not None and ctxt.epoch < 2:
+            raise exception.StaleEpoch(saga=ctxt.saga, seen=2, epoch=ctxt.epoch)
+
+    def change(self, ctxt):
+        return 'changed'
+
+    def read(self, ctxt):
+        return 'read'
+
+
 class OlderToy:
     def add(self, ctxt, host, first):
         return first
@@ -154,6 +183,21 @@ class InterfaceTest(testtools.TestCase):
     def test_a_server_refuses_a_manager_that_differs(self):
         for manager in (OlderToy(), RenamedToy()):
             self.assertRaises(TypeError, ToyAPI.server, self.bus, 'host', manager)
+        unfenced = FencedToy()
+        del unfenced.fence
+        self.assertRaises(TypeError, FencedToyAPI.server, self.bus, 'host', unfenced)
+
+    def test_a_former_owner_of_a_saga_is_refused_by_fenced_methods(self):
+        server = FencedToyAPI.server(self.open(), 'one', FencedToy())
+        server.start(override_pool_size=1)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stop)
+        client = FencedToyAPI(self.open())
+        former = self.ctxt.for_saga('saga', 1)
+        self.assertRaises(exception.StaleEpoch, client.change, former)
+        self.assertEqual('read', client.read(former))
+        for ctxt in (self.ctxt, self.ctxt.for_saga('saga', 2)):
+            self.assertEqual('changed', client.change(ctxt))
 
     def test_a_server_may_be_named_or_not(self):
         server = AnyToyAPI.server(self.open(), 'one', AnyToy())
