@@ -344,6 +344,15 @@ class StateChanged(Conflict):
     msg = '%(what)s %(key)s is no longer in the expected state: %(detail)s'
 
 
+class TransitionRefused(NovaLiteError):
+    """A defect of ours, or a host that reports what cannot be: the write did not take place."""
+
+    msg = (
+        'Server %(uuid)s is %(vm_state)s with the task %(task_state)s, from where nothing leads '
+        'to %(values)s.'
+    )
+
+
 class InstanceSealed(Conflict):
     """Asked of a server in the instant in which another cell's record takes its place."""
 

@@ -1,7 +1,7 @@
 """The registry: one declaration per API operation.
 
     @operation('POST', '/servers/{server_id}/action', action='os-start',
-               policy=policies.servers.START, guard=states.START,
+               policy=policies.servers.START, guard=transitions.START,
                body={'2.1': START}, success=202, faults=(404, 409))
     def start(req, server): ...
 
@@ -107,7 +107,7 @@ def operation(method, path, **options):
     action: the body's one key, for `.../action` paths
     policy: a rule's name, or a function of the request that returns one; None
         when the handler asks the enforcer itself (`req.authorize`)
-    guard: states.Transition or a function of the request that returns one
+    guard: transitions.Transition or a function of the request that returns one
     body: {first microversion: schema of the whole body}; None takes anything
     query: {first microversion: schema of {name: [values]}}, see types.query
     since, until: microversions that have the operation

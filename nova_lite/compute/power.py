@@ -2,7 +2,7 @@
 
 Each is a row of `ACTIONS`: begin the event, have the driver do it, record what
 came of it. A repeated or late message finds another task and changes nothing.
-Source: reference/nova/cells-and-rpc 4.1, states.TRANSITIONS.
+Source: reference/nova/cells-and-rpc 4.1.
 """
 
 import dataclasses
@@ -12,104 +12,67 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.compute import guests
 from nova_lite.compute import jobs
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
-Task = states.TaskState
 Vm = states.VmState
 SNAPSHOT_EVENT = 'compute_snapshot_instance'
 
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """One action. tasks: in which the server may be; during: the task it gets, if any.
+    """One action. transition: its row of the table of states
 
-    after: vm state when it succeeded. failed: vm state when it failed; None keeps
-    the server's, for an action whose failure leaves the guest as it was.
     interrupts: whether other work on the guest is given up for it
     """
 
     event: str
     power: model.PowerAction
-    tasks: tuple
-    after: Vm
-    during: Task | None = None
-    failed: Vm | None = None
+    transition: transitions.Transition
     interrupts: bool = False
 
+    @property
+    def tasks(self):
+        """The task states in which the server may be."""
+        return self.transition.tasks
 
+    @property
+    def during(self):
+        """The task state that it gets when the host begins, or None."""
+        return self.tasks[-1] if len(self.tasks) > 1 else None
+
+    @property
+    def after(self):
+        return self.transition.after
+
+    @property
+    def failed(self):
+        """The vm state when it failed, or None for an action that leaves the guest as it was."""
+        return self.transition.failed
+
+
+Do = model.PowerAction
 ACTIONS = {
-    'start': Action('compute_start_instance', model.PowerAction.ON, (Task.POWERING_ON,), Vm.ACTIVE),
-    'stop': Action(
-        'compute_stop_instance', model.PowerAction.OFF, (Task.POWERING_OFF,), Vm.STOPPED
-    ),
+    'start': Action('compute_start_instance', Do.ON, transitions.START),
+    'stop': Action('compute_stop_instance', Do.OFF, transitions.STOP),
     'soft_delete': Action(
-        'compute_soft_delete_instance',
-        model.PowerAction.OFF,
-        (Task.SOFT_DELETING,),
-        Vm.SOFT_DELETED,
-        failed=Vm.SOFT_DELETED,
-        interrupts=True,
+        'compute_soft_delete_instance', Do.OFF, transitions.SOFT_DELETE, interrupts=True
     ),
-    'restore': Action(
-        'compute_restore_instance',
-        model.PowerAction.ON,
-        (Task.RESTORING,),
-        Vm.ACTIVE,
-        failed=Vm.ERROR,
-    ),
-    'reboot_soft': Action(
-        'compute_reboot_instance',
-        model.PowerAction.SOFT_REBOOT,
-        (Task.REBOOTING, Task.REBOOT_PENDING, Task.REBOOT_STARTED),
-        Vm.ACTIVE,
-        during=Task.REBOOT_STARTED,
-        failed=Vm.ERROR,
-    ),
+    'restore': Action('compute_restore_instance', Do.ON, transitions.RESTORE),
+    'reboot_soft': Action('compute_reboot_instance', Do.SOFT_REBOOT, transitions.REBOOT_SOFT),
     'reboot_hard': Action(
-        'compute_reboot_instance',
-        model.PowerAction.HARD_REBOOT,
-        states.REBOOTING_HARD,
-        Vm.ACTIVE,
-        during=Task.REBOOT_STARTED_HARD,
-        failed=Vm.ERROR,
-        interrupts=True,
+        'compute_reboot_instance', Do.HARD_REBOOT, transitions.REBOOT_HARD, interrupts=True
     ),
-    'pause': Action('compute_pause_instance', model.PowerAction.PAUSE, (Task.PAUSING,), Vm.PAUSED),
-    'unpause': Action(
-        'compute_unpause_instance', model.PowerAction.UNPAUSE, (Task.UNPAUSING,), Vm.ACTIVE
-    ),
-    'suspend': Action(
-        'compute_suspend_instance',
-        model.PowerAction.SUSPEND,
-        (Task.SUSPENDING,),
-        Vm.SUSPENDED,
-        failed=Vm.ERROR,
-    ),
-    'resume': Action(
-        'compute_resume_instance',
-        model.PowerAction.RESUME,
-        (Task.RESUMING,),
-        Vm.ACTIVE,
-        failed=Vm.ERROR,
-    ),
-    'rescue': Action(
-        'compute_rescue_instance',
-        model.PowerAction.RESCUE,
-        (Task.RESCUING,),
-        Vm.RESCUED,
-        failed=Vm.ERROR,
-    ),
-    'unrescue': Action(
-        'compute_unrescue_instance',
-        model.PowerAction.UNRESCUE,
-        (Task.UNRESCUING,),
-        Vm.ACTIVE,
-        failed=Vm.ERROR,
-    ),
+    'pause': Action('compute_pause_instance', Do.PAUSE, transitions.PAUSE),
+    'unpause': Action('compute_unpause_instance', Do.UNPAUSE, transitions.UNPAUSE),
+    'suspend': Action('compute_suspend_instance', Do.SUSPEND, transitions.SUSPEND),
+    'resume': Action('compute_resume_instance', Do.RESUME, transitions.RESUME),
+    'rescue': Action('compute_rescue_instance', Do.RESCUE, transitions.RESCUE),
+    'unrescue': Action('compute_unrescue_instance', Do.UNRESCUE, transitions.UNRESCUE),
 }
 
 

@@ -52,7 +52,7 @@ class Intent:
 
 
 def order(guard, action, **options):
-    """The order of an action whose transition is `guard` (a row of states.TRANSITIONS).
+    """The order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
     options: changes, migration, claims, device, most_devices, down, message, host, same; see
         db.cell.moves

@@ -4,6 +4,7 @@ import dataclasses
 import enum
 
 from nova_lite import states
+from nova_lite import transitions
 
 _V = states.VmState
 EVACUATED = (_V.ACTIVE, _V.STOPPED, _V.ERROR)
@@ -70,9 +71,9 @@ def drain(server, migration=None, *, cold=True, live=True):
     if reason:
         return entry(server, How.STAYS, reason)
     state = server['OS-EXT-STS:vm_state']
-    if live and state in states.LIVE_MIGRATE.vm_states:
-        return entry(server, How.LIVE, cold_instead=cold and state in states.MIGRATE.vm_states)
-    if cold and state in states.MIGRATE.vm_states:
+    if live and state in transitions.LIVE_MIGRATE.vm_states:
+        return entry(server, How.LIVE, cold_instead=cold and state in transitions.MIGRATE.vm_states)
+    if cold and state in transitions.MIGRATE.vm_states:
         return entry(server, How.COLD)
     if state == _V.STOPPED:
         return entry(server, How.STAYS, 'off: no live migration moves it')

@@ -10,6 +10,8 @@ from nova_lite.db.cell import user_ports
 from nova_lite.moves import devices
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import steps
 
 BEGIN = 'record the request'
 BIND = 'give the server its port'
@@ -20,20 +22,29 @@ class AttachInterface(devices.DeviceSaga):
     """arguments: 'request': {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
 
     kind = 'attach-interface'
+    ways = devices.WAYS_OF_ATTACHING
     event = 'compute_attach_interface'
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step(BIND, self.bind, undo=self.release, clean=duties.foreign_ports(self)),
+            steps.begin(self, BEGIN),
+            saga.Step(
+                BIND,
+                self.bind,
+                undo=self.release,
+                clean=duties.foreign_ports(self),
+                at=places.NETWORK,
+            ),
             saga.Step(
                 PLUG,
                 self.plug,
                 undo=self.unplug,
                 clean=saga.Clean(self.settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_interface', 'detach_interface'),
             ),
-            saga.Step('record the interface', self.record, pivot=True),
-            *self.replugging(self.replug),
+            saga.Step('record the interface', self.record, pivot=True, at=places.SOURCE_RECORDS),
+            *self.replugging(self.replug, 'attach_interface', 'detach_interface'),
         )
 
     def found(self, connection, row):

@@ -11,6 +11,8 @@ from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import devices
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import steps
 
 BEGIN = 'record the block device'
 RESERVE = 'reserve the volume'
@@ -22,21 +24,30 @@ class AttachVolume(devices.DeviceSaga):
     """arguments: 'device': uuid of the block device, which is in the order; 'volume_id'"""
 
     kind = 'attach-volume'
+    ways = devices.WAYS_OF_ATTACHING
     event = 'compute_attach_volume'
     local_event = 'api_attach_volume'
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
-            duties.reserve(self, RESERVE),
+            steps.begin(self, BEGIN),
+            saga.Step(
+                RESERVE,
+                self.reserve,
+                undo=self.unreserve,
+                clean=duties.foreign_attachments(self),
+                at=places.VOLUMES,
+            ),
             saga.Step(
                 PLUG,
                 self.plug,
                 undo=self.unplug,
                 clean=saga.Clean(self.settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_volume', 'detach_volume'),
             ),
-            saga.Step('record the attachment', self.record, pivot=True),
-            *self.replugging(self.settle),
+            saga.Step('record the attachment', self.record, pivot=True, at=places.SOURCE_RECORDS),
+            *self.replugging(self.settle, 'attach_volume', 'detach_volume'),
         )
 
     # ---- records ----

@@ -1,5 +1,8 @@
 """Confirm a resize: the source forgets the server (reference/nova/moves 3.2 and 3.4).
 
+After a move between cells the source is in another cell, whose hidden records of the server
+go for good (reference/nova/cross-cell-resize 5 and 7).
+
 Its first transaction is the pivot: what the source has dropped cannot come back. What
 it fails to drop is left to its audit.
 """
@@ -9,50 +12,76 @@ from nova_lite import states
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import steps
 
 BEGIN = 'record the request'
 CLEAN = 'clean up at source'
 EVENT = 'compute_confirm_resize'
 
 
-class ConfirmResize(resized.Resized):
+class ConfirmResize(move.Move):
     """Before the deletion of the server as well: then that follows.
 
     arguments: 'delete': whether
     """
 
-    kind = 'confirm-resize'
+    kind, also = 'confirm-resize', ('cross-cell-confirm',)
+    ways = (saga.Way(), saga.Way({'delete': True}))
 
     def steps(self):
         last = ()
+        purge = saga.Step('remove source records', self.purge, at=places.SOURCE_RECORDS)
         if self.arguments.get('delete'):
-            last = (saga.Step('delete the server', self.delete),)
+            last = (saga.Step('delete the server', self.delete, at=places.DEST_HOST),)
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up, pivot=True),
-            saga.Step(CLEAN, self.clean, attempts=move.PATIENCE, left=True),
+            steps.begin(self, BEGIN, at=places.DEST_RECORDS, pivot=True),
+            saga.Step(
+                CLEAN,
+                self.clean,
+                attempts=steps.PATIENCE,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('confirm_resize',),
+            ),
             saga.Step(
                 'drop source bindings',
                 self.unbind,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=duties.bindings(self, lambda: self.began['source']['host']),
+                at=places.NETWORK,
             ),
-            saga.Step('release source allocation', self.drop_source),
-            *self.source_record_steps(),
-            saga.Step('record confirmation', self.record),
+            saga.Step('release source allocation', self.drop_source, at=places.PLACEMENT),
+            *((purge,) if self._crosses else ()),
+            saga.Step('record confirmation', self.record, at=places.DEST_RECORDS),
             *last,
         )
 
-    def source_record_steps(self):
-        """Return the steps that remove the source's records, where it has its own."""
-        return ()
+    @property
+    def began(self):
+        """What `resized.ends` found."""
+        return self.data[BEGIN]
+
+    @property
+    def _crosses(self):
+        """Whether the source is in another cell."""
+        return self.kind in self.also
+
+    @property
+    def _source(self):
+        """The cell that the server has left, if it has left one."""
+        host = self.began['source']['host']
+        cell = self.world.cells.of_host(host) if self._crosses else self.cell
+        return crossing.Side(self.world, cell, self.ctxt)
 
     def begun(self, connection, row):
-        ends = self.ends(connection)
+        ends = resized.ends(connection, self.migration_uuid)
         actions.start_event(
             connection, self.instance_uuid, self.ctxt.request_id, EVENT, ends['source']['host']
         )
@@ -60,7 +89,7 @@ class ConfirmResize(resized.Resized):
 
     def clean(self):
         """confirm_resize: the source drops what it kept."""
-        return self.ask(self.compute.confirm_resize, self.end('source', CLEAN))
+        return self.ask(self._source.compute.confirm_resize, resized.asked(self, 'source', CLEAN))
 
     def unbind(self):
         """Also of a server that is to be deleted: that may fail."""
@@ -74,6 +103,10 @@ class ConfirmResize(resized.Resized):
 
     def drop_source(self):
         self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+
+    def purge(self):
+        """Remove the hidden records that a revert would have shown again."""
+        self._source.purge(self.instance_uuid)
 
     def record(self):
         """The server is what it was before, with its new flavor."""

@@ -17,15 +17,16 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.db.cell import services
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import asking
 from nova_lite.moves import crossing
 from nova_lite.moves import duties
-from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
 from nova_lite.moves import resize
+from nova_lite.moves import steps
+from nova_lite.moves.parts import snapshot
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -50,53 +51,91 @@ class NetworkTooOld(exception.NovaLiteError):
 
 
 class CrossCellResize(resize.Resize):
-    """To another flavor on a host of any cell."""
+    """To another flavor on a host of any cell; a cold migration keeps the flavor."""
 
-    kind = 'cross-cell-resize'
+    kind, also = 'cross-cell-resize', ('cross-cell-migrate',)
     refusable = (*resize.Resize.refusable, COPY)
     harmless = (*resize.Resize.harmless, COPY, SHOW)
+    ways = (saga.Way(), saga.Way({'cell': 'its own'}, {steps.CHOOSE: {'cell_uuid': 'another'}}))
 
     def steps(self):
         return self.crossing_steps() if self.crosses else super().steps()
 
     def crossing_steps(self):
+        return (*self._promised(), *self._copied(), *self._switched())
+
+    def _promised(self):
+        """The destination is chosen, has the records, and promises room."""
         return (
-            saga.Step(resize.BEGIN, self.begin, undo=self.give_up),
-            saga.Step('hold source allocation', self.hold, undo=self.release),
-            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
-            saga.Step(resize.RECORD, self.record_crossing, undo=self.forget_crossing),
-            saga.Step(COPY, self.copy, undo=self.drop_copy, clean=duties.copy(self)),
-            duties.bind(self, resize.BIND),
-            duties.reserve(self, resize.RESERVE),
-            saga.Step(resize.CLAIM, self.claim_there, undo=self.forgo_there),
+            steps.begin(self, resize.BEGIN),
+            steps.hold(self),
+            steps.choose(self),
             saga.Step(
-                QUEUE,
-                self.queue_image,
-                undo=self.drop_image,
-                clean=duties.own(self.drop_image),
+                resize.RECORD,
+                self.record_crossing,
+                undo=self.forget_crossing,
+                at=places.SOURCE_RECORDS,
             ),
-            saga.Step(SNAPSHOT, self.snapshot, undo=self.take_back),
-            saga.Step(LEAVE, self.leave_cell),
             saga.Step(
-                resize.ACTIVATE,
-                self.activate,
-                undo=self.activate_source,
-                clean=duties.activation(self),
+                COPY,
+                self.copy,
+                undo=self.drop_copy,
+                clean=duties.copy(self),
+                at=places.DEST_RECORDS,
             ),
-            saga.Step(SPAWN, self.spawn, undo=self.destroy_there),
-            saga.Step(SHOW, self.show, undo=self.hide_copy, clean=duties.copy(self)),
-            saga.Step(SWITCH, self.switch_cell, pivot=True),
-            saga.Step(HIDE, self.hide_source),
-            saga.Step('save request spec', self.save_spec),
+            self.ports.binding(resize.BIND),
+            self.volumes.step(),
             saga.Step(
-                'delete snapshot image',
-                self.drop_image,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.own(self.drop_image),
+                resize.CLAIM,
+                self.claim,
+                undo=self.forgo,
+                at=places.DEST_HOST,
+                calls=('forgo_resize', 'prep_resize'),
             ),
+        )
+
+    def _copied(self):
+        """The guest leaves, and is made again."""
+        return (
+            self.image.step(QUEUE, self.queue_image),
+            saga.Step(
+                SNAPSHOT,
+                self.snapshot,
+                undo=self.take_back,
+                at=places.SOURCE_HOST,
+                calls=(
+                    'discard_guest',
+                    'finish_revert_resize',
+                    'prep_snapshot_based_resize_at_source',
+                ),
+            ),
+            saga.Step(LEAVE, self.leave_cell, at=places.SOURCE_HOST, calls=('resize_instance',)),
+            self.ports.plugging(resize.ACTIVATE),
+            saga.Step(
+                SPAWN,
+                self.spawn,
+                undo=self.destroy,
+                at=places.DEST_HOST,
+                calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
+            ),
+        )
+
+    def _switched(self):
+        """The destination's record takes the place of the source's."""
+        return (
+            saga.Step(
+                SHOW,
+                self.show,
+                undo=self.hide_copy,
+                clean=duties.copy(self),
+                at=places.DEST_RECORDS,
+            ),
+            saga.Step(SWITCH, self.switch_cell, pivot=True, at=places.API_DATABASE),
+            saga.Step(HIDE, self.hide_source, at=places.SOURCE_RECORDS),
+            steps.save_spec(self),
+            self.image.dropping('delete snapshot image'),
             *self.steps_of_attachments(SPAWN),
-            saga.Step(DELETE, self.delete_there),
+            saga.Step(DELETE, self.delete_there, at=places.DEST_RECORDS, calls=('discard_guest',)),
         )
 
     @property
@@ -112,8 +151,8 @@ class CrossCellResize(resize.Resize):
     @property
     def crosses(self):
         """Whether a destination in another cell is chosen."""
-        chosen = self.data.get(move.CHOOSE)
-        return chosen is not None and chosen['cell_uuid'] != self.cell.uuid
+        chosen = self.data.get(steps.CHOOSE)
+        return chosen is not None and chosen['cell_uuid'] != self.arguments['cell']
 
     @property
     def here(self):
@@ -204,60 +243,20 @@ class CrossCellResize(resize.Resize):
 
     # ---- the hosts ----
 
-    def at_dest(self, step):
-        """What a method of the destination is asked with."""
-        return {
-            'host': self.destination.service_host,
-            'instance_uuid': self.instance_uuid,
-            'node': self.destination.nodename,
-            'move': self.uuid,
-            'key': self.key(step),
-        }
-
-    def claim_there(self):
-        """prep_resize: the destination promises room and reaches the volumes."""
-        asking.require_heard(self, self.destination.service_host)
-        self.there.compute.prep_resize(
-            self.ctxt,
-            host=self.destination.service_host,
-            instance=self.arriving(self.there.get(self.instance_uuid)),
-            node=self.destination.nodename,
-            block_devices=self.arriving_devices(),
-        )
-
-    def forgo_there(self):
-        """Undo of `claim_there`: a host that is down has forgotten it anyway."""
-        host = self.destination.service_host
-        service = self.there.read(services.find, host)
-        if service is None or not services.is_up(service, self.world.conf.service_down_time):
-            return
-        self.there.compute.forgo_resize(
-            self.ctxt,
-            host=host,
-            instance_uuid=self.instance_uuid,
-            node=self.destination.nodename,
-        )
-
     @property
-    def image_id(self):
-        """The image of the disk: the move's own uuid; None for one that boots from a volume."""
-        devices = self.devices()
-        if any(d.boot_index == 0 and d.destination_type == 'volume' for d in devices):
-            return None
-        return self.uuid
+    def image(self):
+        """The image that the disk travels in; none for a server that boots from a volume."""
+        return snapshot.Snapshot(self, IMAGE_NAME, is_wanted=self._has_a_disk)
+
+    def _has_a_disk(self):
+        return not any(
+            device.boot_index == 0 and device.destination_type == 'volume'
+            for device in self.devices()
+        )
 
     def queue_image(self):
         """Returns the id of the image that the disk will travel in."""
-        image_id, row = self.image_id, self.row()
-        if image_id is not None:
-            self.world.image.create_snapshot(
-                self.ctxt, IMAGE_NAME % row.display_name, row, image_id=image_id
-            )
-        return {'id': image_id}
-
-    def drop_image(self):
-        """Undo of `queue_image`, and what is done with the image in the end."""
-        self.world.image.delete(self.ctxt, self.uuid, missing_ok=True)
+        return {'id': self.image.queue()}
 
     def snapshot(self):
         """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
@@ -300,7 +299,7 @@ class CrossCellResize(resize.Resize):
                 self.ctxt,
                 host=host,
                 instance=self.arriving(self.there.get(self.instance_uuid)),
-                block_devices=self.arriving_devices(),
+                block_devices=self.volumes.arriving(),
                 arrival={
                     'node': self.destination.nodename,
                     'image_id': self.data[QUEUE]['id'],
@@ -309,10 +308,6 @@ class CrossCellResize(resize.Resize):
                 },
             )
         )
-
-    def destroy_there(self):
-        """Undo of `spawn`."""
-        return self.ask(self.there.compute.revert_resize, self.at_dest(SPAWN))
 
     # ---- from one record to the other ----
 
@@ -344,7 +339,7 @@ class CrossCellResize(resize.Resize):
     def _show(self, connection, copy):
         copies.renew(connection, copy)
         move_records.change_devices(
-            connection, self.data.get(resize.RESERVE), self.data[SPAWN].get('block_devices')
+            connection, self.volumes.reserved, self.data[SPAWN].get('block_devices')
         )
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
         copies.show(connection, self.instance_uuid, True)
@@ -384,10 +379,3 @@ class CrossCellResize(resize.Resize):
         crossing.delete(self, self.there)
         self.here.purge(self.instance_uuid)
         return None
-
-
-class CrossCellMigrate(CrossCellResize):
-    """Cold migrate: the same flavor on a host of any cell."""
-
-    kind = 'cross-cell-migrate'
-    migration_type = states.MigrationType.MIGRATION

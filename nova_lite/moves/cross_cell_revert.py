@@ -14,10 +14,12 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import crossing
 from nova_lite.moves import duties
-from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import resized
 from nova_lite.moves import revert
+from nova_lite.moves import steps
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -38,25 +40,39 @@ class CrossCellRevert(revert.RevertResize):
 
     def steps(self):
         return (
-            saga.Step(revert.BEGIN, self.begin, undo=self.give_up),
-            duties.reserve(self, revert.RESERVE),
-            saga.Step(SHOW, self.show, undo=self.hide_source, clean=duties.shown(self)),
-            saga.Step(SWITCH, self.switch_cell, pivot=True),
-            saga.Step('hide destination records', self.hide_dest),
-            saga.Step(ACTIVATE, self.activate),
-            saga.Step(revert.DESTROY, self.destroy),
-            saga.Step(revert.FINISH, self.finish, attempts=move.PATIENCE, left=True),
-            saga.Step('give allocations back', self.give_back),
+            steps.begin(self, revert.BEGIN, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            self.volumes.step(),
+            saga.Step(
+                SHOW,
+                self.show,
+                undo=self.hide_source,
+                clean=duties.shown(self),
+                at=places.SOURCE_RECORDS,
+            ),
+            saga.Step(SWITCH, self.switch_cell, pivot=True, at=places.API_DATABASE),
+            saga.Step('hide destination records', self.hide_dest, at=places.DEST_RECORDS),
+            saga.Step(ACTIVATE, self.activate, at=places.NETWORK),
+            saga.Step(revert.DESTROY, self.destroy, at=places.DEST_HOST, calls=('revert_resize',)),
+            saga.Step(
+                revert.FINISH,
+                self.finish,
+                attempts=steps.PATIENCE,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('discard_guest', 'restore_guest'),
+            ),
+            saga.Step('give allocations back', self.give_back, at=places.PLACEMENT),
             saga.Step(
                 revert.DROP,
                 self.drop_dest,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(self.drop_dest_late, alone=True),
+                at=places.NETWORK,
             ),
-            saga.Step('save request spec', self.save_spec),
-            saga.Step('record the revert', self.record),
-            saga.Step('remove destination records', self.purge_dest),
+            steps.save_spec(self),
+            saga.Step('record the revert', self.record, at=places.SOURCE_RECORDS),
+            saga.Step('remove destination records', self.purge_dest, at=places.DEST_RECORDS),
         )
 
     # ---- the two cells ----
@@ -93,7 +109,8 @@ class CrossCellRevert(revert.RevertResize):
         if not self.is_gone() or revert.BEGIN not in self.data:
             return None
         waits = self.ask(
-            self.source_side.compute.discard_guest, self.end('source', f'{revert.BEGIN}/discard')
+            self.source_side.compute.discard_guest,
+            resized.asked(self, 'source', f'{revert.BEGIN}/discard'),
         )
         if not isinstance(waits, saga.Pending):
             self.source_side.purge(self.instance_uuid)
@@ -125,7 +142,7 @@ class CrossCellRevert(revert.RevertResize):
 
     def _show(self, connection, copy):
         copies.renew(connection, copy)
-        move_records.change_devices(connection, self.data.get(revert.RESERVE), None)
+        move_records.change_devices(connection, self.volumes.reserved, None)
         migrations.update(connection, self.migration_uuid, {'status': str(Status.REVERTING)})
         copies.show(connection, self.instance_uuid, True)
         host = self.began['source']['host']
@@ -165,7 +182,7 @@ class CrossCellRevert(revert.RevertResize):
             if isinstance(found, saga.Pending):
                 return found
         if self.is_gone():
-            discard = self.end('source', f'{revert.FINISH}/discard')
+            discard = resized.asked(self, 'source', f'{revert.FINISH}/discard')
             return self.ask(side.compute.discard_guest, discard)
         return found
 

@@ -12,6 +12,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
 from nova_lite.objects import block_device
 
 
@@ -46,6 +47,12 @@ class Side:
     def get(self, uuid):
         """As `find`; raises InstanceNotFound, also for a deleted one."""
         return self.read(instances.get, uuid, hidden=True)
+
+    def is_up(self, host):
+        """Whether the compute service of a host of the cell is up."""
+        service = self.read(services.find, host)
+        down_s = self._world.conf.service_down_time
+        return service is not None and services.is_up(service, down_s)
 
     def devices(self, uuid):
         """A server's block devices, as messages carry them."""

@@ -11,7 +11,8 @@ from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import devices
-from nova_lite.moves import move
+from nova_lite.moves import places
+from nova_lite.moves import steps
 
 LOG = log.getLogger(__name__)
 
@@ -28,21 +29,25 @@ class DetachInterface(devices.DeviceSaga):
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            steps.begin(self, BEGIN),
             saga.Step(
                 UNPLUG,
                 self.unplug,
                 undo=self.plug,
                 clean=saga.Clean(self.settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_interface', 'detach_interface'),
             ),
-            saga.Step('give the port up', self.release, pivot=True),
-            saga.Step('forget the interface', self.forget),
+            saga.Step('give the port up', self.release, pivot=True, at=places.NETWORK),
+            saga.Step('forget the interface', self.forget, at=places.SOURCE_RECORDS),
             saga.Step(
                 AGAIN,
                 self.unplug_again,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_interface', 'detach_interface'),
             ),
         )
 

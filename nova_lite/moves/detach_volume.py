@@ -12,7 +12,8 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import devices
-from nova_lite.moves import move
+from nova_lite.moves import places
+from nova_lite.moves import steps
 
 BEGIN = 'record the request'
 MARK = 'mark the volume as detaching'
@@ -33,26 +34,31 @@ class DetachVolume(devices.DeviceSaga):
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            steps.begin(self, BEGIN),
             saga.Step(
                 MARK,
                 self.mark,
                 undo=self.unmark,
                 clean=saga.Clean(self.unmark, alone=True),
+                at=places.VOLUMES,
             ),
             saga.Step(
                 UNPLUG,
                 self.unplug,
                 undo=self.plug,
                 clean=saga.Clean(self.settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_volume', 'detach_volume'),
             ),
-            saga.Step('forget the block device', self.forget, pivot=True),
+            saga.Step('forget the block device', self.forget, pivot=True, at=places.SOURCE_RECORDS),
             saga.Step(
                 END,
                 self.end_attachment,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),
+                at=places.VOLUMES,
+                calls=('attach_volume', 'detach_volume'),
             ),
         )
 

@@ -15,6 +15,7 @@ import functools
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
@@ -22,6 +23,8 @@ from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import steps
 from nova_lite.saga import cleaning
 
 # Key of Saga.data: what the answer of the API waits for has come about.
@@ -35,6 +38,9 @@ REPLUG = 'plug it into a guest made again'
 UNKNOWN_S = 5.0
 # Arguments that name volumes.
 VOLUMES = ('volume_id', 'old_volume_id')
+
+# See `DeviceSaga.replugging`.
+WAYS_OF_ATTACHING = (saga.Way(), saga.Way(data={REBOOTED: True}))
 
 
 class DeviceSaga(move.Move):
@@ -131,14 +137,15 @@ class DeviceSaga(move.Move):
         return self.read(self._is_rebooted)
 
     def _is_rebooted(self, connection):
-        uuid, reboot = self.instance_uuid, states.REBOOT_HARD.verb
+        uuid, reboot = self.instance_uuid, transitions.REBOOT_HARD.verb
         return actions.is_followed_by(connection, uuid, self.ctxt.request_id, reboot)
 
-    def replugging(self, settle):
+    def replugging(self, settle, *calls):
         """The steps that follow the record of what was attached: one, or none.
 
         A hard reboot that was asked for before may make the guest again without it, if it is lost.
         settle: has the guest as it is on record, and gives up nothing; takes options of _settle
+        calls: the methods of computes that it calls
         """
         if not self.data.get(REBOOTED):
             return ()
@@ -147,9 +154,11 @@ class DeviceSaga(move.Move):
             saga.Step(
                 REPLUG,
                 functools.partial(settle, forward=True),
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=calls,
             ),
         )
 

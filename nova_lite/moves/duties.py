@@ -16,18 +16,6 @@ from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
 
 
-def bind(move, name):
-    """The step that binds the ports to the destination."""
-    clean = saga.Clean(lambda: drop_bindings(move, move.destination.service_host), alone=True)
-    return saga.Step(name, move.bind, undo=move.unbind, clean=clean)
-
-
-def reserve(move, name):
-    """The step that reserves the volumes for another end."""
-    clean = foreign_attachments(move)
-    return saga.Step(name, move.reserve, undo=move.unreserve, clean=clean)
-
-
 def own(effect):
     """A duty that touches nothing but what is the saga's own by its id."""
     return saga.Clean(effect)

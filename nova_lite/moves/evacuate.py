@@ -11,9 +11,10 @@ from nova_lite import states
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.moves import duties
 from nova_lite.moves import move
-from nova_lite.moves import relocation
+from nova_lite.moves import places
+from nova_lite.moves import steps
+from nova_lite.moves.parts import relocation
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -21,13 +22,14 @@ Vm = states.VmState
 
 NOTE = 'note what is held'
 REBUILD = 'rebuild on destination'
+CONDUCTOR_EVENT = 'rebuild_server'
 REBUILD_EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
 # A destination that has no room after all leaves the server as it was.
 HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
 
 
-class Evacuation(relocation.Relocation):
+class Evacuation(move.Move):
     """From a host that is down.
 
     arguments: 'leave_stopped': do not start the guest
@@ -35,39 +37,47 @@ class Evacuation(relocation.Relocation):
 
     kind = 'evacuation'
     tasks = (Task.REBUILDING,)
-    conductor_event = 'rebuild_server'
-    columns_when_recorded = {'status': str(Status.PRE_MIGRATING)}
+    may_retry = False
 
     def steps(self):
         return (
-            saga.Step(relocation.BEGIN, self.begin, undo=self.give_up),
-            saga.Step(NOTE, self.note_held),
-            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
-            saga.Step(relocation.RECORD, self.record, undo=self.forget),
-            duties.bind(self, relocation.BIND),
-            duties.reserve(self, relocation.RESERVE),
-            saga.Step(REBUILD, self.rebuild, undo=self.take_back),
-            saga.Step(relocation.SWITCH, self.switch, pivot=True),
+            steps.begin(self, relocation.BEGIN),
+            saga.Step(NOTE, self.note_held, at=places.PLACEMENT),
+            steps.choose(self),
+            self.relocation.recording(),
+            self.relocation.ports.binding(relocation.BIND),
+            self.relocation.volumes.step(),
             saga.Step(
-                relocation.ACTIVATE,
-                self.activate,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.activation(self, lambda: self.began['host']),
+                REBUILD,
+                self.rebuild,
+                undo=self.take_back,
+                at=places.DEST_HOST,
+                calls=('rebuild_instance', 'undo_rebuild'),
             ),
-            saga.Step(
-                'drop source attachments',
-                self.drop_attachments,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.attachments(self, relocation.RESERVE),
-            ),
-            saga.Step('tell that it is done', self.complete),
+            self.relocation.switching(self._connected, columns=self._columns_of_arrival),
+            self.relocation.ports.settling(relocation.ACTIVATE),
+            self.relocation.volumes.settling(relocation.FORMER),
+            saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS),
         )
 
     @property
-    def may_retry(self):
-        return False
+    def relocation(self):
+        return relocation.Relocation(
+            self,
+            holder=self.instance_uuid,
+            columns={'status': str(Status.PRE_MIGRATING)},
+        )
+
+    @property
+    def began(self):
+        """What the server was, see Relocation."""
+        return self.relocation.began
+
+    def begun(self, connection, row):
+        return self.relocation.begin(connection, row, CONDUCTOR_EVENT)
+
+    def choose(self):
+        return self.relocation.choose(self.spec)
 
     # ---- allocations ----
 
@@ -87,7 +97,7 @@ class Evacuation(relocation.Relocation):
 
     def _claimed(self):
         """Providers on which this evacuation claims, or may have claimed unheard."""
-        chosen = self.data.get(move.CHOOSE)
+        chosen = self.data.get(steps.CHOOSE)
         if chosen:
             return {chosen['compute_node_uuid']}
         held = self.world.placement.holding(self.ctxt, self.instance_uuid)
@@ -103,13 +113,13 @@ class Evacuation(relocation.Relocation):
     def rebuild(self):
         """rebuild_instance: the destination makes the guest."""
         host = self.destination.service_host
-        self.progress(started=(REBUILD_EVENT, host), ended=(self.conductor_event, None))
-        return self.ask_host(
+        self.progress(started=(REBUILD_EVENT, host), ended=(CONDUCTOR_EVENT, None))
+        return self.relocation.ask(
             host,
             self.compute.rebuild_instance,
             instance=self.arriving(),
             node=self.destination.nodename,
-            block_devices=self.arriving_devices(),
+            block_devices=self.relocation.volumes.arriving(),
             power_on=self.runs_afterwards,
             key=self.key(REBUILD),
         )
@@ -129,7 +139,7 @@ class Evacuation(relocation.Relocation):
 
     def take_back(self):
         """Undo of `rebuild`."""
-        return self.ask_host(
+        return self.relocation.ask(
             self.destination.service_host,
             self.compute.undo_rebuild,
             instance=self.arriving(),
@@ -140,10 +150,10 @@ class Evacuation(relocation.Relocation):
 
     # ---- the switch and what follows it ----
 
-    def connected(self):
+    def _connected(self):
         return self.data[REBUILD]['block_devices']
 
-    def columns_of_arrival(self):
+    def _columns_of_arrival(self):
         return {
             'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
             'power_state': self.data[REBUILD]['power_state'],
@@ -155,7 +165,7 @@ class Evacuation(relocation.Relocation):
         self.write(self._complete)
 
     def _complete(self, connection):
-        self.settle(connection, {})
+        self.relocation.settle(connection, {})
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
             actions.record_event(

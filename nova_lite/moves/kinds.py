@@ -1,10 +1,14 @@
-"""Which saga class runs which kind of journal row."""
+"""Which saga class runs which kind of journal row, and which steps a kind may have."""
 
+import dataclasses
+import functools
+import types
+
+from nova_lite import context
 from nova_lite.moves import attach_interface
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
 from nova_lite.moves import cross_cell
-from nova_lite.moves import cross_cell_confirm
 from nova_lite.moves import cross_cell_revert
 from nova_lite.moves import detach_interface
 from nova_lite.moves import detach_volume
@@ -21,12 +25,9 @@ from nova_lite.saga import step
 
 SAGAS = (
     resize.Resize,
-    resize.Migrate,
     confirm.ConfirmResize,
     revert.RevertResize,
     cross_cell.CrossCellResize,
-    cross_cell.CrossCellMigrate,
-    cross_cell_confirm.CrossCellConfirm,
     cross_cell_revert.CrossCellRevert,
     live_migrate.LiveMigration,
     evacuate.Evacuation,
@@ -42,7 +43,11 @@ SAGAS = (
 )
 FIRST = 1
 # The newest version of each kind. Former ones stay in SAGAS until none is under way any more.
-KINDS = {saga.kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version)}
+KINDS = {
+    kind: saga
+    for saga in sorted(SAGAS, key=lambda saga: saga.version)
+    for kind in (saga.kind, *saga.also)
+}
 
 
 def of(record):
@@ -59,6 +64,33 @@ def _find(kind, version):
     if newest is None:
         raise journal.UnknownPlan(f'{kind} is no kind of saga here')
     for saga in (newest, *SAGAS):
-        if saga.kind == kind and version in (None, saga.version):
+        if kind in (saga.kind, *saga.also) and version in (None, saga.version):
             return saga
     raise journal.UnknownPlan(f'{kind} has no version {version} here')
+
+
+def plans(kind, saga_class=None):
+    """Return the steps of each way that sagas of a kind may go; they cannot be run.
+
+    saga_class: None: that of the newest version
+    """
+    found, saga_class = [], saga_class or KINDS[kind]
+    for way in saga_class.ways:
+        record = types.SimpleNamespace(
+            kind=kind, uuid='', instance_uuid='', epoch=1, error=None, **dataclasses.asdict(way)
+        )
+        found.append(saga_class(None, record, context.admin()).steps())
+    return found
+
+
+@functools.cache
+def steps(kind):
+    """{name: Step} of all steps that a kind may have, of all its versions."""
+    classes = [saga for saga in SAGAS if kind in (saga.kind, *saga.also)]
+    return {each.name: each for saga in classes for plan in plans(kind, saga) for each in plan}
+
+
+@functools.cache
+def calls(kind):
+    """Names of the methods of computes without which sagas of a kind are not begun."""
+    return frozenset(name for each in steps(kind).values() for name in each.calls)

@@ -13,10 +13,11 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
-from nova_lite.moves import duties
-from nova_lite.moves import live_checks
 from nova_lite.moves import move
-from nova_lite.moves import relocation
+from nova_lite.moves import places
+from nova_lite.moves import steps
+from nova_lite.moves.parts import live_checks
+from nova_lite.moves.parts import relocation
 
 Status = states.MigrationStatus
 Power = states.PowerState
@@ -37,13 +38,15 @@ FULFILLED = {
 }
 
 
-class LiveMigration(live_checks.Checked):
+class LiveMigration(move.Move):
     """To another host without stopping.
 
-    arguments: 'block_migration': whether disks are copied, None to have the hosts say
+    arguments: 'block_migration': whether disks are copied, None to have the hosts say;
+        'synchronous': the API waits for the checks; 'forced'
     """
 
     kind = 'live-migration'
+    tasks = (states.TaskState.MIGRATING,)
     refusable = (
         relocation.RECORD,
         live_checks.CHECK_DEST,
@@ -53,55 +56,109 @@ class LiveMigration(live_checks.Checked):
 
     def steps(self):
         return (
-            saga.Step(relocation.BEGIN, self.begin, undo=self.give_up),
-            saga.Step('check server', self.check_server),
-            saga.Step('hold source allocation', self.hold, undo=self.release),
-            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
-            saga.Step(relocation.RECORD, self.record, undo=self.forget),
-            saga.Step(live_checks.CHECK_DEST, self.check_dest, undo=self.end_dest_check),
-            saga.Step(live_checks.CHECK_SOURCE, self.check_source, undo=self.end_source_check),
-            duties.bind(self, relocation.BIND),
-            saga.Step('accept destination', self.accept),
-            saga.Step('wait for a turn at source', self.take_turn),
-            duties.reserve(self, relocation.RESERVE),
-            saga.Step(PREPARE, self.prepare, undo=self.roll_dest_back),
-            saga.Step(COPY, self.copy, undo=self.roll_source_back),
-            saga.Step(relocation.SWITCH, self.switch, pivot=True),
-            saga.Step(START, self.start, attempts=3, left=True),
+            steps.begin(self, relocation.BEGIN),
+            self.checks.of_server(),
+            steps.hold(self),
+            steps.choose(self),
+            self.relocation.recording(),
+            *self.checks.of_hosts(),
+            self.relocation.ports.binding(relocation.BIND),
+            self.checks.accepting(),
             saga.Step(
-                relocation.ACTIVATE,
-                self.activate,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.activation(self, lambda: self.began['host']),
+                'wait for a turn at source',
+                self.take_turn,
+                at=places.SOURCE_HOST,
+                calls=('take_live_migration_turn',),
             ),
-            saga.Step(CLEAN, self.clean_source, attempts=3, left=True),
+            self.relocation.volumes.step(),
             saga.Step(
-                'drop source attachments',
-                self.drop_attachments,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.attachments(self, relocation.RESERVE),
+                PREPARE,
+                self.prepare,
+                undo=self.roll_dest_back,
+                at=places.DEST_HOST,
+                calls=('pre_live_migration', 'rollback_live_migration_at_destination'),
             ),
-            saga.Step('free source allocation', self.free_source),
-            saga.Step('tell that it is complete', self.complete),
+            saga.Step(
+                COPY,
+                self.copy,
+                undo=self.roll_source_back,
+                at=places.SOURCE_HOST,
+                calls=('live_migration', 'rollback_live_migration'),
+            ),
+            *self._arrived(),
+        )
+
+    def _arrived(self):
+        """From the switch on there is no way back."""
+        return (
+            self.relocation.switching(self._connected, then=self._switched),
+            saga.Step(
+                START,
+                self.start,
+                attempts=3,
+                left=True,
+                at=places.DEST_HOST,
+                calls=('post_live_migration_at_destination',),
+            ),
+            self.relocation.ports.settling(relocation.ACTIVATE),
+            saga.Step(
+                CLEAN,
+                self.clean_source,
+                attempts=3,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('post_live_migration',),
+            ),
+            self.relocation.volumes.settling(relocation.FORMER),
+            saga.Step('free source allocation', self.free_source, at=places.PLACEMENT),
+            saga.Step('tell that it is complete', self.complete, at=places.SOURCE_RECORDS),
+        )
+
+    # ---- what it consists of ----
+
+    @property
+    def relocation(self):
+        return relocation.Relocation(
+            self, holder=self.migration_uuid, require_fit=self.checks.require_fit
         )
 
     @property
-    def source_consumer(self):
-        return self.migration_uuid
+    def checks(self):
+        return live_checks.LiveChecks(self, self._conductor_event)
+
+    @property
+    def _conductor_event(self):
+        """The event that stands for the super-conductor's work."""
+        if self.arguments.get('synchronous'):
+            return 'conductor_migrate_server'
+        return 'conductor_live_migrate_instance'
+
+    @property
+    def began(self):
+        """What the server was, see Relocation."""
+        return self.relocation.began
+
+    def begun(self, connection, row):
+        return self.relocation.begin(connection, row, self._conductor_event)
+
+    @property
+    def may_retry(self):
+        return not self.relocation.is_forced
+
+    def choose(self):
+        return self.relocation.choose(self.spec)
 
     @property
     def not_undone(self):
         """What stays at a destination does not break a server that runs at its source."""
-        mine = (relocation.BEGIN, 'hold source allocation', COPY)
+        mine = (relocation.BEGIN, steps.HOLD, COPY)
         return {name: error for name, error in super().not_undone.items() if name in mine}
 
     # ---- the hosts ----
 
     def take_turn(self):
         """live_migration: queue at the source until it may begin."""
-        return self.ask_host(
+        return self.relocation.ask(
             self.began['host'],
             self.compute.take_live_migration_turn,
             instance=self.instance(self.row()),
@@ -112,12 +169,12 @@ class LiveMigration(live_checks.Checked):
         """pre_live_migration."""
         host = self.destination.service_host
         self.progress(started=(PREPARE_EVENT, host))
-        return self.ask_host(
+        return self.relocation.ask(
             host,
             self.compute.pre_live_migration,
             instance=self.instance(self.row()),
             node=self.destination.nodename,
-            block_devices=self.arriving_devices(),
+            block_devices=self.relocation.volumes.arriving(),
             move=self.uuid,
             key=self.key(PREPARE),
         )
@@ -126,7 +183,7 @@ class LiveMigration(live_checks.Checked):
         """Undo of `prepare`: the destination awaits no guest."""
         host = self.destination.service_host
         row = self.read(instances.find, self.instance_uuid)
-        waits = self.ask_host(
+        waits = self.relocation.ask(
             host,
             self.compute.rollback_live_migration_at_destination,
             instance=self.instance(row),
@@ -148,8 +205,8 @@ class LiveMigration(live_checks.Checked):
         """The source copies the running guest; ends when the guest may start elsewhere."""
         row = self.row()
         self._require_migrating(row)
-        self.require_up(self.destination.service_host)
-        return self.ask_host(
+        self.relocation.require_up(self.destination.service_host)
+        return self.relocation.ask(
             self.began['host'],
             self.compute.live_migration,
             instance=self.instance(row),
@@ -181,7 +238,7 @@ class LiveMigration(live_checks.Checked):
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row, gone):
-        return self.ask_host(
+        return self.relocation.ask(
             self.began['host'],
             self.compute.rollback_live_migration,
             instance=self.instance(row),
@@ -192,10 +249,11 @@ class LiveMigration(live_checks.Checked):
 
     # ---- the switch and what follows it ----
 
-    def connected(self):
+    def _connected(self):
         return self.data[PREPARE]['block_devices']
 
-    def switched(self, connection):
+    def _switched(self, connection):
+        """Keep the counters of the copy, and begin the event of the destination."""
         counters = {
             name: value
             for name, value in self.data[COPY].items()
@@ -212,7 +270,7 @@ class LiveMigration(live_checks.Checked):
         row = self.read(instances.find, self.instance_uuid)
         if instances.is_gone(row):
             return None
-        return self.ask_host(
+        return self.relocation.ask(
             self.destination.service_host,
             self.compute.post_live_migration_at_destination,
             instance=self.instance(row),
@@ -225,7 +283,7 @@ class LiveMigration(live_checks.Checked):
     def clean_source(self):
         """post_live_migration: nothing of the guest stays at the source."""
         row = self.read(instances.find, self.instance_uuid)
-        return self.ask_host(
+        return self.relocation.ask(
             self.began['host'],
             self.compute.post_live_migration,
             instance=self.instance(row, host=self.began['host'], node=self.began['node']),
@@ -251,7 +309,7 @@ class LiveMigration(live_checks.Checked):
             self.add_fault(connection, failure)
         elif self.data.get(START):
             columns['power_state'] = self.data[START]['power_state']
-        self.settle(connection, columns)
+        self.relocation.settle(connection, columns)
         self._end(connection, Status.COMPLETED)
         self.end_events(connection, error=failure)
 

@@ -27,16 +27,14 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from nova_lite.moves import asking
+from nova_lite.moves import steps
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import selection as selection_objects
 
 LOG = log.getLogger(__name__)
 
-CHOOSE = 'choose destination'
 FAULT_CODE = 500
-# How often a step is tried that a host may refuse to do for no lasting reason.
-PATIENCE = 8
 
 
 class Move(saga.Saga):
@@ -196,24 +194,21 @@ class Move(saga.Saga):
 
     # ---- telling how far it is ----
 
-    def progress(self, *, status=None, changes=None, started=None, ended=None, expect=None):
-        """One transaction between two steps.
+    def progress(self, **told):
+        """One transaction between two steps. told: see `note_progress`"""
+        self.write(self.note_progress, **told)
+
+    def note_progress(
+        self, connection, *, status=None, changes=None, started=None, ended=None, expect=None
+    ):
+        """Record how far the move is.
 
         status: of the migration; changes: columns of the server, whose task must be one
         of `expect` (default: of this saga's); started, ended: (event, host)
         Raises StateChanged when the server is no longer in this move.
         """
-        self.write(
-            self._progress,
-            changes or {},
-            expect or self.tasks,
-            status=status,
-            started=started,
-            ended=ended,
-        )
-
-    def _progress(self, connection, changes, expect, *, status, started, ended):
-        instances.update(connection, self.instance_uuid, changes, expect_task=expect)
+        uuid, expect = self.instance_uuid, expect or self.tasks
+        instances.update(connection, uuid, changes or {}, expect_task=expect)
         if status is not None:
             migrations.update(connection, self.migration_uuid, {'status': str(status)})
         request_id = self.ctxt.request_id
@@ -358,7 +353,7 @@ class Move(saga.Saga):
             return None
         refused = {'host': self.destination.service_host, 'error': str(error)}
         self.data['refused'] = [*self.data.get('refused', ()), refused]
-        return CHOOSE
+        return steps.CHOOSE
 
     def columns_of_failure(self, arrival):
         """Columns of an undone migration: where the guest may be, if `arrival` was not undone."""
@@ -371,7 +366,7 @@ class Move(saga.Saga):
     @property
     def destination(self):
         """The Selection that was chosen."""
-        return selection_objects.Selection(**self.data[CHOOSE])
+        return selection_objects.Selection(**self.data[steps.CHOOSE])
 
     def destination_columns(self, connection):
         """The columns of the migration that name the destination."""

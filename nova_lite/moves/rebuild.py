@@ -18,9 +18,12 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import duties
+from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
 from nova_lite.moves import shelving
+from nova_lite.moves import steps
 from nova_lite.objects import image as image_objects
 from nova_lite.saga import step as saga_step
 
@@ -50,7 +53,7 @@ CHECK_TYPE = 'rebuild'
 TRAIT = 'trait:'
 
 
-class Rebuild(shelving.Shelving):
+class Rebuild(move.Move):
     """arguments: of the API.
 
     'image': fields of objects.ImageMeta of an image that is not the server's own, or None
@@ -60,21 +63,42 @@ class Rebuild(shelving.Shelving):
 
     kind = 'rebuild'
     tasks = (Task.REBUILDING, Task.REBUILD_BLOCK_DEVICE_MAPPING, Task.REBUILD_SPAWNING)
-    first_event = CONDUCTOR_EVENT
+    ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
 
     def steps(self):
         reimages = self.arguments['reimage'] is not None
         return (
-            saga.Step(shelving.BEGIN, self.begin, undo=self.give_up),
-            saga.Step(CHECK, self.check),
-            *((duties.reserve(self, shelving.RESERVE),) if reimages else ()),
-            saga.Step(COMMIT, self.commit, pivot=True),
-            saga.Step('save request spec', self.save_spec),
-            saga.Step(DESTROY, self.destroy, attempts=TRIES, left=True),
+            steps.begin(self, shelving.BEGIN),
+            saga.Step(CHECK, self.check, at=places.SCHEDULER),
+            *((self.volumes.step(),) if reimages else ()),
+            saga.Step(COMMIT, self.commit, pivot=True, at=places.SOURCE_RECORDS),
+            steps.save_spec(self),
+            saga.Step(
+                DESTROY,
+                self.destroy,
+                attempts=TRIES,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('revert_resize',),
+            ),
             *(self._reimaging() if reimages else ()),
-            saga.Step(MAKE, self.make, attempts=TRIES, left=True),
-            saga.Step(CLEAR, self.clear, attempts=TRIES, left=True),
-            saga.Step('tell that it is done', self.complete),
+            saga.Step(
+                MAKE,
+                self.make,
+                attempts=TRIES,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('rebuild_instance', 'revert_resize'),
+            ),
+            saga.Step(
+                CLEAR,
+                self.clear,
+                attempts=TRIES,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('revert_resize',),
+            ),
+            saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS),
         )
 
     def _reimaging(self):
@@ -84,14 +108,18 @@ class Rebuild(shelving.Shelving):
             clean = duties.attachments(self, shelving.RESERVE)
         return (
             saga.Step(
-                DROP,
-                self.drop_former,
-                attempts=TRIES,
-                left=True,
-                clean=clean,
+                DROP, self.drop_former, attempts=TRIES, left=True, clean=clean, at=places.VOLUMES
             ),
-            saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True),
+            saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True, at=places.VOLUMES),
         )
+
+    @property
+    def began(self):
+        """What `shelving.begin` found."""
+        return self.data[shelving.BEGIN]
+
+    def begun(self, connection, row):
+        return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
 
     # ---- before anything is touched ----
 
@@ -142,20 +170,20 @@ class Rebuild(shelving.Shelving):
                 return device
         raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
-    def reserve(self):
-        """An attachment of the root volume that connects no host; Cinder writes no other one.
+    @property
+    def volumes(self):
+        """The root volume; Cinder writes none but to an attachment that connects no host.
 
         A rebuild that failed has left one, of a volume in error perhaps, which takes no other.
         """
-        if not self.root().connection_info:
-            return saga.Skipped()
-        return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, [self.root()], repeated=self.repeated
-        )
+        return shelving.attachments(self, devices=self._connected_root)
+
+    def _connected_root(self):
+        return [self.root()] if self.root().connection_info else []
 
     def commit(self):
         """From here on there is no way back. A host that is down keeps its guest."""
-        self.require_up()
+        shelving.require_up(self)
         host = self.began['host']
         self.progress(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
@@ -189,15 +217,15 @@ class Rebuild(shelving.Shelving):
         return self._destroy(DESTROY, self.key(DESTROY))
 
     def _destroy(self, step, key):
-        asked = {**self.at_host(step), 'key': key}
+        asked = {**shelving.at_host(self, step), 'key': key}
         return self.ask(self.compute.revert_resize, asked, move=self.uuid)
 
     def drop_former(self):
         """Only the attachment that connects no host stays, unless the guest is still there."""
         if DESTROY in self.left:
-            self.unreserve()
+            self.volumes.drop_new()
         else:
-            self.drop_attachments()
+            self.volumes.drop_former()
 
     def reimage(self):
         """Have the volume service write the image, and wait for that."""
@@ -259,7 +287,7 @@ class Rebuild(shelving.Shelving):
 
     def _reserved(self):
         """The attachments that take the place of others; none while the guest is there."""
-        return {} if DESTROY in self.left else self.data.get(shelving.RESERVE) or {}
+        return {} if DESTROY in self.left else self.volumes.reserved
 
     @property
     def runs_afterwards(self):

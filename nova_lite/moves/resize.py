@@ -15,10 +15,13 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import asking
-from nova_lite.moves import duties
+from nova_lite.moves import crossing
 from nova_lite.moves import move
 from nova_lite.moves import move_records
-from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import steps
+from nova_lite.moves.parts import ports
+from nova_lite.moves.parts import volumes
 from nova_lite.objects import flavor as flavor_objects
 
 Task = states.TaskState
@@ -39,48 +42,61 @@ EVENTS = ('conductor_migrate_server', 'cold_migrate')
 
 
 class Resize(move.Move):
-    """To another flavor and, as a rule, another host.
+    """To another flavor and, as a rule, another host; a cold migration keeps the flavor.
 
     arguments: 'flavor': the flavor to be, as plain values
     """
 
-    kind = 'resize'
-    migration_type = states.MigrationType.RESIZE
+    kind, also = 'resize', ('migrate',)
     tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
     refusable = (RECORD, BIND, RESERVE, CLAIM)
     harmless = (RECORD,)
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
-            saga.Step('hold source allocation', self.hold, undo=self.release),
-            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
-            saga.Step(RECORD, self.record, undo=self.forget),
-            duties.bind(self, BIND),
-            duties.reserve(self, RESERVE),
-            saga.Step(CLAIM, self.claim, undo=self.forgo),
-            saga.Step(LEAVE, self.leave, undo=self.take_back),
+            steps.begin(self, BEGIN),
+            steps.hold(self),
+            steps.choose(self),
+            saga.Step(RECORD, self.record, undo=self.forget, at=places.SOURCE_RECORDS),
+            self.ports.binding(BIND),
+            self.volumes.step(),
             saga.Step(
-                ACTIVATE,
-                self.activate,
-                undo=self.activate_source,
-                clean=duties.activation(self),
+                CLAIM,
+                self.claim,
+                undo=self.forgo,
+                at=places.DEST_HOST,
+                calls=('forgo_resize', 'prep_resize'),
             ),
-            saga.Step(FINISH, self.finish, undo=self.destroy),
-            saga.Step('switch the record to destination', self.switch, pivot=True),
-            saga.Step('save request spec', self.save_spec),
+            saga.Step(
+                LEAVE,
+                self.leave,
+                undo=self.take_back,
+                at=places.SOURCE_HOST,
+                calls=('discard_guest', 'finish_revert_resize', 'resize_instance'),
+            ),
+            self.ports.plugging(ACTIVATE),
+            saga.Step(
+                FINISH,
+                self.finish,
+                undo=self.destroy,
+                at=places.DEST_HOST,
+                calls=('finish_resize', 'revert_resize'),
+            ),
+            saga.Step(
+                'switch the record to destination',
+                self.switch,
+                pivot=True,
+                at=places.SOURCE_RECORDS,
+            ),
+            steps.save_spec(self),
             *self.steps_of_attachments(FINISH),
         )
 
     def steps_of_attachments(self, arrival):
         """The step for the source's attachments, unless none is known after `arrival`."""
-        if arrival in self.data and not self.data.get(RESERVE):
+        if arrival in self.data and not self.volumes.reserved:
             return ()
-        name = 'drop source attachments'
-        clean = duties.attachments(self, RESERVE)
-        return (
-            saga.Step(name, self.drop_attachments, attempts=move.PATIENCE, left=True, clean=clean),
-        )
+        return (self.volumes.settling('drop source attachments'),)
 
     arrival = FINISH
 
@@ -97,16 +113,25 @@ class Resize(move.Move):
         return self.destination.service_host == self.began['host']
 
     @property
+    def ports(self):
+        return ports.Ports(
+            self,
+            source=lambda: self.began['host'],
+            dest=lambda: self.destination.service_host,
+            stays=lambda: self.stays,
+        )
+
+    @property
+    def volumes(self):
+        return volumes.Volumes(self, RESERVE, needless=lambda: self.stays)
+
+    @property
     def new_flavor(self):
         return self.arguments['flavor']
 
     def arriving(self, row):
         """The Instance as it shall be on the destination."""
         return self.instance(row, flavor=flavor_objects.Flavor(**self.new_flavor))
-
-    def arriving_devices(self):
-        """The block devices with the attachments for the destination."""
-        return neighbours.with_attachments(self.devices(), self.data.get(RESERVE) or {})
 
     def spec(self):
         spec = super().spec()
@@ -125,7 +150,7 @@ class Resize(move.Move):
                 {
                     'uuid': self.uuid,
                     'instance_uuid': row.uuid,
-                    'migration_type': str(self.migration_type),
+                    'migration_type': str(self._migration_type),
                     'status': str(Status.PRE_MIGRATING),
                     'source_compute': row.host,
                     'source_node': row.node,
@@ -144,6 +169,11 @@ class Resize(move.Move):
             'zone': row.availability_zone,
             'vm_state': row.vm_state,
         }
+
+    @property
+    def _migration_type(self):
+        types = states.MigrationType
+        return types.MIGRATION if self.kind in self.also else types.RESIZE
 
     def undone(self, connection, row):
         if migrations.find(connection, self.uuid) is not None:
@@ -188,76 +218,34 @@ class Resize(move.Move):
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
-    # ---- ports and volumes ----
-
-    def bind(self):
-        info = self.row().network_info
-        if self.stays or not info:
-            return saga.Skipped()
-        neighbours.bind(self.world, self.ctxt, info, self.destination.service_host)
-        return None
-
-    def unbind(self):
-        row = self.read(instances.find, self.instance_uuid)
-        if row is not None and not self.stays:
-            neighbours.unbind(
-                self.world, self.ctxt, row.network_info, self.destination.service_host
-            )
-
-    def reserve(self):
-        devices = self.devices()
-        if self.stays or not neighbours.has_volumes(devices):
-            return saga.Skipped()
-        return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
-        )
-
-    def unreserve(self):
-        if self.stays:
-            return
-        devices = self.devices()
-        if neighbours.has_volumes(devices) or self.is_gone():
-            neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
-
-    def activate(self):
-        """Plug the ports on the destination; keeps network_info as it is there."""
-        info = self.row().network_info
-        if self.stays or not info:
-            return saga.Skipped()
-        return neighbours.activate(
-            self.world, self.ctxt, self.instance_uuid, info, self.destination.service_host
-        )
-
-    def activate_source(self):
-        row = self.read(instances.find, self.instance_uuid)
-        if not instances.is_gone(row) and not self.stays:
-            neighbours.activate(
-                self.world, self.ctxt, row.uuid, row.network_info, self.began['host']
-            )
-
     # ---- the hosts ----
+
+    @property
+    def there(self):
+        """The cell of the destination."""
+        return crossing.Side(self.world, self.cell, self.ctxt)
 
     def claim(self):
         """prep_resize: the destination promises room and reaches the volumes."""
         asking.require_heard(self, self.destination.service_host)
-        self.compute.prep_resize(
+        self.there.compute.prep_resize(
             self.ctxt,
             host=self.destination.service_host,
-            instance=self.arriving(self.row()),
+            instance=self.arriving(self.there.get(self.instance_uuid)),
             node=self.destination.nodename,
-            block_devices=self.arriving_devices(),
+            block_devices=self.volumes.arriving(),
         )
 
     def forgo(self):
         """Undo of `claim`: a host that is down has forgotten it anyway."""
-        if not self.is_up(self.destination.service_host):
-            return
-        self.compute.forgo_resize(
-            self.ctxt,
-            host=self.destination.service_host,
-            instance_uuid=self.instance_uuid,
-            node=self.destination.nodename,
-        )
+        host = self.destination.service_host
+        if self.there.is_up(host):
+            self.there.compute.forgo_resize(
+                self.ctxt,
+                host=host,
+                instance_uuid=self.instance_uuid,
+                node=self.destination.nodename,
+            )
 
     def leave(self):
         """resize_instance: the source stops the guest and hands it over."""
@@ -307,7 +295,7 @@ class Resize(move.Move):
                 self.ctxt,
                 host=host,
                 instance=self.arriving(row),
-                block_devices=self.arriving_devices(),
+                block_devices=self.volumes.arriving(),
                 arrival={
                     'node': self.destination.nodename,
                     'handover': self.data[LEAVE]['handover'],
@@ -320,13 +308,13 @@ class Resize(move.Move):
     def destroy(self):
         """Undo of `finish`."""
         return self.ask(
-            self.compute.revert_resize,
+            self.there.compute.revert_resize,
             {
                 'host': self.destination.service_host,
                 'instance_uuid': self.instance_uuid,
                 'node': self.destination.nodename,
                 'move': self.uuid,
-                'key': self.key(FINISH),
+                'key': self.key(self.arrival),
             },
         )
 
@@ -370,22 +358,9 @@ class Resize(move.Move):
             expect_task=(Task.RESIZE_FINISH,),
             expect_host=(self.began['host'],),
         )
-        move_records.change_devices(
-            connection, self.data.get(RESERVE), arrived.get('block_devices')
-        )
+        move_records.change_devices(connection, self.volumes.reserved, arrived.get('block_devices'))
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
         self.end_events(connection)
 
     def save_spec(self):
         self.write_api(move_records.save_flavor, self.instance_uuid, self.new_flavor)
-
-    def drop_attachments(self):
-        for former, _new in (self.data.get(RESERVE) or {}).values():
-            self.world.volume.delete_attachment(self.ctxt, former)
-
-
-class Migrate(Resize):
-    """Cold migrate: the same flavor on another host."""
-
-    kind = 'migrate'
-    migration_type = states.MigrationType.MIGRATION

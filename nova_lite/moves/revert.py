@@ -17,7 +17,11 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import steps
+from nova_lite.moves.parts import ports
+from nova_lite.moves.parts import volumes
 
 Task = states.TaskState
 Status = states.MigrationStatus
@@ -33,7 +37,7 @@ SOURCE_EVENT = 'compute_finish_revert_resize'
 STOP_EVENT = 'compute_stop_instance'
 
 
-class RevertResize(resized.Resized):
+class RevertResize(move.Move):
     """From VERIFY_RESIZE back to the source.
 
     What cannot be undone of the first steps is cleaned up later, see `duties`: the server can
@@ -46,35 +50,53 @@ class RevertResize(resized.Resized):
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
-            duties.reserve(self, RESERVE),
+            steps.begin(self, BEGIN, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            self.volumes.step(),
+            self.ports.plugging(ACTIVATE),
             saga.Step(
-                ACTIVATE,
-                self.activate,
-                undo=self.activate_dest,
-                clean=duties.activation(self),
+                DESTROY,
+                self.destroy,
+                attempts=steps.PATIENCE,
+                at=places.DEST_HOST,
+                calls=('revert_resize',),
             ),
-            saga.Step(DESTROY, self.destroy, attempts=move.PATIENCE),
             saga.Step(
-                'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
+                'switch the record to source',
+                self.switch,
+                pivot=True,
+                attempts=saga.FOREVER,
+                at=places.SOURCE_RECORDS,
             ),
-            saga.Step(FINISH, self.finish, attempts=move.PATIENCE, left=True),
-            saga.Step('give allocations back', self.give_back),
+            saga.Step(
+                FINISH,
+                self.finish,
+                attempts=steps.PATIENCE,
+                left=True,
+                at=places.SOURCE_HOST,
+                calls=('discard_guest', 'restore_guest'),
+            ),
+            saga.Step('give allocations back', self.give_back, at=places.PLACEMENT),
             saga.Step(
                 DROP,
                 self.drop_dest,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(self.drop_dest_late, alone=True),
+                at=places.NETWORK,
             ),
-            saga.Step('save request spec', self.save_spec),
-            saga.Step('record the revert', self.record),
+            steps.save_spec(self),
+            saga.Step('record the revert', self.record, at=places.SOURCE_RECORDS),
         )
+
+    @property
+    def began(self):
+        """What `resized.ends` found, and 'flavor', which the server gets back."""
+        return self.data[BEGIN]
 
     # ---- while the destination has the guest ----
 
     def begun(self, connection, row):
-        ends = self.ends(connection)
+        ends = resized.ends(connection, self.migration_uuid)
         actions.start_event(
             connection,
             self.instance_uuid,
@@ -99,36 +121,26 @@ class RevertResize(resized.Resized):
             placement = self.world.placement
             placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
 
-    def reserve(self):
-        devices = self.devices()
-        if self.began['stays'] or self.is_gone() or not neighbours.has_volumes(devices):
-            return saga.Skipped()
-        return neighbours.reserve(
-            self.world, self.ctxt, self.instance_uuid, devices, repeated=self.repeated
+    @property
+    def ports(self):
+        """The ports, which go from the destination back to the source."""
+        return ports.Ports(
+            self,
+            source=lambda: self.began['dest']['host'],
+            dest=lambda: self.began['source']['host'],
+            stays=lambda: self.began['stays'],
         )
 
-    def unreserve(self):
-        devices = self.devices()
-        if neighbours.has_volumes(devices) or self.is_gone():
-            neighbours.drop_foreign(self.world, self.ctxt, self.instance_uuid, devices)
-
-    def activate(self):
-        return self._activate('source')
-
-    def activate_dest(self):
-        self._activate('dest')
-
-    def _activate(self, which):
-        row = self.read(instances.find, self.instance_uuid)
-        if self.began['stays'] or instances.is_gone(row) or not row.network_info:
-            return saga.Skipped()
-        return neighbours.activate(
-            self.world, self.ctxt, row.uuid, row.network_info, self.began[which]['host']
+    @property
+    def volumes(self):
+        """The volumes; attachments are made for the source."""
+        return volumes.Volumes(
+            self, RESERVE, needless=lambda: self.began['stays'] or self.is_gone()
         )
 
     def destroy(self):
         """revert_resize: the destination removes the guest."""
-        return self.ask(self.compute.revert_resize, self.end('dest', DESTROY))
+        return self.ask(self.compute.revert_resize, resized.asked(self, 'dest', DESTROY))
 
     # ---- only forward ----
 
@@ -152,7 +164,7 @@ class RevertResize(resized.Resized):
             if self.data.get(ACTIVATE):
                 values['network_info'] = self.data[ACTIVATE]
             instances.update(connection, row.uuid, values)
-            move_records.change_devices(connection, self.data.get(RESERVE), None)
+            move_records.change_devices(connection, self.volumes.reserved, None)
         actions.finish_event(
             connection, self.instance_uuid, request_id, DEST_EVENT, host=dest['host']
         )
@@ -169,13 +181,15 @@ class RevertResize(resized.Resized):
             if isinstance(found, saga.Pending):
                 return found
         if self.is_gone():
-            return self.ask(self.compute.discard_guest, self.end('source', f'{FINISH}/discard'))
+            return self.ask(
+                self.compute.discard_guest, resized.asked(self, 'source', f'{FINISH}/discard')
+            )
         return found
 
     def restore(self, compute, row, devices):
         """The guest of a row is as it was, with the devices that its server has by now."""
         was_on = self.began['vm_state'] == states.VmState.ACTIVE
-        end = self.end('source', FINISH)
+        end = resized.asked(self, 'source', FINISH)
         asking.require_heard(self, end['host'])
         return asking.answer(
             compute.restore_guest(

@@ -12,8 +12,12 @@ from nova_lite import states
 from nova_lite.clients import image
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
-from nova_lite.moves import duties
+from nova_lite.moves import move
+from nova_lite.moves import places
 from nova_lite.moves import shelving
+from nova_lite.moves import steps
+from nova_lite.moves.parts import offload
+from nova_lite.moves.parts import snapshot
 
 Task = states.TaskState
 Vm = states.VmState
@@ -24,58 +28,60 @@ RECORD = 'record that it is shelved'
 IMAGE_NAME = '%s-shelved'
 
 
-class Shelve(shelving.Offloading):
+class Shelve(move.Move):
     """arguments: 'offload': leave the host at once; 'image': False needs none."""
 
     kind = 'shelve'
-    first_event = shelving.SHELVE_EVENT
+    tasks = offload.TASKS
     harmless = (QUEUE,)
+    ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
 
     def steps(self):
         return (
-            saga.Step(shelving.BEGIN, self.begin, undo=self.give_up),
+            steps.begin(self, shelving.BEGIN),
+            self.image.step(QUEUE, self.queue_image),
             saga.Step(
-                QUEUE,
-                self.queue_image,
-                undo=self.drop_image,
-                clean=duties.own(self.drop_image),
+                SNAPSHOT,
+                self.snapshot,
+                undo=self.take_back,
+                at=places.SOURCE_HOST,
+                calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            saga.Step(SNAPSHOT, self.snapshot, undo=self.take_back),
-            saga.Step(RECORD, self.record, pivot=True),
-            *(self.offload_steps() if self.arguments['offload'] else ()),
+            saga.Step(RECORD, self.record, pivot=True, at=places.SOURCE_RECORDS),
+            *(offload.Offload(self).steps() if self.arguments['offload'] else ()),
         )
 
     @property
-    def image_id(self):
-        """Of the image: the saga's own uuid; None where the disks are volumes."""
-        return self.uuid if self.arguments['image'] else None
+    def began(self):
+        """What `shelving.begin` found."""
+        return self.data[shelving.BEGIN]
+
+    def begun(self, connection, row):
+        return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
+
+    @property
+    def image(self):
+        """What the server becomes; none where its disks are volumes."""
+        return snapshot.Snapshot(
+            self,
+            IMAGE_NAME,
+            is_wanted=lambda: self.arguments['image'],
+            properties={image.SHELVED: 'True'},
+        )
 
     def queue_image(self):
-        self.require_up()
-        if self.image_id:
-            row = self.row()
-            self.world.image.create_snapshot(
-                self.ctxt,
-                IMAGE_NAME % row.display_name,
-                row,
-                properties={image.SHELVED: 'True'},
-                image_id=self.image_id,
-            )
-
-    def drop_image(self):
-        """Undo of `queue_image`."""
-        if self.image_id:
-            self.world.image.delete(self.ctxt, self.image_id, missing_ok=True)
+        shelving.require_up(self)
+        self.image.queue()
 
     def snapshot(self):
         """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
         self.progress(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
-        return self._stop(SNAPSHOT, self.image_id)
+        return self._stop(SNAPSHOT, self.image.id)
 
     def _stop(self, step, image_id):
         return self.ask(
             self.compute.prep_snapshot_based_resize_at_source,
-            self.at_host(step),
+            shelving.at_host(self, step),
             image_id=image_id,
         )
 
@@ -86,7 +92,7 @@ class Shelve(shelving.Offloading):
         if self.began['vm_state'] == Vm.ACTIVE:
             return self.ask(
                 self.compute.finish_revert_resize,
-                self.at_host(f'undo {SNAPSHOT}'),
+                shelving.at_host(self, f'undo {SNAPSHOT}'),
                 move=self.uuid,
                 power_on=True,
             )
@@ -106,45 +112,51 @@ class Shelve(shelving.Offloading):
         row = instances.get(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
             return
-        offload = self.arguments['offload']
+        leaves = self.arguments['offload']
         shelf = {
             shelving.SHELVED_AT: runtime.naive_now().isoformat(),
-            shelving.IMAGE_ID: self.image_id,
+            shelving.IMAGE_ID: self.image.id,
             shelving.HOST: row.host,
         }
-        self._progress(
+        self.note_progress(
             connection,
-            {
+            changes={
                 'vm_state': str(Vm.SHELVED),
                 'power_state': int(states.PowerState.SHUTDOWN),
-                'task_state': str(Task.SHELVING_OFFLOADING) if offload else None,
+                'task_state': str(Task.SHELVING_OFFLOADING) if leaves else None,
                 'system_metadata': {**row.system_metadata, **shelf},
             },
-            self.tasks,
-            status=None,
             ended=(shelving.SHELVE_EVENT, row.host),
-            started=(shelving.OFFLOAD_EVENT, row.host) if offload else None,
+            started=(shelving.OFFLOAD_EVENT, row.host) if leaves else None,
         )
-        if not offload:
+        if not leaves:
             self.end_events(connection)
 
 
-class ShelveOffload(shelving.Offloading):
+class ShelveOffload(move.Move):
     """Take a shelved server off its host."""
 
     kind = 'shelve-offload'
-    first_event = shelving.OFFLOAD_EVENT
+    tasks = offload.TASKS
 
     def steps(self):
         return (
-            saga.Step(shelving.BEGIN, self.begin, undo=self.give_up),
-            saga.Step('see that the host is up', self.agree, pivot=True),
-            *self.offload_steps(),
+            steps.begin(self, shelving.BEGIN),
+            saga.Step('see that the host is up', self.agree, pivot=True, at=places.SOURCE_RECORDS),
+            *offload.Offload(self).steps(),
         )
+
+    @property
+    def began(self):
+        """What `shelving.begin` found."""
+        return self.data[shelving.BEGIN]
+
+    def begun(self, connection, row):
+        return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)
 
     def agree(self):
         """From here on there is no way back. A host that is down cannot let go."""
-        self.require_up()
+        shelving.require_up(self)
         self.write(self._agree)
 
     def _agree(self, connection):
@@ -154,5 +166,5 @@ class ShelveOffload(shelving.Offloading):
                 what='Instance', key=row.uuid, detail=f'found task {row.task_state}'
             )
         actions.start_event(
-            connection, row.uuid, self.ctxt.request_id, self.first_event, self.began['host']
+            connection, row.uuid, self.ctxt.request_id, shelving.OFFLOAD_EVENT, self.began['host']
         )

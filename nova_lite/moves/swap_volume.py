@@ -12,7 +12,8 @@ from nova_lite.moves import attach_volume
 from nova_lite.moves import detach_volume
 from nova_lite.moves import devices
 from nova_lite.moves import duties
-from nova_lite.moves import move
+from nova_lite.moves import places
+from nova_lite.moves import steps
 
 BEGIN = 'record the request'
 MARK = 'mark the volume as detaching'
@@ -29,36 +30,48 @@ class SwapVolume(devices.DeviceSaga):
 
     def steps(self):
         return (
-            saga.Step(BEGIN, self.begin, undo=self.give_up),
+            steps.begin(self, BEGIN),
             saga.Step(
                 MARK,
                 self.mark,
                 undo=self.unmark,
                 clean=saga.Clean(self.unmark, alone=True),
+                at=places.VOLUMES,
             ),
-            duties.reserve(self, RESERVE),
+            saga.Step(
+                RESERVE,
+                self.reserve,
+                undo=self.unreserve,
+                clean=duties.foreign_attachments(self),
+                at=places.VOLUMES,
+            ),
             saga.Step(
                 SWAP,
                 self.swap,
                 undo=self.swap_back,
                 clean=saga.Clean(self.settle, alone=True),
+                at=places.SOURCE_HOST,
+                calls=('attach_volume', 'detach_volume', 'swap_volume'),
             ),
-            saga.Step('record the other volume', self.record, pivot=True),
+            saga.Step('record the other volume', self.record, pivot=True, at=places.SOURCE_RECORDS),
             saga.Step(
                 TELL,
                 self.tell,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=saga.Clean(self.tell_late, alone=True),
+                at=places.VOLUMES,
+                calls=('attach_volume', 'detach_volume'),
             ),
             saga.Step(
                 'end the attachment',
                 self.end_attachment,
-                attempts=move.PATIENCE,
+                attempts=steps.PATIENCE,
                 left=True,
                 clean=duties.own(self.end_attachment),
+                at=places.VOLUMES,
             ),
-            saga.Step('record the name it keeps', self.rename),
+            saga.Step('record the name it keeps', self.rename, at=places.SOURCE_RECORDS),
         )
 
     @property

@@ -18,7 +18,9 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import places
 from nova_lite.moves import shelving
+from nova_lite.moves import steps
 
 Task = states.TaskState
 Vm = states.VmState
@@ -32,7 +34,7 @@ EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
 
 
-class Unshelve(shelving.Shelving):
+class Unshelve(move.Move):
     """Bring a shelved server back.
 
     arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None to
@@ -41,60 +43,87 @@ class Unshelve(shelving.Shelving):
 
     kind = 'unshelve'
     tasks = (Task.UNSHELVING,)
-    first_event = CONDUCTOR_EVENT
     may_retry = False
     # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
     # where the server is shelved is powered off by its host (compute.power_audit).
     harmless = (SPAWN, START)
+    ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
     def steps(self):
-        begin = saga.Step(shelving.BEGIN, self.begin, undo=self.give_up)
+        begin = steps.begin(self, shelving.BEGIN)
         drop = saga.Step(
             'delete shelved image',
             self.drop_image,
-            attempts=move.PATIENCE,
+            attempts=steps.PATIENCE,
             left=True,
             clean=duties.own(self.drop_image),
+            at=places.IMAGES,
         )
-        done = saga.Step('tell that it is done', self.complete)
+        done = saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS)
         if not self.arguments['offloaded']:
             return (
                 begin,
-                saga.Step(START, self.start, undo=self.stop),
-                saga.Step('record that it runs', self.record_running, pivot=True),
+                saga.Step(
+                    START,
+                    self.start,
+                    undo=self.stop,
+                    at=places.SOURCE_HOST,
+                    calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
+                ),
+                saga.Step(
+                    'record that it runs', self.record_running, pivot=True, at=places.SOURCE_RECORDS
+                ),
                 drop,
                 done,
             )
         return (
             begin,
-            saga.Step('look for the image', self.find_image),
-            saga.Step(move.CHOOSE, self.choose, undo=self.drop_claim),
-            saga.Step(RECORD, self.admit),
-            saga.Step(BIND, self.bind, undo=self.unbind, clean=duties.no_bindings(self)),
-            duties.reserve(self, shelving.RESERVE),
-            saga.Step(SPAWN, self.spawn, undo=self.destroy),
-            saga.Step('switch host in record', self.switch, pivot=True),
-            saga.Step('save request spec', self.save_spec),
-            drop,
+            saga.Step('look for the image', self.find_image, at=places.IMAGES),
+            steps.choose(self),
+            saga.Step(RECORD, self.admit, at=places.SOURCE_RECORDS),
             saga.Step(
-                'drop former attachments',
-                self.drop_attachments,
-                attempts=move.PATIENCE,
-                left=True,
-                clean=duties.attachments(self, shelving.RESERVE),
+                BIND, self.bind, undo=self.unbind, clean=duties.no_bindings(self), at=places.NETWORK
             ),
+            self.volumes.step(),
+            saga.Step(
+                SPAWN,
+                self.spawn,
+                undo=self.destroy,
+                at=places.DEST_HOST,
+                calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
+            ),
+            saga.Step('switch host in record', self.switch, pivot=True, at=places.SOURCE_RECORDS),
+            steps.save_spec(self),
+            drop,
+            self.volumes.settling('drop former attachments'),
             done,
         )
+
+    @property
+    def began(self):
+        """What `shelving.begin` found."""
+        return self.data[shelving.BEGIN]
+
+    def begun(self, connection, row):
+        return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
+
+    @property
+    def volumes(self):
+        """The volumes; attachments are made for the destination."""
+        return shelving.attachments(self)
 
     # ---- where it is ----
 
     def start(self):
         """finish_revert_resize: the host starts the guest."""
-        self.require_up()
+        shelving.require_up(self)
         host = self.began['host']
         self.progress(ended=(CONDUCTOR_EVENT, host), started=(START_EVENT, host))
         return self.ask(
-            self.compute.finish_revert_resize, self.at_host(START), move=self.uuid, power_on=True
+            self.compute.finish_revert_resize,
+            shelving.at_host(self, START),
+            move=self.uuid,
+            power_on=True,
         )
 
     def stop(self):
@@ -103,7 +132,7 @@ class Unshelve(shelving.Shelving):
             return None
         return self.ask(
             self.compute.prep_snapshot_based_resize_at_source,
-            self.at_host(f'undo {START}'),
+            shelving.at_host(self, f'undo {START}'),
             image_id=None,
         )
 
@@ -159,14 +188,7 @@ class Unshelve(shelving.Shelving):
         host = self.destination.service_host
         row = instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, host, group)
-        self._progress(
-            connection,
-            {},
-            self.tasks,
-            status=None,
-            ended=(CONDUCTOR_EVENT, None),
-            started=(EVENT, host),
-        )
+        self.note_progress(connection, ended=(CONDUCTOR_EVENT, None), started=(EVENT, host))
         columns = self.destination_columns(connection)
         if migrations.find(connection, self.uuid) is not None:
             migrations.update(connection, self.uuid, columns)
@@ -207,9 +229,7 @@ class Unshelve(shelving.Shelving):
                 'instance': self.instance(
                     row, network_info=self.data.get(BIND) or row.network_info
                 ),
-                'block_devices': neighbours.with_attachments(
-                    self.devices(), self.data.get(shelving.RESERVE) or {}
-                ),
+                'block_devices': self.volumes.arriving(),
                 'arrival': {
                     'node': chosen.nodename,
                     'image_id': self.began['image_id'],
@@ -258,7 +278,7 @@ class Unshelve(shelving.Shelving):
         }
         self._arrive(connection, row, self.data[SPAWN], changes)
         move_records.change_devices(
-            connection, self.data.get(shelving.RESERVE), self.data[SPAWN].get('block_devices')
+            connection, self.volumes.reserved, self.data[SPAWN].get('block_devices')
         )
         migrations.drop(connection, self.uuid)
 
@@ -276,7 +296,7 @@ class Unshelve(shelving.Shelving):
 
     def complete(self):
         """The last of it: the server is its user's again."""
-        self.settle({})
+        shelving.settle(self)
 
 
 def _save_zone(connection, uuid, zone):

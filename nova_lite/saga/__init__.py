@@ -10,5 +10,6 @@ from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
+from nova_lite.saga.step import Way
 
-__all__ = ('FOREVER', 'Clean', 'Pending', 'Saga', 'Skipped', 'Step')
+__all__ = ('FOREVER', 'Clean', 'Pending', 'Saga', 'Skipped', 'Step', 'Way')

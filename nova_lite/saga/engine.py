@@ -219,6 +219,11 @@ class Engine:
             saga.ctxt = saga.ctxt.guarded(functools.partial(self.journal.require, record))
             with saga.ctxt.bound():
                 return self._go(saga, record, entry)
+        except (journal_module.LostLease, exception.StaleEpoch):
+            LOG.warning(
+                'Saga %s is run by someone else; epoch %s stops here', record.uuid, record.epoch
+            )
+            return None
         finally:
             self.let_go(record)
 
@@ -257,15 +262,9 @@ class Engine:
             self.journal.park(record, note, **later)
 
     def _go(self, saga, record, entry):
-        try:
-            if record.state == journal_module.CLEANING:
-                return cleaning.Cleaning(self, saga, record).go()
-            return run_module.Run(self, saga, record, entry).go()
-        except (journal_module.LostLease, exception.StaleEpoch):
-            LOG.warning(
-                'Saga %s is run by someone else; epoch %s stops here', saga.uuid, record.epoch
-            )
-            return None
+        if record.state == journal_module.CLEANING:
+            return cleaning.Cleaning(self, saga, record).go()
+        return run_module.Run(self, saga, record, entry).go()
 
     def _acquire(self, uuid):
         """Own a saga; its record, or None when it is not due or someone else's."""

@@ -53,6 +53,9 @@ class Step:
         the error
     clean: what the saga goes on with after its end when the step was left, or could not
         be undone; None where an audit of the hosts or of placement does that
+    at: where it takes effect, for who draws or documents sagas
+    calls: names of the remote methods that it may call, forward, back and afterwards; a saga
+        is not begun where a far side does not know one of them
     """
 
     name: str
@@ -62,6 +65,16 @@ class Step:
     attempts: int = 1
     left: bool = False
     clean: Clean | None = None
+    at: typing.Any = None
+    calls: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """What makes a saga go one way of several: arguments, and what steps have found."""
+
+    arguments: dict = dataclasses.field(default_factory=dict)
+    data: dict = dataclasses.field(default_factory=dict)
 
 
 class Saga(abc.ABC):
@@ -76,11 +89,16 @@ class Saga(abc.ABC):
     """
 
     kind = None
+    # Further kinds that the class runs.
+    also = ()
     # Of the plans of a kind: another one when steps come, go, or change names or places.
     version = 1
+    # One for each plan that there may be.
+    ways = (Way(),)
 
     def __init__(self, world, record, ctxt):
         self.world = world
+        self.kind = record.kind
         self.uuid = record.uuid
         self.instance_uuid = record.instance_uuid
         self.epoch = record.epoch

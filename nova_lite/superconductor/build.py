@@ -1,4 +1,4 @@
-"""Build: the first saga, whose journal is the build request.
+"""Builds up to their hosts; what remembers one is the build request. See decision 0013.
 
 Claim, records in the cell, mapping, cast (reference/nova/create-server 4). The pivot
 is the transaction that maps the server and drops its build request under our

@@ -7,12 +7,14 @@ import html
 import importlib.resources
 
 from nova_lite import exception
+from nova_lite.moves import places
 from nova_lite.timeline import axis
-from nova_lite.timeline import places
 from nova_lite.timeline import story as story_module
 
 LOST = story_module.LOST
-SERVICES = (places.PLACEMENT, places.IMAGES, places.NETWORK, places.VOLUMES)
+SERVICES = tuple(
+    place.daemon for place in (places.PLACEMENT, places.IMAGES, places.NETWORK, places.VOLUMES)
+)
 # Below this share of the width a bar has no room for its number.
 NARROW = 0.018
 
@@ -108,7 +110,7 @@ def _legend(story):
         entries.append(('dest', f'{story.dest} (destination)'))
     if any(bar.outcome == LOST for bar in story.bars):
         entries.append(('lost', 'nobody runs the saga (time shortened)'))
-    if any(_is_pivot(bar) for bar in story.bars):
+    if any(bar.is_pivot for bar in story.bars):
         entries.append(('control pivot', 'the switch: no way back after it'))
     return ''.join(f'<li><i class="{name}"></i>{_text(text)}</li>' for name, text in entries)
 
@@ -120,10 +122,6 @@ def _side(story, bar):
     if bar.cell is None:
         return 'service' if bar.daemon in SERVICES else 'control'
     return 'source' if bar.cell == story.source else 'dest'
-
-
-def _is_pivot(bar):
-    return bar.step in places.PIVOTS and bar.outcome == 'done'
 
 
 # ---- the lanes ----
@@ -156,7 +154,11 @@ def _lanes(story):
 
     def key(lane):
         daemon, cell = lane
-        return (3 if daemon in SERVICES else order.get(cell, 1), daemon != places.SCHEDULER, daemon)
+        return (
+            3 if daemon in SERVICES else order.get(cell, 1),
+            daemon != places.SCHEDULER.daemon,
+            daemon,
+        )
 
     return sorted(found, key=key)
 
@@ -178,7 +180,7 @@ def _bar(number, story, scale, index):
     begin, end = scale.at(bar.begin), scale.at(bar.end)
     classes = ['bar', _side(story, bar)]
     classes += ['right'] if begin > 0.7 else ['left'] if end < 0.2 else []
-    classes += ['pivot'] if _is_pivot(bar) else []
+    classes += ['pivot'] if bar.is_pivot else []
     shown = index + 1 if end - begin > NARROW and bar.outcome != LOST else ''
     return (
         f'<a class="{" ".join(classes)}" href="#s{number}-{index + 1}" '

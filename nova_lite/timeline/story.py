@@ -9,8 +9,9 @@ import dataclasses
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
+from nova_lite.moves import kinds
+from nova_lite.moves import places
 from nova_lite.saga import journal
-from nova_lite.timeline import places
 
 CONTROL = 'super-conductor'
 # Notes with which a step is over; of an interruption; of a whole saga.
@@ -36,6 +37,7 @@ class Bar:
     outcome: str
     owner: str
     epoch: int
+    is_pivot: bool = False
     notes: tuple = ()
 
     @property
@@ -93,7 +95,7 @@ def read(connection, uuid, *, title=None, killed_at=None):
 
 def _bars(row, events, ends):
     """The bars of all steps, in order."""
-    began, notes = row.created_at, []
+    began, notes, steps = row.created_at, [], kinds.steps(row.kind)
     for index, event in enumerate(events):
         if event.what in WAITS:
             notes.append(f'{event.what}: {event.detail}' if event.detail else event.what)
@@ -107,7 +109,8 @@ def _bars(row, events, ends):
         elif outcome in ENDS and event.detail:
             notes.append(event.detail)
         if outcome in (*ENDS, LOST):
-            daemon, cell = _place(step, ends)
+            known = steps.get(step)
+            daemon, cell = _place(known, ends)
             yield Bar(
                 step=step,
                 daemon=daemon,
@@ -117,6 +120,7 @@ def _bars(row, events, ends):
                 outcome=outcome,
                 owner=event.owner,
                 epoch=event.epoch,
+                is_pivot=known is not None and known.pivot and outcome == 'done',
                 notes=tuple(notes),
             )
         began, notes = event.at, []
@@ -128,12 +132,12 @@ def _under_way(later):
 
 
 def _place(step, ends):
-    """(daemon, cell) of a step."""
-    daemon, end = places.PLACES.get(step, (CONTROL, None))
-    host, cell = ends[end] if end else (None, None)
-    if daemon == places.COMPUTE and host:
-        daemon = f'compute {host}'
-    return daemon, cell
+    """(daemon, cell) of a step; None: one that this release does not know."""
+    place = step.at if step is not None else places.Place(CONTROL)
+    host, cell = ends[place.end] if place.end else (None, None)
+    if place in (places.SOURCE_HOST, places.DEST_HOST) and host:
+        return f'{place.daemon} {host}', cell
+    return place.daemon, cell
 
 
 def _ends(connection, row):

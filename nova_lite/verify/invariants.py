@@ -5,6 +5,7 @@ is tested by sending such messages.
 """
 
 from nova_lite import states
+from nova_lite import transitions as transition_table
 from nova_lite.verify import findings
 from nova_lite.verify import guests
 from nova_lite.verify import holdings
@@ -138,8 +139,9 @@ def transitions(picture):
     for cell, row in picture.instances():
         if row.vm_state not in states.STATUS:
             yield Finding('I9', f'server {row.uuid}', f'has the vm state {row.vm_state}')
-        if row.task_state and row.task_state not in list(states.TaskState):
-            yield Finding('I9', f'server {row.uuid}', f'has the task state {row.task_state}')
+        if not transition_table.may_be(row.vm_state, row.task_state):
+            detail = f'is {row.vm_state} with the task {row.task_state}, which no action leads to'
+            yield Finding('I9', f'server {row.uuid}', detail)
         if row.vm_state == states.VmState.ACTIVE and not row.host and not row.hidden:
             yield Finding('I9', f'server {row.uuid}', f'is active in {cell.name} on no host')
 

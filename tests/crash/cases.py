@@ -6,7 +6,6 @@ Steps come from the code: a new one is a new case without a line here.
 import collections
 import typing
 
-from nova_lite.moves import kinds
 from tests.crash import hooks
 from tests.fixtures import saga_faults
 
@@ -224,7 +223,7 @@ def steps(move):
 
 
 def _steps(move):
-    return saga_faults.steps_of(kinds.KINDS[move.kind], move.arguments)
+    return saga_faults.steps_of(move.kind, move.arguments)
 
 
 def last(move):

@@ -3,7 +3,6 @@
 import datetime
 
 from nova_lite import runtime
-from nova_lite.moves import kinds
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
@@ -88,7 +87,7 @@ class PointsTest(moves_base.MovesTest):
         self.assertEqual('done', self.faults.ended(server).state)
         self.assertEqual([], looks.errors)
         self.faults.fault = None
-        steps = saga_faults.steps_of(kinds.KINDS[kind], {'delete': False})
+        steps = saga_faults.steps_of(kind, {'delete': False})
         self.assertEqual([step.name for step in steps], looks.met)
         self.look(server, 'at its end')
         self.assertEqual([], self.wrong)

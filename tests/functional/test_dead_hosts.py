@@ -2,8 +2,8 @@
 
 import testtools
 
-from nova_lite.moves import move
 from nova_lite.moves import resize
+from nova_lite.moves import steps
 from nova_lite.moves import unshelve
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
@@ -32,7 +32,7 @@ class DeadHostTest(testtools.TestCase):
         lost = []
 
         def meanwhile():
-            lost.append(self.stage.saga(server).data[move.CHOOSE]['service_host'])
+            lost.append(self.stage.saga(server).data[steps.CHOOSE]['service_host'])
             self.stage.change_service(lost[0], forced_down=True)
             raise saga_faults.Injected(step=step, mode='never answered')
 

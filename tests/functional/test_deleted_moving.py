@@ -9,7 +9,6 @@ import fixtures
 from openstack import exceptions
 import testtools
 
-from nova_lite.moves import kinds
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
@@ -45,7 +44,7 @@ class DeletedCase(testtools.TestCase):
     def run_scenario(self, name):
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
         wrong, number = [], scenarios.number_of(name)
-        steps = saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
+        steps = saga_faults.steps_of(kind, scenario.arguments)
         modes = (Mode.DURING_BEFORE, Mode.DURING_AFTER)
         for step, mode in saga_faults.sample(itertools.product(steps, modes), number):
             found = self.run_case(kind, scenario, step, mode)

@@ -20,7 +20,7 @@ class FairnessTest(base.CloudTest):
     def test_a_host_that_hangs_leaves_another_cell_alone(self):
         go_on, asked = runtime.Event(), runtime.Event()
 
-        class Hanging(cross_cell.CrossCellMigrate):
+        class Hanging(cross_cell.CrossCellResize):
             def claim(self):
                 asked.set()
                 assert go_on.wait(WAIT_S)

@@ -6,8 +6,8 @@ from nova_lite import context
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from nova_lite.moves import evacuate
-from nova_lite.moves import live_checks
 from nova_lite.moves import live_migrate
+from nova_lite.moves.parts import live_checks
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.functional import own_cloud

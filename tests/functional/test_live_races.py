@@ -1,7 +1,7 @@
 """Requests about one server, or one place, that meet each other; and who may ask."""
 
 from nova_lite import runtime
-from nova_lite.moves import relocation
+from nova_lite.moves.parts import relocation
 from tests.fixtures import live_moving
 from tests.fixtures import moving
 from tests.fixtures import saga_faults

@@ -27,7 +27,7 @@ SAMPLED = 48
 def cases(kind, arguments):
     """(step, mode, outcome, step that fails) of all faults of a kind of saga."""
     saga_class = kinds.KINDS[kind]
-    steps = saga_faults.steps_of(saga_class, arguments)
+    steps = saga_faults.steps_of(kind, arguments)
     pivot = next(i for i, step in enumerate(steps) if step.pivot)
     for index, step in enumerate(steps):
         fatal = index <= pivot and step.attempts == 1

@@ -5,7 +5,6 @@ host or neighbour service the step is about. Kinds and steps come from the code.
 A sample is run, of each scenario others; `tox -e faults` runs them all.
 """
 
-from nova_lite.moves import kinds
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import test_saga_faults
@@ -36,7 +35,7 @@ class ZombiesCase(test_saga_faults.FaultsCase):
         """[(scenario, step, what was seen), ...] of the number-th scenario."""
         scenario, kind = scenarios.SCENARIOS[name], scenarios.kind_of(name)
         server = scenario.boot(self.stage)
-        steps = saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
+        steps = saga_faults.steps_of(kind, scenario.arguments)
         found = [
             (name, step.name, self.sleep_at(kind, scenario, server, step))
             for step in saga_faults.sample(steps, number, self.every)

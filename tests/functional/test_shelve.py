@@ -250,7 +250,7 @@ class DelayedTest(ShelveTestCase):
         found = database.read(instances.get, server.id).system_metadata
         before = runtime.naive_now() - datetime.timedelta(hours=2)
         changes = {'system_metadata': {**found, 'shelved_at': before.isoformat()}}
-        database.write(instances.update, server.id, changes)
+        database.write(instances.force, server.id, changes)
 
     def is_on_host(self, server):
         """Whether the search left the server alone."""

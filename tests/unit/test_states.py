@@ -43,16 +43,3 @@ class StatusTest(testtools.TestCase):
                 for tasks in matches
             )
         )
-
-
-class TransitionTest(testtools.TestCase):
-    def test_rows_name_states_that_exist(self):
-        for row in states.TRANSITIONS:
-            for vm_state in row.vm_states or ():
-                self.assertIn(vm_state, list(states.VmState))
-            for task_state in row.task_states or ():
-                self.assertIn(task_state, [None, *states.TaskState])
-
-    def test_nothing_starts_from_deleted(self):
-        for row in states.TRANSITIONS:
-            self.assertNotIn(states.VmState.DELETED, row.vm_states or ())

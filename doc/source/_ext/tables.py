@@ -1,4 +1,4 @@
-"""Tables made from code and data: operations, transitions, packages, budgets of moves."""
+"""Tables made from code and data: operations, transitions, sagas, packages, budgets."""
 
 import ast
 import collections
@@ -9,7 +9,9 @@ import yaml
 
 import nova_lite
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import coverage
+from nova_lite.moves import kinds
 
 
 class Operations(docutils.SphinxDirective):
@@ -31,8 +33,8 @@ class Transitions(docutils.SphinxDirective):
 
 
 def _rows():
-    for name, value in vars(states).items():
-        if isinstance(value, states.Transition):
+    for name, value in vars(transitions).items():
+        if isinstance(value, transitions.Transition):
             yield (
                 name,
                 value.verb,
@@ -54,6 +56,33 @@ def _states(values, every):
 
 def _names(values):
     return ', '.join('none' if value is None else str(value) for value in values)
+
+
+class Sagas(docutils.SphinxDirective):
+    """``.. sagas::``: the steps of each kind of saga, for each way that it may go."""
+
+    def run(self):
+        made = []
+        for kind in kinds.KINDS:
+            lines = [kind, '=' * len(kind), '']
+            for plan in kinds.plans(kind):
+                lines += ['.. list-table::', '   :header-rows: 1', '   :widths: 34 22 12 32', '']
+                for row in (('Step', 'Where', 'Back', 'Asks hosts for'), *map(_of_step, plan)):
+                    for position, text in enumerate(row):
+                        lines.append('   %s - %s' % (' ' if position else '*', text))
+                lines.append('')
+            made += self.parse_text_to_nodes('\n'.join(lines), allow_section_headings=True)
+        return made
+
+
+def _of_step(step):
+    where = f'{step.at.daemon} ({step.at.end})' if step.at.end else step.at.daemon
+    back = '**pivot**' if step.pivot else 'undone' if step.undo else ''
+    if step.left:
+        back = f'left after {step.attempts}'
+    if step.clean:
+        back += ', duty' if back else 'duty'
+    return step.name, where, back, ', '.join(f'``{name}``' for name in step.calls)
 
 
 class Packages(docutils.SphinxDirective):
@@ -97,5 +126,6 @@ def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('budgets', Budgets)
     app.add_directive('packages', Packages)
+    app.add_directive('sagas', Sagas)
     app.add_directive('transitions', Transitions)
     return {'parallel_read_safe': True}

@@ -54,16 +54,19 @@ def require_cell(server):
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-def swap(req, server, guard, changes, *, action=None):
+def swap(req, server, guard, changes, *, action=None, forced=False):
     """Change columns if the states are still as `guard` demands, and record the action.
 
     A server that has moved to another host or cell meanwhile is read anew. One that is
     about to change cells takes no other action than its deletion.
+    forced: to states that no action leads to
     """
     require_cell(server)
     write = _end if guard.during == states.TaskState.DELETING else _change
     in_its_cell(
-        req, server, lambda: _persist(req, server, guard, write, changes=changes, action=action)
+        req,
+        server,
+        lambda: _persist(req, server, guard, write, changes=changes, action=action, forced=forced),
     )
 
 
@@ -117,8 +120,9 @@ def _with_other_keys(row, changes):
     return {**changes, 'system_metadata': {**row.system_metadata, **changes['system_metadata']}}
 
 
-def _store(connection, ctxt, row, *, guard, changes, action):
-    instances.update(
+def _store(connection, ctxt, row, *, guard, changes, action, forced):
+    write = instances.force if forced else instances.update
+    write(
         connection,
         row.uuid,
         changes,

@@ -12,6 +12,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import server_access
@@ -40,10 +41,10 @@ KEPT = (
     states.VmState.SUSPENDED,
     states.VmState.RESCUED,
 )
-SOFT_DELETE = dataclasses.replace(states.SOFT_DELETE, vm_states=KEPT)
+SOFT_DELETE = dataclasses.replace(transitions.SOFT_DELETE, vm_states=KEPT)
 # A server that a resize has brought here since it was read is confirmed first.
 NOT_RESIZED = dataclasses.replace(
-    states.DELETE,
+    transitions.DELETE,
     vm_states=tuple(state for state in states.VmState if state != states.VmState.RESIZED),
 )
 TRIES = 3
@@ -53,7 +54,7 @@ TRIES = 3
     'DELETE',
     '/servers/{server_id}',
     policy=rules.DELETE,
-    guard=states.DELETE,
+    guard=transitions.DELETE,
     success=204,
     faults=(400, 403, 404, 409),
 )
@@ -75,7 +76,7 @@ def delete(req, server):
     '/servers/{server_id}/action',
     action='forceDelete',
     policy=server_actions.FORCE_DELETE,
-    guard=states.FORCE_DELETE,
+    guard=transitions.FORCE_DELETE,
     body={'2.1': types.body('forceDelete', types.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
@@ -91,7 +92,7 @@ def force_delete(req, server):
     '/servers/{server_id}/action',
     action='restore',
     policy=server_actions.RESTORE,
-    guard=states.RESTORE,
+    guard=transitions.RESTORE,
     body={'2.1': types.body('restore', types.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
@@ -102,7 +103,7 @@ def restore(req, server):
     # It counts first: whoever is killed in between leaves one that is deleted in the end.
     quota_locks.write(req.app.api_db, _count_again, req.conf, server)
     try:
-        instance = acting.begin(req, server, 'restore', states.RESTORE, deleted_at=None)
+        instance = acting.begin(req, server, 'restore', transitions.RESTORE, deleted_at=None)
     except (exception.Conflict, exception.NotFound):
         if _is_going(server):
             _count_no_more(req, server)
@@ -152,7 +153,7 @@ def _delete_or_keep(req, server, keep_s):
         return
     changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
     resized_before = server.row.vm_state == states.VmState.RESIZED
-    guard = states.DELETE if resized_before else NOT_RESIZED
+    guard = transitions.DELETE if resized_before else NOT_RESIZED
     acting.swap(req, server, guard, changes, action='delete')
     # It is going to be deleted, whoever gets to it.
     _count_no_more(req, server)

@@ -6,6 +6,7 @@ Source: reference/nova/moves 2.5.
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite import versions
 from nova_lite.api import operation
 from nova_lite.api import types
@@ -50,7 +51,7 @@ class OldComputes(exception.Invalid):
     '/servers/{server_id}/action',
     action=ACTION,
     policy=rules.EVACUATE,
-    guard=states.EVACUATE,
+    guard=transitions.EVACUATE,
     lock=False,
     body=BODY,
     success=200,
@@ -77,7 +78,7 @@ def evacuate(req, server):
         server,
         kind='evacuation',
         uuid=uuid,
-        guard=states.EVACUATE,
+        guard=transitions.EVACUATE,
         action='evacuate',
         message=live_migrate.forced_message(wanted['host']) if forced else None,
         arguments={

@@ -4,7 +4,7 @@ The answer waits until the port is plugged in. Source: reference/nova/api-surfac
 """
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -46,7 +46,7 @@ class NoNetwork(exception.Invalid):
     'POST',
     interfaces.PATH,
     policy=rules.INTERFACES_ATTACH,
-    guard=states.ATTACH_INTERFACE,
+    guard=transitions.ATTACH_INTERFACE,
     body={'2.1': types.whole({KEY: _V1}), '2.49': types.whole({KEY: _V49})},
     success=200,
     faults=(400, 403, 404, 409),
@@ -60,7 +60,7 @@ def attach(req, server):
         req,
         server,
         kind='attach-interface',
-        guard=states.ATTACH_INTERFACE,
+        guard=transitions.ATTACH_INTERFACE,
         arguments={'request': request},
     )
     port_id = devices.wait(req, uuid)

@@ -1,7 +1,7 @@
 """DELETE /servers/{server_id}/os-interface/{port_id}: detach a port."""
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
@@ -14,7 +14,7 @@ from nova_lite.policies import server_devices as rules
     'DELETE',
     interfaces.ONE,
     policy=rules.INTERFACES_DETACH,
-    guard=states.DETACH_INTERFACE,
+    guard=transitions.DETACH_INTERFACE,
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -29,6 +29,6 @@ def detach(req, server):
         req,
         server,
         kind='detach-interface',
-        guard=states.DETACH_INTERFACE,
+        guard=transitions.DETACH_INTERFACE,
         arguments={'port_id': port_id},
     )

@@ -7,6 +7,7 @@ microversions always do. Source: reference/nova/moves 2.4.
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
@@ -57,7 +58,7 @@ def rule(req):
     '/servers/{server_id}/action',
     action=ACTION,
     policy=rule,
-    guard=states.LIVE_MIGRATE,
+    guard=transitions.LIVE_MIGRATE,
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),
@@ -77,7 +78,7 @@ def live_migrate(req, server):
         server,
         kind='live-migration',
         uuid=uuid,
-        guard=states.LIVE_MIGRATE,
+        guard=transitions.LIVE_MIGRATE,
         action='live-migration',
         message=forced_message(host) if forced else None,
         arguments={

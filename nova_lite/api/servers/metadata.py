@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
@@ -12,7 +13,7 @@ from nova_lite.policies import server_parts as rules
 PATH = '/servers/{server_id}/metadata'
 ONE = PATH + '/{key}'
 FAULTS = (400, 403, 404, 409)
-CHANGE = states.Transition(
+CHANGE = transitions.Transition(
     'update metadata of',
     (
         states.VmState.ACTIVE,

@@ -7,7 +7,7 @@ says is ignored.
 import os_traits
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import crossing
@@ -42,7 +42,7 @@ def rule(req):
     '/servers/{server_id}/action',
     action=ACTION,
     policy=rule,
-    guard=states.MIGRATE,
+    guard=transitions.MIGRATE,
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),
@@ -62,7 +62,7 @@ def migrate(req, server):
         req,
         server,
         kind=crossing.kind('migrate', crosses),
-        guard=states.MIGRATE,
+        guard=transitions.MIGRATE,
         action='migrate',
         changes={'progress': 0},
         arguments={

@@ -14,7 +14,7 @@ from nova_lite.api import server_access
 from nova_lite.api import waiting
 from nova_lite.api.servers import acting
 from nova_lite.lifecycle import intents
-from nova_lite.rpcapi import moves as computes
+from nova_lite.moves import kinds
 
 LOG = log.getLogger(__name__)
 
@@ -22,7 +22,7 @@ LOG = log.getLogger(__name__)
 def begin(req, server, *, kind, guard, action, **options):
     """Begin a move of a server; returns the saga's uuid.
 
-    guard: a row of states.TRANSITIONS; action: name in the record of actions
+    guard: a row of transitions.TRANSITIONS; action: name in the record of actions
     options: uuid: of the migration that comes with it, default a new one
         arguments: what the saga needs (plain values)
         changes: further columns of the server
@@ -81,7 +81,7 @@ def _require_new_computes(req, cell, kind):
     """Raise TooOld unless the cell's computes can be asked for all that may be needed."""
     if cell.is_cell0:
         return  # There are none, and the state of a server there allows no move.
-    for method in computes.METHODS[kind]:
+    for method in sorted(kinds.calls(kind)):
         req.app.compute(cell).require(method)
 
 

@@ -1,9 +1,9 @@
 """Actions of one step that a host carries out: start, stop, pause, suspend and back.
 
-They differ in words and states only, which states.TRANSITIONS has.
+They differ in words and states only, which transitions.TRANSITIONS has.
 """
 
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
@@ -27,7 +27,7 @@ def _declare(action, guard, *, policy, method):
         faults=FAULTS,
     )
     def act(req, server):
-        if guard is states.START:
+        if guard is transitions.START:
             left_guest.remove(req, server)
         instance = acting.begin(req, server, guard.verb, guard)
         acting.send(req, server, method, instance=instance)
@@ -35,13 +35,15 @@ def _declare(action, guard, *, policy, method):
     return act
 
 
-start = _declare('os-start', states.START, policy=rules.START, method='start_instance')
-stop = _declare('os-stop', states.STOP, policy=rules.STOP, method='stop_instance')
-pause = _declare('pause', states.PAUSE, policy=server_actions.PAUSE, method='pause_instance')
+start = _declare('os-start', transitions.START, policy=rules.START, method='start_instance')
+stop = _declare('os-stop', transitions.STOP, policy=rules.STOP, method='stop_instance')
+pause = _declare('pause', transitions.PAUSE, policy=server_actions.PAUSE, method='pause_instance')
 unpause = _declare(
-    'unpause', states.UNPAUSE, policy=server_actions.UNPAUSE, method='unpause_instance'
+    'unpause', transitions.UNPAUSE, policy=server_actions.UNPAUSE, method='unpause_instance'
 )
 suspend = _declare(
-    'suspend', states.SUSPEND, policy=server_actions.SUSPEND, method='suspend_instance'
+    'suspend', transitions.SUSPEND, policy=server_actions.SUSPEND, method='suspend_instance'
 )
-resume = _declare('resume', states.RESUME, policy=server_actions.RESUME, method='resume_instance')
+resume = _declare(
+    'resume', transitions.RESUME, policy=server_actions.RESUME, method='resume_instance'
+)

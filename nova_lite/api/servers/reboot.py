@@ -1,6 +1,6 @@
 """The action reboot: soft asks the guest, hard does not, and mends it."""
 
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
@@ -13,7 +13,7 @@ BODY = types.body('reboot', types.whole({'type': {'enum': list(TYPES)}}, require
 
 def _guard(req):
     hard = req.content['type'].upper() == 'HARD'
-    return states.REBOOT_HARD if hard else states.REBOOT_SOFT
+    return transitions.REBOOT_HARD if hard else transitions.REBOOT_SOFT
 
 
 @operation.operation(
@@ -28,7 +28,7 @@ def _guard(req):
 )
 def reboot(req, server):
     """Reboot the guest."""
-    if _guard(req) is states.REBOOT_HARD:
+    if _guard(req) is transitions.REBOOT_HARD:
         left_guest.remove(req, server)
     instance = acting.begin(req, server, 'reboot', _guard(req))
     acting.send(

@@ -8,7 +8,7 @@ import dataclasses
 import types as python_types
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -79,7 +79,7 @@ class CertificatesOfVolume(exception.Invalid):
     '/servers/{server_id}/action',
     action=ACTION,
     policy=rules.REBUILD,
-    guard=states.REBUILD,
+    guard=transitions.REBUILD,
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),
@@ -102,7 +102,7 @@ def rebuild(req, server):
             req,
             server,
             kind='rebuild',
-            guard=states.REBUILD,
+            guard=transitions.REBUILD,
             action=ACTION,
             changes=changes,
             same=plan.former,
@@ -129,7 +129,7 @@ def _named(req, server, name):
     if name is None or name == former or not unique_names.are_unique(req):
         yield
         return
-    states_only = dataclasses.replace(states.REBUILD, during=None)
+    states_only = dataclasses.replace(transitions.REBUILD, during=None)
 
     def give(name):
         acting.swap(req, server, states_only, {'display_name': name})

@@ -8,7 +8,7 @@ import os_traits
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
@@ -40,7 +40,7 @@ class NoRescueImage(exception.Invalid):
     PATH,
     action='rescue',
     policy=server_actions.RESCUE,
-    guard=states.RESCUE,
+    guard=transitions.RESCUE,
     body={'2.1': BODY},
     success=200,
     faults=(400, 403, 404, 409),
@@ -56,7 +56,7 @@ def rescue(req, server):
         _require_volume_rescue(req, server)
     left_guest.remove(req, server)
     metadata = {IMAGE: image_id}
-    instance = acting.begin(req, server, 'rescue', states.RESCUE, system_metadata=metadata)
+    instance = acting.begin(req, server, 'rescue', transitions.RESCUE, system_metadata=metadata)
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)
     if not req.conf.api.enable_instance_password:
         return None
@@ -98,12 +98,12 @@ def _require_volume_rescue(req, server):
     PATH,
     action='unrescue',
     policy=server_actions.UNRESCUE,
-    guard=states.UNRESCUE,
+    guard=transitions.UNRESCUE,
     body={'2.1': types.body('unrescue', types.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )
 def unrescue(req, server):
     """Boot from the server's own disk again."""
-    instance = acting.begin(req, server, 'unrescue', states.UNRESCUE)
+    instance = acting.begin(req, server, 'unrescue', transitions.UNRESCUE)
     acting.send(req, server, 'unrescue_instance', instance=instance)

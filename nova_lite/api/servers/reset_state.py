@@ -1,12 +1,12 @@
 """The action os-resetState: an administrator says what state a server is in."""
 
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
 from nova_lite.policies import server_actions as rules
 
-ANY_STATE = states.Transition('reset state', None, None, launched=False)
+ANY_STATE = transitions.Transition('reset state', None, None, launched=False)
 BODY = types.body(
     'os-resetState', types.whole({'state': {'enum': ['active', 'error']}}, required=['state'])
 )
@@ -25,4 +25,4 @@ def reset_state(req, server):
     """Set the vm state and clear the task."""
     # The host must not clear away a build whose state an administrator has set.
     changes = {'vm_state': req.content['state'], 'task_state': None, 'build': None}
-    acting.swap(req, server, ANY_STATE, changes)
+    acting.swap(req, server, ANY_STATE, changes, forced=True)

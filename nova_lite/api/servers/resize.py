@@ -7,7 +7,7 @@ Source: reference/nova/moves 2.2.
 import types as python_types
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
@@ -46,7 +46,7 @@ class ZeroDisk(exception.Invalid):
     '/servers/{server_id}/action',
     action='resize',
     policy=rules.RESIZE,
-    guard=states.RESIZE,
+    guard=transitions.RESIZE,
     body=BODY,
     success=202,
     faults=(400, 401, 403, 404, 409),
@@ -75,7 +75,7 @@ def resize(req, server):
         req,
         server,
         kind=crossing.kind('resize', crossing.is_allowed(req, server)),
-        guard=states.RESIZE,
+        guard=transitions.RESIZE,
         action='resize',
         changes=changes,
         size=size,

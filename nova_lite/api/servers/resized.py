@@ -6,6 +6,7 @@ Source: reference/nova/moves 2.3.
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
@@ -34,7 +35,7 @@ class NotResized(exception.Invalid):
     PATH,
     action='confirmResize',
     policy=rules.CONFIRM_RESIZE,
-    guard=states.CONFIRM_RESIZE,
+    guard=transitions.CONFIRM_RESIZE,
     body={'2.1': types.body('confirmResize', types.NOTHING)},
     success=204,
     faults=(400, 403, 404, 409),
@@ -48,7 +49,7 @@ def confirm(req, server):
         server,
         migration,
         kind=CONFIRM,
-        guard=states.CONFIRM_RESIZE,
+        guard=transitions.CONFIRM_RESIZE,
         status=Status.CONFIRMING,
     )
 
@@ -58,7 +59,7 @@ def confirm(req, server):
     PATH,
     action='revertResize',
     policy=rules.REVERT_RESIZE,
-    guard=states.REVERT_RESIZE,
+    guard=transitions.REVERT_RESIZE,
     body={'2.1': types.body('revertResize', types.NOTHING)},
     success=202,
     faults=(400, 403, 404, 409),
@@ -76,7 +77,7 @@ def revert(req, server):
         server,
         migration,
         kind=REVERT,
-        guard=states.REVERT_RESIZE,
+        guard=transitions.REVERT_RESIZE,
         status=Status.REVERTING,
         size=quota.size_of(row.old_flavor),
     )
@@ -100,7 +101,9 @@ def confirm_for_deletion(req, server, *, delete):
         migration = finished(server)
     except NotResized:
         return False
-    guard = states.Transition('delete', (states.VmState.RESIZED,), None, states.TaskState.DELETING)
+    guard = transitions.Transition(
+        'delete', (states.VmState.RESIZED,), None, states.TaskState.DELETING
+    )
     _begin(
         req,
         server,

@@ -5,6 +5,7 @@ Source: reference/nova/moves 2.7.
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import server_access
@@ -97,7 +98,7 @@ def _view(req, row, *, places):
     action='force_complete',
     since='2.22',
     policy=rules.FORCE_COMPLETE,
-    guard=states.LIVE_MIGRATION_FORCE_COMPLETE,
+    guard=transitions.LIVE_MIGRATION_FORCE_COMPLETE,
     body=FORCE_COMPLETE,
     success=202,
     faults=(400, 403, 404, 409),
@@ -125,7 +126,7 @@ def force_complete(req, server):
     ONE,
     since='2.24',
     policy=rules.DELETE,
-    guard=states.LIVE_MIGRATION_ABORT,
+    guard=transitions.LIVE_MIGRATION_ABORT,
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -8,6 +8,7 @@ import dataclasses
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api import zones
@@ -60,7 +61,7 @@ class HostNotInZone(exception.Conflict):
     PATH,
     action='shelve',
     policy=rules.SHELVE,
-    guard=states.SHELVE,
+    guard=transitions.SHELVE,
     body={'2.1': types.body('shelve', types.ANY)},
     success=202,
     faults=FAULTS,
@@ -74,7 +75,7 @@ def shelve(req, server):
         req,
         server,
         kind='shelve',
-        guard=states.SHELVE,
+        guard=transitions.SHELVE,
         action='shelve',
         arguments={'offload': volume_backed or at_once, 'image': not volume_backed},
     )
@@ -85,7 +86,7 @@ def shelve(req, server):
     PATH,
     action='shelveOffload',
     policy=rules.SHELVE_OFFLOAD,
-    guard=states.SHELVE_OFFLOAD,
+    guard=transitions.SHELVE_OFFLOAD,
     body={'2.1': types.body('shelveOffload', types.ANY)},
     success=202,
     faults=FAULTS,
@@ -93,7 +94,7 @@ def shelve(req, server):
 def shelve_offload(req, server):
     """Take a shelved server off its host."""
     moves.begin(
-        req, server, kind='shelve-offload', guard=states.SHELVE_OFFLOAD, action='shelveOffload'
+        req, server, kind='shelve-offload', guard=transitions.SHELVE_OFFLOAD, action='shelveOffload'
     )
 
 
@@ -102,7 +103,7 @@ def shelve_offload(req, server):
     PATH,
     action=UNSHELVE,
     policy=rules.UNSHELVE,
-    guard=states.UNSHELVE,
+    guard=transitions.UNSHELVE,
     body=BODY,
     success=202,
     faults=FAULTS,
@@ -122,7 +123,9 @@ def unshelve(req, server):
         _require_zone(req, server, asked)
     left_guest.remove(req, server)
     # Which steps there are depends on the state the server is in now.
-    guard = dataclasses.replace(states.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),))
+    guard = dataclasses.replace(
+        transitions.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),)
+    )
     moves.begin(
         req,
         server,

@@ -7,7 +7,7 @@ a volume no disk is uploaded: its volumes are snapshotted, and the image names t
 import json
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import types
@@ -42,7 +42,7 @@ BACKUP_BODY = types.body(
     PATH,
     action='createImage',
     policy=rules.CREATE_IMAGE,
-    guard=states.SNAPSHOT,
+    guard=transitions.SNAPSHOT,
     body={'2.1': BODY},
     success=202,
     faults=(400, 403, 404, 409),
@@ -55,7 +55,7 @@ def create_image(req, server):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
         image = _of_volumes(req, server, devices)
     else:
-        image = _of_disk(req, server, states.SNAPSHOT, 'createImage')
+        image = _of_disk(req, server, transitions.SNAPSHOT, 'createImage')
     return _answer(req, image)
 
 
@@ -64,7 +64,7 @@ def create_image(req, server):
     PATH,
     action='createBackup',
     policy=server_actions.CREATE_BACKUP,
-    guard=states.BACKUP,
+    guard=transitions.BACKUP,
     body={'2.1': BACKUP_BODY},
     success=202,
     faults=(400, 403, 404, 409),
@@ -85,7 +85,7 @@ def create_backup(req, server):
     )
     image = None
     if kept:
-        image = _of_disk(req, server, states.BACKUP, 'createBackup', backup_type=kind)
+        image = _of_disk(req, server, transitions.BACKUP, 'createBackup', backup_type=kind)
     for old in before[max(kept - 1, 0) :]:
         req.app.image.delete(req.ctxt, old['id'], missing_ok=True)
     return _answer(req, image)
@@ -140,7 +140,7 @@ def _give_up(connection, ctxt, uuid, task, message):
 
 def _of_volumes(req, server, devices):
     """Snapshot the volumes, and make an image that a server can boot from anew."""
-    with_action = states.Transition('createImage', states.SNAPSHOT.vm_states, (None,))
+    with_action = transitions.Transition('createImage', transitions.SNAPSHOT.vm_states, (None,))
     acting.swap(req, server, with_action, {'task_state': None}, action='createImage')
     mapping, made = [], []
     try:

@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.api.servers import acting
@@ -14,7 +15,7 @@ ONE = PATH + '/{tag}'
 SINCE = '2.26'
 MOST = 50
 FAULTS = (400, 403, 404, 409)
-CHANGE = states.Transition(
+CHANGE = transitions.Transition(
     'update tags of',
     (
         states.VmState.ACTIVE,

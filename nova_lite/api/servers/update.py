@@ -1,7 +1,7 @@
 """PUT /servers/{server_id}: name, description, addresses, hostname, pinned zone."""
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -13,7 +13,7 @@ from nova_lite.api.servers import unique_names
 from nova_lite.db.api import request_specs
 from nova_lite.policies import servers as rules
 
-ANY_STATE = states.Transition('update', None, None, launched=False)
+ANY_STATE = transitions.Transition('update', None, None, launched=False)
 _V1 = types.whole(
     {
         'name': types.NAME,

@@ -7,6 +7,7 @@ volume service refuses; what the host does follows. Source: reference/nova/api-s
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import types
@@ -48,7 +49,7 @@ class NotWhileOffloaded(exception.Invalid):
     'POST',
     volume_attachments.PATH,
     policy=rules.VOLUMES_ATTACH,
-    guard=states.ATTACH_VOLUME,
+    guard=transitions.ATTACH_VOLUME,
     body={
         '2.1': types.body(KEY, _V1),
         '2.49': types.body(KEY, _V49),
@@ -60,7 +61,7 @@ class NotWhileOffloaded(exception.Invalid):
 def attach(req, server):
     """Attach a volume under a name that is free, or the one asked for."""
     asked = req.content
-    devices.require_shelvable(req, server, states.ATTACH_VOLUME)
+    devices.require_shelvable(req, server, transitions.ATTACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, asked['volumeId'])
     _check(req, server, volume, asked)
     device = _device_of(asked, volume)
@@ -68,7 +69,7 @@ def attach(req, server):
         req,
         server,
         kind='attach-volume',
-        guard=states.ATTACH_VOLUME,
+        guard=transitions.ATTACH_VOLUME,
         arguments={'device': device['uuid'], 'volume_id': volume['id']},
         device=device,
         most_devices=_most_devices(req, server),

@@ -1,7 +1,7 @@
 """DELETE /servers/{server_id}/os-volume_attachments/{volume_id}: detach a volume."""
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
@@ -18,13 +18,13 @@ class RootDevice(exception.Invalid):
     'DELETE',
     volume_attachments.ONE,
     policy=rules.VOLUMES_DETACH,
-    guard=states.DETACH_VOLUME,
+    guard=transitions.DETACH_VOLUME,
     success=202,
     faults=(400, 403, 404, 409),
 )
 def detach(req, server):
     """Detach a volume; the answer waits until the volume service has agreed."""
-    devices.require_shelvable(req, server, states.DETACH_VOLUME)
+    devices.require_shelvable(req, server, transitions.DETACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, req.args['volume_id'])
     device = volume_attachments.find(server, volume['id'])
     if device.boot_index == 0:
@@ -42,7 +42,7 @@ def detach(req, server):
         req,
         server,
         kind='detach-volume',
-        guard=states.DETACH_VOLUME,
+        guard=transitions.DETACH_VOLUME,
         arguments={'volume_id': volume['id']},
     )
     devices.wait(req, uuid)

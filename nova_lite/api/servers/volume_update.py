@@ -6,7 +6,7 @@ Source: reference/nova/api-surface 2.3 and 4.
 """
 
 from nova_lite import exception
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import schema
 from nova_lite.api import server_access
@@ -96,7 +96,7 @@ def _write(connection, uuid, device_uuid, values):
 
 def _swap(req, server, old_volume_id, new_volume_id):
     volumes = req.app.volume
-    server_access.require_state(server, states.SWAP_VOLUME)
+    server_access.require_state(server, transitions.SWAP_VOLUME)
     old = volumes.get(req.ctxt, old_volume_id)
     if not old.get('migration_status'):
         raise NotMigrating(volume_id=old['id'])
@@ -125,7 +125,7 @@ def _swap(req, server, old_volume_id, new_volume_id):
         req,
         server,
         kind='swap-volume',
-        guard=states.SWAP_VOLUME,
+        guard=transitions.SWAP_VOLUME,
         arguments={'old_volume_id': old['id'], 'volume_id': new['id']},
     )
     devices.wait(req, uuid)

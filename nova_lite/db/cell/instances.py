@@ -5,12 +5,15 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Instance.__table__
 ANY = object()
+# Columns that are a server's state.
+STATE = ('vm_state', 'task_state')
 # Columns whose change may be told.
 TOLD = frozenset(('vm_state', 'task_state', 'display_name'))
 ON_HOST = TABLE.c.host.is_not(None)
@@ -167,44 +170,67 @@ def count_on(connection, hosts):
     return connection.scalar(_COUNT_ON, {'hosts': list(hosts)})
 
 
-def update(
-    connection,
-    uuid,
-    values,
-    *,
-    expect_task=ANY,
-    expect_vm=ANY,
-    expect_host=ANY,
-    expect_change=ANY,
-):
+def update(connection, uuid, values, **expected):
     """Compare-and-swap: change columns if the server is as expected.
+
+    expected: see `force`. Raises StateChanged on a lost race, TransitionRefused for states
+        that no action leads to.
+    """
+    expected = _expected(**expected)
+    former = None
+    if not values.keys().isdisjoint(STATE):
+        former = find(connection, uuid)
+        # A hidden copy gets the states of the record in another cell.
+        if former is not None and not (former.hidden or _is_allowed(former, values)):
+            # It may have been read before another transaction came to its end.
+            _require_allowed(rows.lock(connection, TABLE, uuid=uuid), values, expected)
+    _swap(connection, uuid, values, expected, former)
+
+
+def force(connection, uuid, values, **expected):
+    """As `update`, to whatever states.
 
     expect_task, expect_vm: allowed states (None among them stands for NULL);
     expect_host: allowed hosts; expect_change: allowed times of its last change.
     Raises StateChanged on a lost race.
     """
-    expected = {'deleted': (False,)}
-    for name, allowed in (
-        ('task_state', expect_task),
-        ('vm_state', expect_vm),
-        ('host', expect_host),
-        ('updated_at', expect_change),
-    ):
-        if allowed is not ANY:
-            expected[name] = tuple(allowed)
+    _swap(connection, uuid, values, _expected(**expected), None)
+
+
+def _expected(*, expect_task=ANY, expect_vm=ANY, expect_host=ANY, expect_change=ANY):
+    found = {
+        'deleted': (False,),
+        'task_state': expect_task,
+        'vm_state': expect_vm,
+        'host': expect_host,
+        'updated_at': expect_change,
+    }
+    return {name: tuple(allowed) for name, allowed in found.items() if allowed is not ANY}
+
+
+def _swap(connection, uuid, values, expected, former):
+    """former: the row as it is, or None if it was not read"""
     if notes.wants_changes(connection) and not TOLD.isdisjoint(values):
-        _note_change(connection, uuid)
+        former = former or find(connection, uuid)
+        if former is not None:
+            facts = {name: getattr(former, name) for name in TOLD}
+            notes.add(connection, 'change', uuid=uuid, former=facts)
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
 
 
-def _note_change(connection, uuid):
-    former = find(connection, uuid)
-    if former is not None:
-        notes.add(
-            connection,
-            'change',
-            uuid=uuid,
-            former={name: getattr(former, name) for name in TOLD},
+def _is_allowed(row, values):
+    before = tuple(getattr(row, name) for name in STATE)
+    after = tuple(values.get(name, getattr(row, name)) for name in STATE)
+    return transitions.is_allowed(before, after)
+
+
+def _require_allowed(row, values, expected):
+    """Raise TransitionRefused, unless the race for the row is lost in any case."""
+    lost = row is None or any(getattr(row, name) not in found for name, found in expected.items())
+    if not lost and not _is_allowed(row, values):
+        wanted = {name: str(values[name]) for name in STATE if name in values}
+        raise exception.TransitionRefused(
+            uuid=row.uuid, vm_state=row.vm_state, task_state=row.task_state, values=wanted
         )
 
 

@@ -13,6 +13,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
@@ -140,7 +141,7 @@ def confirmation(migration):
         instance_uuid=migration.instance_uuid,
         arguments={'migration_uuid': migration.uuid},
         order=intents.order(
-            states.CONFIRM_RESIZE,
+            transitions.CONFIRM_RESIZE,
             'confirmResize',
             claims={
                 'uuid': migration.uuid,

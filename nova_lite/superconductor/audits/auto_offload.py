@@ -11,6 +11,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
@@ -47,7 +48,7 @@ class AutoOffload:
             kind='shelve-offload',
             uuid=runtime.new_uuid(),
             instance_uuid=row.uuid,
-            order=intents.order(states.SHELVE_OFFLOAD, 'shelveOffload', host=row.host),
+            order=intents.order(transitions.SHELVE_OFFLOAD, 'shelveOffload', host=row.host),
         )
         try:
             intents.begin(self._world.api_db, cell, context.admin(), intent)

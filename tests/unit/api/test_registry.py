@@ -6,7 +6,7 @@ import jsonschema
 import testtools
 
 from nova_lite import policies
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.api import coverage
 from nova_lite.api import microversion
 from nova_lite.api import operation
@@ -71,7 +71,7 @@ class TestRegistry(testtools.TestCase):
             lambda each: (
                 each.guard is not None
                 and not callable(each.guard)
-                and not isinstance(each.guard, states.Transition)
+                and not isinstance(each.guard, transitions.Transition)
             )
         )
 

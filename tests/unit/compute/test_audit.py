@@ -84,7 +84,7 @@ class TestAudit(testtools.TestCase):
 
     def stops(self, vm_state):
         uuid = self.cell.boot()
-        self.cell.db.write(instances.update, uuid, {'vm_state': vm_state, 'power_state': 4})
+        self.cell.db.write(instances.force, uuid, {'vm_state': vm_state, 'power_state': 4})
         self.cell.compute.audit()
         self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
         self.assertEqual((vm_state, None, 'host-1'), self.cell.state(uuid))
@@ -173,7 +173,7 @@ class TestAudit(testtools.TestCase):
     def test_started_before_the_audit_stops_it(self):
         """The audit's work waits behind the user's, and is not wanted any more then."""
         uuid = self.cell.boot()
-        self.cell.db.write(instances.update, uuid, {'vm_state': 'stopped', 'power_state': 4})
+        self.cell.db.write(instances.force, uuid, {'vm_state': 'stopped', 'power_state': 4})
         self.cell.lossy.meanwhile(
             'host_records',
             lambda: self.cell.lossy.meanwhile('host_records', lambda: self.start(uuid)),
@@ -212,7 +212,7 @@ class TestAudit(testtools.TestCase):
 
     def test_guest_of_a_server_in_error_stays(self):
         uuid = self.cell.boot()
-        self.cell.db.write(instances.update, uuid, {'vm_state': 'error'})
+        self.cell.db.write(instances.force, uuid, {'vm_state': 'error'})
         self.cell.compute.audit()
         self.assertIn(uuid, self.cell.guests())
 

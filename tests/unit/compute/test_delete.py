@@ -119,7 +119,7 @@ class TestDelete(Base):
         uuid = self.boot()
         self.cell.image.add_image(IMAGE, image_type='snapshot', instance_uuid=uuid, status='active')
         values = {'vm_state': 'shelved', 'system_metadata': {release.SHELVED_IMAGE: IMAGE}}
-        self.cell.db.write(instances.update, uuid, values)
+        self.cell.db.write(instances.force, uuid, values)
         return uuid
 
     def test_the_image_it_is_shelved_in_goes_too(self):

@@ -177,7 +177,7 @@ class TestLost(Base):
         uuid = self.fail_build()
         left = self.cell.leftovers()
         change = {'vm_state': 'active', 'build': None}
-        reset = functools.partial(self.cell.db.write, instances.update, uuid, change)
+        reset = functools.partial(self.cell.db.write, instances.force, uuid, change)
         self.cell.lossy.meanwhile('build_is_over', reset)
         self.cell.compute._resume.run(0)
         self.assertEqual(left, self.cell.leftovers())

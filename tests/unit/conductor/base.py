@@ -30,7 +30,7 @@ class CellConductorTestCase(testtools.TestCase):
 
     def change(self, uuid, **columns):
         """Someone else changes a server."""
-        self.cell.db.write(instances.update, uuid, columns)
+        self.cell.db.write(instances.force, uuid, columns)
 
     def context(self):
         """The context of another request."""

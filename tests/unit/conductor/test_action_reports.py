@@ -165,7 +165,7 @@ class TestActions(base.CellConductorTestCase):
         for columns in ({'vm_state': 'active'}, {'host': 'host-2'}, {'deleted': True}):
             ctxt, uuid = self.server(devices=[device])
             (found,) = self.devices(ctxt, uuid)
-            self.cell.db.write(instances.update, uuid, columns)
+            self.cell.db.write(instances.force, uuid, columns)
             change = {'uuid': found.uuid, 'volume_id': 'volume'}
             self.conductor.update_block_devices(ctxt, 'host-1', uuid, [change], [])
             (found,) = self.cell.devices(uuid)

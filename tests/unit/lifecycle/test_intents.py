@@ -7,7 +7,7 @@ import testtools
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
@@ -62,7 +62,7 @@ class IntentsTest(testtools.TestCase):
             kind='resize',
             uuid=runtime.new_uuid(),
             instance_uuid=self.server,
-            order=intents.order(states.RESIZE, 'resize', **options),
+            order=intents.order(transitions.RESIZE, 'resize', **options),
         )
 
     def begin(self, intent):
@@ -85,12 +85,12 @@ class IntentsTest(testtools.TestCase):
 
     def test_evacuation_ends_what_the_host_was_doing(self):
         start = context.RequestContext(user_id='u', project_id='p', overwrite=False)
-        self.db.write(instances.update, self.server, {'task_state': 'powering-on'})
+        self.db.write(instances.force, self.server, {'task_state': 'powering-on'})
         self.db.write(actions.start, start, self.server, 'start')
         event = 'compute_start_instance'
         self.db.write(actions.start_event, self.server, start.request_id, event, 'host-1')
         intent = self.intent()
-        intent.order = intents.order(states.EVACUATE, 'evacuate')
+        intent.order = intents.order(transitions.EVACUATE, 'evacuate')
         self.begin(intent)
         self.assertEqual('rebuilding', self.row().task_state)
         asked = self.db.read(actions.find, self.server, start.request_id, 'start')
@@ -111,7 +111,7 @@ class IntentsTest(testtools.TestCase):
         self.assertEqual('u', found.user_id)
 
     def test_states_that_forbid_it_leave_nothing(self):
-        self.db.write(instances.update, self.server, {'vm_state': 'suspended'})
+        self.db.write(instances.force, self.server, {'vm_state': 'suspended'})
         intent = self.intent()
         self.assertRaises(exception.StateChanged, self.begin, intent)
         self.assertRaises(exception.SagaNotFound, self.api_db.read, sagas.get, intent.uuid)
@@ -125,7 +125,7 @@ class IntentsTest(testtools.TestCase):
     def test_waits_for_a_saga_that_has_all_but_ended(self):
         first = self.intent()
         self.begin(first)
-        self.db.write(instances.update, self.server, {'task_state': None})
+        self.db.write(instances.force, self.server, {'task_state': None})
         second = self.intent()
         self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
         with runtime.install(
@@ -140,7 +140,7 @@ class IntentsTest(testtools.TestCase):
 
     def test_does_not_wait_for_ever(self):
         self.begin(self.intent())
-        self.db.write(instances.update, self.server, {'task_state': None})
+        self.db.write(instances.force, self.server, {'task_state': None})
         with runtime.install(Passing()):
             self.assertRaises(exception.Conflict, self.begin, self.intent())
 
@@ -152,7 +152,7 @@ class IntentsTest(testtools.TestCase):
             self.db.write(instances.update, self.server, {'host': 'host-2'})
             self.api_db.write(rows.change, sagas.TABLE, {'active_for': None}, uuid=first.uuid)
 
-        self.db.write(instances.update, self.server, {'task_state': None})
+        self.db.write(instances.force, self.server, {'task_state': None})
         self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
         second = self.intent(host='host-1')
         with runtime.install(Passing(moved)):
@@ -171,7 +171,7 @@ class IntentsTest(testtools.TestCase):
     def test_waits_as_long_as_it_has_patience(self):
         first, waited = self.intent(), []
         self.begin(first)
-        self.db.write(instances.update, self.server, {'task_state': None})
+        self.db.write(instances.force, self.server, {'task_state': None})
         self.ctxt = context.RequestContext(user_id='u', project_id='p', overwrite=False)
         passing = Passing()
         began = passing.monotonic()
@@ -218,7 +218,7 @@ class IntentsTest(testtools.TestCase):
 
     def test_who_took_it_up_keeps_it(self):
         intent = self.intent()
-        self.db.write(instances.update, self.server, {'vm_state': 'suspended'})
+        self.db.write(instances.force, self.server, {'vm_state': 'suspended'})
         journal = sagas.Journal(self.api_db)
         write = self.cell.db.write
 

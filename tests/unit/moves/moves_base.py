@@ -7,7 +7,7 @@ import testtools
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -67,9 +67,10 @@ class World:
         return [chosen]
 
 
-def saga_record(cell, server, order, arguments):
+def saga_record(kind, cell, server, *, order, arguments):
     """The journal's row of a saga that has just begun. server: its uuid"""
     return types.SimpleNamespace(
+        kind=kind,
         uuid=runtime.new_uuid(),
         instance_uuid=server,
         epoch=1,
@@ -112,7 +113,7 @@ class MoveTestCase(testtools.TestCase):
             arguments['migration_uuid'] = migration
         order = intents.order(guard, action, claims=claims)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        record = saga_record(self.cell, self.server, order, arguments)
+        record = saga_record(kind.kind, self.cell, self.server, order=order, arguments=arguments)
         self.api_db.write(self._own, record, ctxt)
         made = kind(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)
@@ -133,12 +134,13 @@ class MoveTestCase(testtools.TestCase):
 
     def resize(self):
         return self.make(
-            resize.Resize, states.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
+            resize.Resize, transitions.RESIZE, 'resize', flavor=SMALL, ignore_hosts=[SOURCE]
         )
 
     def resize_again(self, made):
         """The same saga as who takes it over makes it, from what the journal has."""
         record = types.SimpleNamespace(
+            kind=made.kind,
             uuid=made.uuid,
             instance_uuid=self.server,
             epoch=2,
@@ -158,7 +160,7 @@ class MoveTestCase(testtools.TestCase):
     def revert(self):
         return self.make(
             revert.RevertResize,
-            states.REVERT_RESIZE,
+            transitions.REVERT_RESIZE,
             'revertResize',
             migration=self.resized(),
             status='reverting',

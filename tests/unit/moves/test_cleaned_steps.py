@@ -4,7 +4,6 @@ import pathlib
 
 import testtools
 
-from nova_lite.moves import kinds
 import tests
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
@@ -86,7 +85,7 @@ class CleanedStepsTest(testtools.TestCase):
         }
 
     def steps(self, kind, scenario):
-        return saga_faults.steps_of(kinds.KINDS[kind], scenario.arguments)
+        return saga_faults.steps_of(kind, scenario.arguments)
 
     def test_each_has_a_duty_or_is_repaired_otherwise(self):
         self.assertEqual(set(REPAIRED), self.dirty())

@@ -8,7 +8,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
@@ -16,12 +16,12 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
+from nova_lite.moves import confirm
 from nova_lite.moves import cross_cell
-from nova_lite.moves import cross_cell_confirm
 from nova_lite.moves import cross_cell_revert
-from nova_lite.moves import move
 from nova_lite.moves import resize
 from nova_lite.moves import revert
+from nova_lite.moves import steps
 from nova_lite.objects import selection
 from nova_lite.saga import cleaning
 from nova_lite.saga import engine
@@ -53,7 +53,8 @@ class OnRecord:
         raise exception.Conflict(reason='a test says so')
 
 
-class Migrate(OnRecord, cross_cell.CrossCellMigrate):
+class Migrate(OnRecord, cross_cell.CrossCellResize):
+    kind = 'cross-cell-migrate'
     names = (
         resize.BEGIN,
         cross_cell.COPY,
@@ -80,7 +81,8 @@ class Revert(OnRecord, cross_cell_revert.CrossCellRevert):
         return self.on_record(super().steps())
 
 
-class Confirm(OnRecord, cross_cell_confirm.CrossCellConfirm):
+class Confirm(OnRecord, confirm.ConfirmResize):
+    kind = 'cross-cell-confirm'
     names = ('record the request', 'remove source records', 'record confirmation')
 
     def steps(self):
@@ -90,9 +92,9 @@ class Confirm(OnRecord, cross_cell_confirm.CrossCellConfirm):
 KINDS = {kind.kind: kind for kind in (Migrate, Revert, Confirm)}
 # {kind: (guard, action, what becomes of the migration)}
 ORDERS = {
-    Migrate: (states.MIGRATE, 'migrate', None),
-    Revert: (states.REVERT_RESIZE, 'revertResize', 'reverting'),
-    Confirm: (states.CONFIRM_RESIZE, 'confirmResize', 'confirming'),
+    Migrate: (transitions.MIGRATE, 'migrate', None),
+    Revert: (transitions.REVERT_RESIZE, 'revertResize', 'reverting'),
+    Confirm: (transitions.CONFIRM_RESIZE, 'confirmResize', 'confirming'),
 }
 
 
@@ -172,7 +174,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
             cell_uuid=self.cell_uuids[dest],
             availability_zone='nova',
         )
-        found = {move.CHOOSE: chosen.as_dict(), cross_cell.SPAWN: {'power_state': 1}}
+        found = {steps.CHOOSE: chosen.as_dict(), cross_cell.SPAWN: {'power_state': 1}}
         self.api_db.write(rows.change, sagas.TABLE, {'data': found}, uuid=uuid)
         return uuid
 
@@ -281,7 +283,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
         self.assertEqual(here, self.records())
 
     def change(self, name, **values):
-        self.db[name].write(instances.update, self.server, values)
+        self.db[name].write(instances.force, self.server, values)
 
     def test_it_may_be_repeated_wherever_it_was_killed(self):
         uuid = self.left()

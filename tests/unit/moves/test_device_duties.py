@@ -197,7 +197,7 @@ class HeldTest(LostHostCase):
 
     def test_server_that_was_deleted(self):
         made = self.lost('attach_volume', 'attach_volume')
-        self.cell.db.write(instances.update, self.server, {'task_state': 'deleting'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
         self.force_down(False)
         self.assertEqual(journal.CLEANING, self.attempt(made))
         self.assertTrue(self.is_reserved())
@@ -209,21 +209,21 @@ class HeldTest(LostHostCase):
     def test_server_that_is_on_no_host(self):
         made = self.lost('attach_volume', 'attach_volume')
         values = {'host': None, 'node': None}
-        self.cell.db.write(instances.update, self.server, values)
+        self.cell.db.write(instances.force, self.server, values)
         self.assertEqual(journal.UNDONE, self.attempt(made))
         self.assertFalse(self.is_reserved())
 
     def test_server_that_was_evacuated(self):
         made = self.lost('attach_volume', 'attach_volume')
         values = {'host': OTHER, 'node': OTHER}
-        self.cell.db.write(instances.update, self.server, values)
+        self.cell.db.write(instances.force, self.server, values)
         self.assertEqual(journal.UNDONE, self.run_until(made, *journal.ENDED))
         self.assertFalse(self.is_reserved())
 
     def test_server_that_is_at_work(self):
         made = self.lost('attach_volume', 'attach_volume')
         self.force_down(False)
-        self.cell.db.write(instances.update, self.server, {'task_state': 'rebooting'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'rebooting'})
         self.assertEqual(journal.CLEANING, self.attempt(made))
         self.assertIn(self.new, self.plugged())
         self.assertIsNone(self.journal_row(made).active_for)

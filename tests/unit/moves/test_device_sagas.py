@@ -11,7 +11,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -59,7 +59,9 @@ class DeviceSagasCase(testtools.TestCase):
         """A saga whose first transaction the API has made."""
         order = intents.order(guard, guard.verb, device=recorded)
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        record = moves_base.saga_record(self.cell, self.server, order, arguments)
+        record = moves_base.saga_record(
+            kind.kind, self.cell, self.server, order=order, arguments=arguments
+        )
         made = kind(self.world, record, ctxt)
         self.cell.db.write(moves.begin, made.ctxt, self.server, order)
         return made
@@ -74,7 +76,7 @@ class DeviceSagasCase(testtools.TestCase):
         }
         return self.make(
             attach_volume.AttachVolume,
-            states.ATTACH_VOLUME,
+            transitions.ATTACH_VOLUME,
             device,
             device=device['uuid'],
             volume_id=self.new,
@@ -82,26 +84,28 @@ class DeviceSagasCase(testtools.TestCase):
 
     def detach_volume(self):
         volume = self.device.volume_id
-        return self.make(detach_volume.DetachVolume, states.DETACH_VOLUME, volume_id=volume)
+        return self.make(detach_volume.DetachVolume, transitions.DETACH_VOLUME, volume_id=volume)
 
     def swap_volume(self):
         old = self.device.volume_id
         return self.make(
-            swap_volume.SwapVolume, states.SWAP_VOLUME, old_volume_id=old, volume_id=self.new
+            swap_volume.SwapVolume, transitions.SWAP_VOLUME, old_volume_id=old, volume_id=self.new
         )
 
     def attach_interface(self):
         kind = attach_interface.AttachInterface
-        return self.make(kind, states.ATTACH_INTERFACE, request=NETWORK)
+        return self.make(kind, transitions.ATTACH_INTERFACE, request=NETWORK)
 
     def attach_port(self):
         kind = attach_interface.AttachInterface
         request = {**NETWORK, 'network_id': None, 'port_id': self.port}
-        return self.make(kind, states.ATTACH_INTERFACE, request=request)
+        return self.make(kind, transitions.ATTACH_INTERFACE, request=request)
 
     def detach_interface(self):
         port = self.vif['id']
-        return self.make(detach_interface.DetachInterface, states.DETACH_INTERFACE, port_id=port)
+        return self.make(
+            detach_interface.DetachInterface, transitions.DETACH_INTERFACE, port_id=port
+        )
 
     # ---- playing them ----
 
@@ -189,7 +193,7 @@ class DeviceSagasTest(testscenarios.WithScenarios, DeviceSagasCase):
         pivot = self.pivot(made)
         steps = made.steps()
         self.do(made, steps[:pivot])
-        self.cell.db.write(instances.update, self.server, {'task_state': 'deleting'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
         if self.name == 'detach_volume':
             # Its volume is free already; the deletion finds nothing to give back.
             self.do(made, steps[pivot:])
@@ -345,11 +349,11 @@ class ForeignAttachmentsTest(DeviceSagasCase):
 
     def test_what_a_host_has_not_recorded_yet(self):
         made = self.attach()
-        self.cell.db.write(instances.update, self.server, {'task_state': 'rebuilding'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'rebuilding'})
         self.assertIsInstance(self.duty(), saga.Pending)
         self.assertIn(made, self.attachments())
         self.record(made)
-        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
         self.assertIsNone(self.duty())
         self.assertEqual({made}, self.attachments())
 

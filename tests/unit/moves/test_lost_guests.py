@@ -4,7 +4,7 @@ import testscenarios
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_interface
 from nova_lite.moves import devices
@@ -35,11 +35,11 @@ class LostGuestTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCa
         *others, last = made.steps()
         self.do(made, others)
         if self.task:
-            self.cell.db.write(instances.update, self.server, {'task_state': self.task})
+            self.cell.db.write(instances.force, self.server, {'task_state': self.task})
             waits = last.do()
             self.assertIsInstance(waits, saga.Pending)
             self.assertIn(self.task, waits.detail)
-            self.cell.db.write(instances.update, self.server, {'task_state': None})
+            self.cell.db.write(instances.force, self.server, {'task_state': None})
         action = model.PowerAction.HARD_REBOOT
         self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
         self.do(made, [last], times=2)
@@ -66,7 +66,7 @@ class LostLaterTest(testscenarios.WithScenarios, test_device_sagas.DeviceSagasCa
         action = model.PowerAction.HARD_REBOOT
         self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
         # A task of a saga, which waits for this one.
-        self.cell.db.write(instances.update, self.server, {'task_state': 'resize_prep'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'resize_prep'})
         self.do(made, [last], times=2)
         found = self.cell.driver.get_guest(HOST, self.server).spec.devices
         self.assertNotIn(detached[self.name], {device.id for device in found})
@@ -92,7 +92,7 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.cell.driver.destroy(HOST, self.server, key='lost')
         action = model.PowerAction.HARD_REBOOT
         self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
-        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
         self.do(made, [last], times=2)
         found = self.cell.driver.get_guest(HOST, self.server).spec
         self.assertEqual(after.devices, found.devices)
@@ -106,7 +106,7 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.cell.ask(self.server, 'reboot', 'rebooting_hard')
         self.do(made, [pivot])
         last = made.steps()[-1]
-        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
         self.cell.driver.destroy(HOST, self.server, key='lost')
         self.assertRaises(exception.NovaLiteError, last.do)
         action = model.PowerAction.HARD_REBOOT
@@ -163,7 +163,7 @@ class LostHostTest(test_device_duties.LostHostCase):
         self.record(attach)
         self.run_until(attach, journal.DONE)
         detach = self.make(
-            detach_interface.DetachInterface, states.DETACH_INTERFACE, port_id=self.port
+            detach_interface.DetachInterface, transitions.DETACH_INTERFACE, port_id=self.port
         )
         self.record(detach)
         before = self.cell.driver.get_guest(HOST, self.server).spec
@@ -196,7 +196,7 @@ class LostHostTest(test_device_duties.LostHostCase):
         def forget_last(made):
             forget(made)
             task = {'task_state': 'reboot_started_hard'}
-            self.cell.db.write(instances.update, self.server, task)
+            self.cell.db.write(instances.force, self.server, task)
             self.force_down()
 
         self.patch(type(detach), 'forget', forget_last)

@@ -8,7 +8,7 @@ import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -17,9 +17,9 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
-from nova_lite.moves import live_checks
 from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
+from nova_lite.moves.parts import live_checks
 from tests.unit.moves import moves_base
 
 SOURCE, DEST, OTHER = moves_base.SOURCE, moves_base.DEST, moves_base.OTHER
@@ -79,7 +79,7 @@ class MovesTest(moves_base.MoveTestCase):
     def test_checks_that_were_not_taken_back_end_in_the_end(self):
         made = self.make(
             live_migrate.LiveMigration,
-            states.LIVE_MIGRATE,
+            transitions.LIVE_MIGRATE,
             'live-migration',
             synchronous=False,
             forced=False,
@@ -137,7 +137,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def resize_steps(self):
         made = self.resize()
-        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
         return made.steps()
 
     def test_steps_of_a_resize_may_be_repeated(self):
@@ -185,6 +185,6 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         steps = made.steps()[:8]
         self.do(made, steps)
-        self.cell.db.write(instances.update, self.server, {'task_state': None})
+        self.cell.db.write(instances.force, self.server, {'task_state': None})
         steps[-1].undo()
         self.assertEqual([(SOURCE, 'resident', 4)], self.cell.guests()[self.server])

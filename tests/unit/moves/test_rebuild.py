@@ -6,6 +6,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -49,12 +50,12 @@ class RebuildTestCase(moves_base.MoveTestCase):
         self.asked.append(spec)
 
     def change(self, **values):
-        self.cell.db.write(instances.update, self.server, values)
+        self.cell.db.write(instances.force, self.server, values)
 
     def rebuild(self, *, image=IMAGE, reimage=None):
         made = self.make(
             rebuild.Rebuild,
-            states.REBUILD,
+            transitions.REBUILD,
             'rebuild',
             image=image,
             former={'image_ref': OLD},
@@ -97,7 +98,7 @@ class StepsTest(RebuildTestCase):
     def test_does_not_begin_if_another_rebuild_ended_meanwhile(self):
         made = self.rebuild()
         self.play(made)
-        order = intents.order(states.REBUILD, 'rebuild', same={'image_ref': OLD})
+        order = intents.order(transitions.REBUILD, 'rebuild', same={'image_ref': OLD})
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         error = self.assertRaises(
             exception.StateChanged, self.cell.db.write, moves.begin, ctxt, self.server, order
@@ -391,10 +392,9 @@ class FromVolumeTest(RebuildTestCase):
 
     def test_deleted_after_the_volume_was_reserved(self):
         made = self.rebuild()
-        steps = made.steps()
-        self.play(made, steps[:6])
+        self.play(made, made.steps()[:6])
         self.cell.delete(self.server)
         self.cell.run_dry()
-        self.play(made, steps[6:])
+        self.play(made, made.steps()[6:])
         self.assertEqual({}, self.attachments())
         self.assertNotIn(self.server, self.cell.guests())

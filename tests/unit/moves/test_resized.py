@@ -1,6 +1,6 @@
 """Steps of a confirmation and of a revert, one by one; see moves_base."""
 
-from nova_lite import states
+from nova_lite import transitions
 from nova_lite.moves import confirm
 from nova_lite.moves import revert
 from tests.unit.moves import moves_base
@@ -13,7 +13,7 @@ class ResizedTest(moves_base.MoveTestCase):
         migration = self.resized()
         made = self.make(
             confirm.ConfirmResize,
-            states.CONFIRM_RESIZE,
+            transitions.CONFIRM_RESIZE,
             'confirmResize',
             migration=migration,
             status='confirming',

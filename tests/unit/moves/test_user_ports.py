@@ -65,7 +65,7 @@ class DeletedTest(testscenarios.WithScenarios, UserPortCase):
 
     def begin(self, **changes):
         self.cell.ask(self.server, 'delete', 'deleting')
-        self.cell.db.write(instances.update, self.server, changes)
+        self.cell.db.write(instances.force, self.server, changes)
 
     def without_host(self):
         self.begin(progress=0)
@@ -143,7 +143,7 @@ class ForgottenTest(UserPortCase):
         made = self.attach_port()
         begin, bind, *_others = made.steps()
         self.do(made, [begin])
-        self.cell.db.write(instances.update, self.server, {'task_state': 'deleting'})
+        self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
         self.assertRaises(exception.InstanceNotFound, bind.do)
         self.assertEqual([], self.noted())
 

@@ -5,6 +5,7 @@ import sqlite3
 
 import testtools
 
+from nova_lite import transitions
 from tests.sim.oracle import changing
 from tests.sim.oracle import limits
 from tests.sim.oracle import placing
@@ -60,7 +61,7 @@ class RulesTestCase(testtools.TestCase):
             (('building', 'spawning'), ('building', 'scheduling')),
             (('active', None), ('stopped', None)),
         ):
-            self.assertTrue(changing.is_allowed(before, after), (before, after))
+            self.assertTrue(transitions.is_allowed(before, after), (before, after))
 
     def test_other_changes_are_none_of_the_table(self):
         for before, after in (
@@ -75,7 +76,7 @@ class RulesTestCase(testtools.TestCase):
             (('active', 'deleting'), ('active', 'rebooting')),
             (('rescued', None), ('stopped', None)),
         ):
-            self.assertFalse(changing.is_allowed(before, after), (before, after))
+            self.assertFalse(transitions.is_allowed(before, after), (before, after))
 
     def test_the_state_of_each_server_is_compared_with_its_last(self):
         look = changing.States()

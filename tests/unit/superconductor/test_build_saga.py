@@ -111,7 +111,7 @@ class BuildTest(build_base.BuildTestCase):
         """The builder died before it mapped the server; its host found the record."""
         dead = self.attempt()
         self.cell('cell1').db.write(dead._create_records, self.chosen())
-        self.cell('cell1').db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        self.cell('cell1').db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         self.scheduler.host = 'host-2'
         self.take_over().run()
         self.assertEqual((['cell1'], 'cell1', False), self.where())

@@ -96,7 +96,7 @@ class ZombieTest(build_base.BuildTestCase):
         """The one that took over is about to map the server to it."""
         zombie, cell = self.attempt(), self.cell('cell1')
         cell.db.write(zombie._create_records, self.chosen())
-        cell.db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         other = self.take_over()
         self.assertEqual(cell, other._find_begun(self.uuid))
         zombie._lost(self.uuid, cell, 'no row with epoch 0')
@@ -105,7 +105,7 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_zombie_leaves_it_also_before_the_other_looks(self):
         zombie, cell = self.attempt(), self.cell('cell1')
         cell.db.write(zombie._create_records, self.chosen())
-        cell.db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         other = self.take_over()
         zombie._lost(self.uuid, cell, 'no row with epoch 0')
         other.run()
@@ -116,7 +116,7 @@ class ZombieTest(build_base.BuildTestCase):
         build, cell = self.attempt(), self.cell('cell1')
         chosen = self.chosen()
         cell.db.write(build._create_records, chosen)
-        cell.db.write(instances.update, self.uuid, {'task_state': 'spawning'})
+        cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         self.placement.freed.clear()
         refusal = exception.GroupPolicyViolated(policy='affinity', group='g', host='host-1')
         build._start_over(cell, chosen, refusal)

@@ -12,17 +12,13 @@ from nova_lite import runtime
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
-from nova_lite.moves import kinds
 from nova_lite.saga import journal
 from nova_lite.timeline import axis
 from nova_lite.timeline import page
-from nova_lite.timeline import places
 from nova_lite.timeline import story
 from nova_lite.timeline import terminal
 from tests.fixtures import clock
 from tests.fixtures import database
-from tests.fixtures import saga_faults
-from tests.fixtures import scenarios
 
 SNAPSHOT, SPAWN = 'stop and snapshot at source', 'spawn on destination'
 SWITCH = 'switch mapping to destination cell'
@@ -210,25 +206,6 @@ class TimelineTest(testtools.TestCase):
         """Without a teller the page says when the owner was last heard of."""
         self.play()
         self.assertIn('>last heard of<', page.page('x', [self.read()]))
-
-
-class PlacesTest(testtools.TestCase):
-    def test_every_step_has_a_place(self):
-        named = {
-            step.name
-            for kind, saga_class in kinds.KINDS.items()
-            for step in saga_faults.steps_of(
-                saga_class, {**scenarios.SCENARIOS[kind].arguments, 'delete': True}
-            )
-        }
-        self.assertEqual(set(), named - set(places.PLACES))
-
-    def test_pivots(self):
-        for kind in ('cross-cell-migrate', 'cross-cell-revert'):
-            (pivot,) = [
-                step.name for step in saga_faults.steps_of(kinds.KINDS[kind], {}) if step.pivot
-            ]
-            self.assertIn(pivot, places.PIVOTS)
 
 
 class RoundTest(testtools.TestCase):

@@ -27,8 +27,13 @@ class TransitionsTest(testtools.TestCase):
     def test_states_are_known(self):
         self.assertEqual([], self.details(task_state='spawning'))
         self.assertEqual(['has the vm state odd'], self.details(vm_state='odd'))
-        self.assertEqual(['has the task state odd'], self.details(task_state='odd'))
         self.assertEqual(['has the vm state odd'], self.details(vm_state='odd', hidden=True))
+
+    def test_states_that_no_action_leads_to(self):
+        odd = 'is active with the task odd, which no action leads to'
+        self.assertEqual([odd], self.details(task_state='odd'))
+        found = self.details(vm_state='shelved', task_state='rescuing')
+        self.assertEqual(['is shelved with the task rescuing, which no action leads to'], found)
 
     def test_only_hidden_copies_are_active_on_no_host(self):
         self.assertEqual(['is active in cell1 on no host'], self.details(host=None))

@@ -62,7 +62,7 @@ class TestPower(base.Case):
             found = read(function, *args, **kwargs)
             if function is instances.find:
                 cell.db.read = read
-                cell.db.write(instances.update, uuid, {'task_state': 'rebooting'})
+                cell.db.write(instances.force, uuid, {'task_state': 'rebooting'})
             return found
 
         cell.db.read = late
@@ -213,7 +213,7 @@ class TestSoftDelete(base.Case):
         self.assertEqual('soft-deleting', self.api.row(uuid).task_state)
         self.assertEqual('soft_delete_instance', self.sent()[0][0])
         done = {'vm_state': 'soft-delete', 'task_state': None}
-        self.api.cell('cell1').db.write(instances.update, uuid, done)
+        self.api.cell('cell1').db.write(instances.force, uuid, done)
         self.act(uuid, 'restore')
         row = self.api.row(uuid)
         self.assertEqual(('restoring', None), (row.task_state, row.deleted_at))

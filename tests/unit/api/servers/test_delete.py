@@ -255,7 +255,7 @@ class TestCounted(Sweeping, base.Case):
         def restored_first(*args, **kwargs):
             database.write = write
             values = {'vm_state': 'active', 'task_state': None, 'deleted_at': None}
-            self.api.cell('cell1').db.write(instances.update, uuid, values)
+            self.api.cell('cell1').db.write(instances.force, uuid, values)
             return write(*args, **kwargs)
 
         database.write = restored_first

@@ -23,7 +23,7 @@ class RacingCase(base.Case):
     def delete(self, before, after):
         """Delete a server that is as `before` when it is loaded, and then as `after`."""
         uuid = self.api.add_server(**before)
-        self.before_it_is_recorded(lambda write: write(instances.update, uuid, after))
+        self.before_it_is_recorded(lambda write: write(instances.force, uuid, after))
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         return uuid
 
@@ -192,7 +192,7 @@ class TestResized(RacingCase):
         """It stays on its host: only its state tells that there is something to confirm."""
         uuid = self.resized(vm_state='active', task_state='resize_finish')
         values = {'vm_state': 'resized', 'task_state': None}
-        self.before_it_is_recorded(lambda write: write(instances.update, uuid, values))
+        self.before_it_is_recorded(lambda write: write(instances.force, uuid, values))
         self.ok('DELETE', f'/servers/{uuid}', code=204)
         saga = self.api.api_db.read(sagas.find_active, uuid)
         self.assertEqual(('confirm-resize', True), (saga.kind, saga.arguments['delete']))

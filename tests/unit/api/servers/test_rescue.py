@@ -39,7 +39,7 @@ class TestRescue(base.Case):
 
         def change_and_get(*args):
             values = {'system_metadata': {'come': 'now'}}
-            self.api.cell('cell1').db.write(instances.update, uuid, values)
+            self.api.cell('cell1').db.write(instances.force, uuid, values)
             return get(*args)
 
         images.get = change_and_get

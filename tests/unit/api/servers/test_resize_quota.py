@@ -84,7 +84,7 @@ class TestResizeQuota(Case):
 
         def late(function, *args, **kwargs):
             cell.db.write = write
-            write(instances.update, uuid, {'task_state': 'powering-off'})
+            write(instances.force, uuid, {'task_state': 'powering-off'})
             return write(function, *args, **kwargs)
 
         cell.db.write = late

@@ -33,7 +33,7 @@ class TestImages(base.Case):
         for kind in ('daily', 'weekly', 'daily', 'daily'):
             body = {'name': kind, 'backup_type': kind, 'rotation': 2}
             self.act(uuid, 'createBackup', body)
-            self.api.cell('cell1').db.write(instances.update, uuid, {'task_state': None})
+            self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
         self.act(uuid, 'createImage', {'name': 'daily'})
         made = [images.images[each] for each in images.images if each not in known]
         self.assertEqual(

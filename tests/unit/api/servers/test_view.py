@@ -122,7 +122,7 @@ class TestView(base.Case):
         self.assertEqual('ERROR', shown['status'])
         self.assertEqual({'code', 'message', 'created'}, set(shown['fault']))
         self.assertEqual('inner', self.show(uuid, who=base.ADMIN)['fault']['details'])
-        self.api.cell('cell1').db.write(instances.update, uuid, {'vm_state': 'active'})
+        self.api.cell('cell1').db.write(instances.force, uuid, {'vm_state': 'active'})
         self.assertNotIn('fault', self.show(uuid))
 
     def test_host_status(self):

@@ -163,7 +163,7 @@ class RefusalTest(Case):
 
         def failed(uuid):
             if changes:
-                cell.db.write(instances.update, self.uuid, changes)
+                cell.db.write(instances.force, self.uuid, changes)
             self.api.api_db.write(end, uuid, state=journal.UNDONE, error=error)
 
         self.on_saga(failed)

@@ -1,0 +1,100 @@
+"""A shelved server leaves its host.
+
+The pivot comes before the guest is destroyed: from there on it is only repeated. A server
+that its user deletes meanwhile is left to who deletes it; what a step made besides is
+taken away again.
+"""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite import states
+from nova_lite.db.cell import instances
+from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import shelving
+
+LOG = log.getLogger(__name__)
+
+Task = states.TaskState
+# What the sagas set that offload a server.
+TASKS = (Task.SHELVING, Task.SHELVING_IMAGE_UPLOADING, Task.SHELVING_OFFLOADING)
+DESTROY = 'destroy the guest'
+
+
+class Offload:
+    """move: a saga whose `began` is as `shelving.begin` says"""
+
+    def __init__(self, move):
+        self._move = move
+
+    def steps(self):
+        """What follows the pivot."""
+        return (
+            saga.Step(DESTROY, self._destroy, at=places.SOURCE_HOST, calls=('revert_resize',)),
+            self._volumes.forward(),
+            saga.Step('unbind ports', self._unbind, at=places.NETWORK),
+            saga.Step('record that it is nowhere', self._record, at=places.SOURCE_RECORDS),
+            saga.Step('give allocations back', self._release, at=places.PLACEMENT),
+            self._volumes.settling('drop former attachments'),
+            saga.Step('tell that it is offloaded', self._complete, at=places.SOURCE_RECORDS),
+        )
+
+    @property
+    def _volumes(self):
+        return shelving.attachments(self._move, needless=self._move.is_gone)
+
+    def _destroy(self):
+        """revert_resize: the host removes the guest, whatever there is of it."""
+        move = self._move
+        if move.is_gone():
+            return None
+        asked = shelving.at_host(move, DESTROY)
+        return move.ask(move.compute.revert_resize, asked, move=move.uuid)
+
+    def _row(self):
+        return self._move.read(instances.find, self._move.instance_uuid)
+
+    def _unbind(self):
+        """The ports stay the server's and are bound to no host."""
+        move, row = self._move, self._row()
+        if not instances.is_gone(row):
+            move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
+
+    def _record(self):
+        """The server is on no host."""
+        self._move.write(self._record_in)
+
+    def _record_in(self, connection):
+        move = self._move
+        row = instances.find(connection, move.instance_uuid)
+        if instances.is_gone(row) or row.host is None:
+            return
+        changes = {
+            'host': None,
+            'node': None,
+            'vm_state': str(states.VmState.SHELVED_OFFLOADED),
+            'power_state': int(states.PowerState.SHUTDOWN),
+        }
+        try:
+            instances.update(connection, row.uuid, changes, expect_task=move.tasks)
+        except exception.StateChanged as error:
+            LOG.info('Server %s keeps its states: %s', row.uuid, error)
+            return
+        move_records.change_devices(connection, self._volumes.reserved, None)
+
+    def _release(self):
+        """Give up what it holds, but for hosts that it was evacuated from before."""
+        move, row = self._move, self._row()
+        gone = row is None or row.deleted
+        if gone or row.host is None:
+            keep = () if gone else move.kept_on()
+            move.world.placement.delete_allocations(
+                move.ctxt, move.instance_uuid, force=not keep, keep=keep
+            )
+
+    def _complete(self):
+        """The last of it: the server is its user's again."""
+        shelving.settle(self._move)

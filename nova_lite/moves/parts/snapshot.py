@@ -1,0 +1,53 @@
+"""An image that the disk of a guest is uploaded to; its id is the saga's own."""
+
+from nova_lite import saga
+from nova_lite.moves import duties
+from nova_lite.moves import places
+from nova_lite.moves import steps
+
+
+class Snapshot:
+    """move: the saga; pattern: of the image's name, with %s for the server's
+
+    is_wanted: () -> whether there is an image; a server whose disks are volumes needs none
+    properties: of the image
+    """
+
+    def __init__(self, move, pattern, *, is_wanted=lambda: True, properties=None):
+        self._move, self._pattern = move, pattern
+        self._is_wanted, self._properties = is_wanted, properties
+
+    @property
+    def id(self):
+        """The image's id, or None."""
+        return self._move.uuid if self._is_wanted() else None
+
+    def step(self, name, do):
+        """The step that makes the image. do: the effect, which calls `queue`"""
+        return saga.Step(name, do, undo=self.drop, clean=duties.own(self.drop), at=places.IMAGES)
+
+    def queue(self):
+        """Make the image, without data yet; returns its id, or None."""
+        move = self._move
+        if self.id is not None:
+            row = move.row()
+            more = {'properties': self._properties} if self._properties else {}
+            move.world.image.create_snapshot(
+                move.ctxt, self._pattern % row.display_name, row, image_id=self.id, **more
+            )
+        return self.id
+
+    def dropping(self, name):
+        """The step that deletes an image which has served its purpose."""
+        return saga.Step(
+            name,
+            self.drop,
+            attempts=steps.PATIENCE,
+            left=True,
+            clean=duties.own(self.drop),
+            at=places.IMAGES,
+        )
+
+    def drop(self):
+        """Delete the image, if it was made."""
+        self._move.world.image.delete(self._move.ctxt, self._move.uuid, missing_ok=True)

@@ -1,0 +1,88 @@
+"""The volumes of a server that goes elsewhere: attachments for its other end.
+
+They are made beside those that the server has, so that either can be dropped alone.
+Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
+"""
+
+from nova_lite import saga
+from nova_lite.moves import duties
+from nova_lite.moves import neighbours
+from nova_lite.moves import places
+from nova_lite.moves import steps
+
+
+class Volumes:
+    """move: the saga; name: of the step that makes them
+
+    devices: () -> the block devices that need one, of those with a volume; None: all
+    needless: () -> whether none needs one
+    gone: () -> whether the new ones go as well, in the end; None: a deletion knows of them
+    """
+
+    def __init__(self, move, name, *, devices=None, needless=lambda: False, gone=lambda: False):
+        self._move, self._name = move, name
+        self._devices = devices or move.devices
+        self._needless, self._gone = needless, gone
+
+    @property
+    def reserved(self):
+        """{uuid of a block device: [id of its former attachment, id of the new one]}."""
+        return self._move.data.get(self._name) or {}
+
+    def step(self):
+        """The attachments are made. What cannot be undone is a duty."""
+        return saga.Step(
+            self._name,
+            self._reserve,
+            undo=self.drop_new,
+            clean=duties.foreign_attachments(self._move),
+            at=places.VOLUMES,
+        )
+
+    def forward(self):
+        """As `step`, of a saga that has passed its pivot."""
+        return saga.Step(self._name, self._reserve, at=places.VOLUMES)
+
+    def _reserve(self):
+        move = self._move
+        devices = [] if self._needless() else self._devices()
+        if not neighbours.has_volumes(devices):
+            return saga.Skipped()
+        return neighbours.reserve(
+            move.world, move.ctxt, move.instance_uuid, devices, repeated=move.repeated
+        )
+
+    def drop_new(self):
+        """End all attachments that no block device names."""
+        if self._needless():
+            return
+        move = self._move
+        devices = move.devices()
+        if neighbours.has_volumes(devices) or move.is_gone():
+            neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, devices)
+
+    def arriving(self):
+        """The block devices as the other end needs them: with the new attachments."""
+        return neighbours.with_attachments(self._move.devices(), self.reserved)
+
+    def settling(self, name):
+        """The step that ends the former attachments once the server has the new ones."""
+        return saga.Step(
+            name,
+            self.drop_former,
+            attempts=steps.PATIENCE,
+            left=True,
+            clean=duties.attachments(self._move, self._name),
+            at=places.VOLUMES,
+        )
+
+    def drop_former(self):
+        """End the attachments in whose place others were made."""
+        move = self._move
+        for former, _new in self.reserved.values():
+            move.world.volume.delete_attachment(move.ctxt, former)
+        if self._gone():
+            neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, move.devices())
+        elif not self.reserved:
+            return saga.Skipped()
+        return None

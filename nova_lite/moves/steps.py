@@ -1,0 +1,29 @@
+"""Steps that several sagas have. Each takes its effects from the move of which it is a step."""
+
+from nova_lite import saga
+from nova_lite.moves import places
+
+# How often a step is tried that a host or a service may refuse to do for no lasting reason.
+PATIENCE = 8
+HOLD = 'hold source allocation'
+CHOOSE = 'choose destination'
+
+
+def begin(move, name, *, at=places.SOURCE_RECORDS, **options):
+    """The first step: what is recorded when a move begins. options: of saga.Step"""
+    return saga.Step(name, move.begin, undo=move.give_up, at=at, **options)
+
+
+def hold(move):
+    """The migration holds what the server holds where it is."""
+    return saga.Step(HOLD, move.hold, undo=move.release, at=places.PLACEMENT)
+
+
+def choose(move):
+    """A destination is chosen, and its resources claimed."""
+    return saga.Step(CHOOSE, move.choose, undo=move.drop_claim, at=places.SCHEDULER)
+
+
+def save_spec(move):
+    """The server's request says what the server is now."""
+    return saga.Step('save request spec', move.save_spec, at=places.API_DATABASE)

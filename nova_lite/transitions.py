@@ -1,0 +1,268 @@
+"""Which action leads a server from which states where: one table.
+
+The API's guards and the power actions of hosts are its rows. A write that is no part of any
+row is refused (`db.cell.instances`), and `verify` (I9) finds servers in states that no row
+leads to. Source: reference/nova/moves 1, reference/nova/create-server 5.
+"""
+
+import dataclasses
+
+from nova_lite import states
+
+
+@dataclasses.dataclass(frozen=True)
+class Transition:
+    """One action: from which states it may start, what it does to them.
+
+    verb: the action's name in messages ("Cannot 'verb' instance ...")
+    vm_states: allowed before; None allows any
+    task_states: allowed before ((None,) means no task runs); None allows any
+    during: task state while it runs; None leaves the task state alone
+    through: further task states while it runs
+    after: vm state when it succeeded; None leaves it
+    or_off: a server that was off before is STOPPED after it instead
+    failed: vm state when the host could not do it; None: as it was
+    launched: refuse a server that was never launched
+    """
+
+    verb: str
+    vm_states: tuple | None
+    task_states: tuple | None = (None,)
+    during: states.TaskState | None = None
+    after: states.VmState | None = None
+    launched: bool = True
+    through: tuple = ()
+    or_off: bool = False
+    failed: states.VmState | None = None
+
+    @property
+    def tasks(self):
+        """The task states while it runs, in order."""
+        return () if self.during is None else (self.during, *self.through)
+
+    @property
+    def results(self):
+        """The vm states in which it leaves a server when it succeeds."""
+        if self.after is None:
+            return ()
+        return (self.after, states.VmState.STOPPED) if self.or_off else (self.after,)
+
+
+_V, _T = states.VmState, states.TaskState
+_ENDING = (_T.DELETING, _T.SOFT_DELETING)
+_REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
+_RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_MIGRATED, _T.RESIZE_FINISH)
+_UPLOADING = (_T.IMAGE_PENDING_UPLOAD, _T.IMAGE_UPLOADING)
+_REMAKING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
+
+START = Transition('start', (_V.STOPPED,), during=_T.POWERING_ON, after=_V.ACTIVE)
+STOP = Transition(
+    'stop', (_V.ACTIVE, _V.ERROR), during=_T.POWERING_OFF, after=_V.STOPPED, launched=False
+)
+REBOOT_SOFT = Transition(
+    'reboot',
+    (_V.ACTIVE,),
+    during=_T.REBOOTING,
+    through=_REBOOTING[1:],
+    after=_V.ACTIVE,
+    failed=_V.ERROR,
+)
+REBOOT_HARD = Transition(
+    'reboot',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED, _V.ERROR),
+    (
+        None,
+        *_REBOOTING,
+        *states.REBOOTING_HARD,
+        _T.POWERING_OFF,
+        _T.POWERING_ON,
+        _T.PAUSING,
+        _T.UNPAUSING,
+        _T.SUSPENDING,
+        _T.RESUMING,
+    ),
+    during=_T.REBOOTING_HARD,
+    through=states.REBOOTING_HARD[1:],
+    after=_V.ACTIVE,
+    failed=_V.ERROR,
+)
+PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)
+UNPAUSE = Transition('unpause', (_V.PAUSED,), during=_T.UNPAUSING, after=_V.ACTIVE)
+SUSPEND = Transition(
+    'suspend', (_V.ACTIVE,), during=_T.SUSPENDING, after=_V.SUSPENDED, failed=_V.ERROR
+)
+RESUME = Transition('resume', (_V.SUSPENDED,), during=_T.RESUMING, after=_V.ACTIVE, failed=_V.ERROR)
+RESCUE = Transition(
+    'rescue',
+    (_V.ACTIVE, _V.STOPPED, _V.ERROR),
+    during=_T.RESCUING,
+    after=_V.RESCUED,
+    failed=_V.ERROR,
+)
+UNRESCUE = Transition(
+    'unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE, failed=_V.ERROR
+)
+RESIZE = Transition(
+    'resize', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, through=_RESIZING, after=_V.RESIZED
+)
+MIGRATE = dataclasses.replace(RESIZE, verb='migrate')
+CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True)
+REVERT_RESIZE = Transition(
+    'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE, or_off=True
+)
+LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
+LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
+LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
+# Whatever else is being done to a server: a deletion that was accepted goes on.
+_NOT_DELETING = (None, *(task for task in _T if task not in (_T.DELETING, _T.SOFT_DELETING)))
+EVACUATE = Transition(
+    'evacuate',
+    (_V.ACTIVE, _V.STOPPED, _V.ERROR),
+    _NOT_DELETING,
+    during=_T.REBUILDING,
+    through=_REMAKING,
+    after=_V.ACTIVE,
+    or_off=True,
+)
+REBUILD = Transition(
+    'rebuild',
+    (_V.ACTIVE, _V.STOPPED, _V.ERROR),
+    during=_T.REBUILDING,
+    through=_REMAKING,
+    after=_V.ACTIVE,
+    or_off=True,
+)
+SHELVE = Transition(
+    'shelve',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.SHELVING,
+    through=(
+        _T.SHELVING_IMAGE_PENDING_UPLOAD,
+        _T.SHELVING_IMAGE_UPLOADING,
+        _T.SHELVING_OFFLOADING,
+    ),
+    after=_V.SHELVED,
+)
+SHELVE_OFFLOAD = Transition(
+    'shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING, after=_V.SHELVED_OFFLOADED
+)
+UNSHELVE = Transition(
+    'unshelve',
+    (_V.SHELVED, _V.SHELVED_OFFLOADED),
+    during=_T.UNSHELVING,
+    after=_V.ACTIVE,
+    or_off=True,
+)
+SNAPSHOT = Transition(
+    'createImage',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.IMAGE_SNAPSHOT_PENDING,
+    through=(_T.IMAGE_SNAPSHOT, *_UPLOADING),
+)
+BACKUP = Transition(
+    'createBackup',
+    (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
+    during=_T.IMAGE_BACKUP,
+    through=_UPLOADING,
+)
+_HAS_DISKS = (
+    _V.ACTIVE,
+    _V.PAUSED,
+    _V.STOPPED,
+    _V.RESIZED,
+    _V.SOFT_DELETED,
+    _V.SHELVED,
+    _V.SHELVED_OFFLOADED,
+)
+ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS)
+DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS)
+SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED))
+ATTACH_INTERFACE = Transition('attach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
+DETACH_INTERFACE = Transition('detach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
+DELETE = Transition('delete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False)
+SOFT_DELETE = Transition(
+    'delete',
+    None,
+    None,
+    during=_T.SOFT_DELETING,
+    after=_V.SOFT_DELETED,
+    launched=False,
+    failed=_V.SOFT_DELETED,
+)
+RESTORE = Transition(
+    'restore',
+    (_V.SOFT_DELETED,),
+    during=_T.RESTORING,
+    after=_V.ACTIVE,
+    or_off=True,
+    launched=False,
+    failed=_V.ERROR,
+)
+FORCE_DELETE = Transition(
+    'forceDelete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False
+)
+BUILD = Transition(
+    'create',
+    (_V.BUILDING,),
+    during=_T.SCHEDULING,
+    through=(_T.BLOCK_DEVICE_MAPPING, _T.NETWORKING, _T.SPAWNING),
+    after=_V.ACTIVE,
+    launched=False,
+)
+
+TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))
+
+
+def is_allowed(before, after):
+    """Return whether a server may go from one (vm state, task state) to another at once.
+
+    An action begins in a state of its row, may pass through further task states, and ends
+    where its row says, where it began, or in ERROR.
+    """
+    if before == after:
+        return True
+    parts = (_begins, _goes_on, _ends)
+    return any(part(row, before, after) for row in TRANSITIONS for part in parts) or _has_gone_off(
+        before, after
+    )
+
+
+def _begins(row, before, after):
+    vm_state, task = before
+    allowed = (row.vm_states is None or vm_state in row.vm_states) and (
+        row.task_states is None or task in row.task_states
+    )
+    return row.during is not None and allowed and after == (vm_state, row.during)
+
+
+def _goes_on(row, before, after):
+    (vm_state, task), (then, during) = before, after
+    return task in row.tasks and during in row.tasks and then in (vm_state, *row.results)
+
+
+def _ends(row, before, after):
+    """Whether an action ends well, fails, or is over at once."""
+    (vm_state, task), (then, during) = before, after
+    if row.during is None:
+        # A deletion may have been accepted while it was under way.
+        begun = row.vm_states is not None and vm_state in row.vm_states
+        return begun and task in (None, *_ENDING) and during == task and then in row.results
+    over = task in row.tasks and during is None
+    return over and then in (vm_state, _V.ERROR, *row.results)
+
+
+def _has_gone_off(before, after):
+    """Whether an audit found that the guest of a server at rest is off."""
+    (vm_state, task), (then, during) = before, after
+    return task is during is None and then == _V.STOPPED and vm_state in states.POWERED
+
+
+def may_be(vm_state, task_state):
+    """Return whether a server may have this vm state while it has this task state."""
+    if task_state is None:
+        return True
+    return any(
+        task_state in row.tasks
+        and (row.vm_states is None or vm_state in (*row.vm_states, *row.results))
+        for row in TRANSITIONS
+    )

@@ -1,0 +1,59 @@
+"""What steps declare to ask of computes is what the code of their sagas asks for."""
+
+import inspect
+import re
+import sys
+
+import testtools
+
+from nova_lite.moves import kinds
+from nova_lite.moves import places
+from nova_lite.rpcapi import compute
+
+CALL = re.compile(r'\bcompute\.(\w+)')
+# Steps that ask a host besides what they do elsewhere.
+BESIDE = {
+    'record the request',  # its undo clears the source of a server that is deleted
+    'delete what was deleted meanwhile',
+    'end the attachment',
+    'tell the volume service',
+}
+# Casts that are as old as the interface; deletes and builds begin elsewhere.
+ELSEWHERE = {'delete_instance'}
+
+
+def called(saga):
+    """The methods of computes that the modules of a saga's classes, and its parts, name."""
+    modules = [sys.modules[each.__module__] for each in saga.__mro__]
+    parts = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if inspect.ismodule(each) and each.__name__.startswith('nova_lite.moves.parts.')
+    ]
+    ours = {each for each in (*modules, *parts) if each.__name__.startswith('nova_lite.moves.')}
+    found = {name for each in ours for name in CALL.findall(inspect.getsource(each))}
+    return found & set(compute.ComputeAPI.methods) - ELSEWHERE
+
+
+class CallsTest(testtools.TestCase):
+    def test_sagas_ask_for_nothing_else(self):
+        """A module may have two sagas, of which one asks for less."""
+        for kind, saga in kinds.KINDS.items():
+            self.assertLessEqual(kinds.calls(kind), called(saga), kind)
+        self.assertEqual(
+            {name for saga in kinds.SAGAS for name in called(saga)},
+            {name for kind in kinds.KINDS for name in kinds.calls(kind)},
+        )
+
+    def test_what_sagas_ask_for_is_fenced(self):
+        asked = {name for kind in kinds.KINDS for name in kinds.calls(kind)}
+        fenced = {name for name, each in compute.ComputeAPI.methods.items() if each.rpc_fenced}
+        self.assertEqual(asked, fenced)
+
+    def test_each_step_takes_effect_somewhere(self):
+        for kind in kinds.KINDS:
+            for step in kinds.steps(kind).values():
+                self.assertIsInstance(step.at, places.Place, step.name)
+                at_host = step.at in (places.SOURCE_HOST, places.DEST_HOST)
+                self.assertTrue(at_host or not step.calls or step.name in BESIDE, step.name)

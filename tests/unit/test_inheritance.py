@@ -1,0 +1,57 @@
+"""How deep classes derive from each other: two bases of ours at most.
+
+What needs more is a part that a class has, not a base of it.
+"""
+
+import importlib
+import inspect
+import pkgutil
+
+import testtools
+
+import nova_lite
+
+MOST = 2
+# What is deeper yet.
+DEEP = {
+    f'nova_lite.moves.{name}'
+    for name in (
+        'attach_interface.AttachInterface',
+        'attach_volume.AttachVolume',
+        'cross_cell.CrossCellResize',
+        'cross_cell_revert.CrossCellRevert',
+        'detach_interface.DetachInterface',
+        'detach_volume.DetachVolume',
+        'swap_volume.SwapVolume',
+    )
+}
+# Payloads derive from each other as nova's do.
+AS_NOVA = 'nova_lite.notify.payloads'
+
+
+def classes():
+    """Every class of the product that is no exception."""
+    found = set()
+    for module in pkgutil.walk_packages(nova_lite.__path__, 'nova_lite.'):
+        if not module.name.endswith(('.env', 'api_wsgi', '__main__')):
+            loaded = importlib.import_module(module.name)
+            found.update(each for _name, each in inspect.getmembers(loaded, inspect.isclass))
+    return {
+        each
+        for each in found
+        if each.__module__.startswith('nova_lite.')
+        and each.__module__ != AS_NOVA
+        and not issubclass(each, Exception)
+    }
+
+
+def bases(each):
+    """How many classes of ours stand above this one, in the longest line."""
+    above = [base for base in each.__bases__ if base.__module__.startswith('nova_lite.')]
+    return 1 + max(map(bases, above)) if above else 0
+
+
+class InheritanceTest(testtools.TestCase):
+    def test_depth(self):
+        found = {f'{each.__module__}.{each.__name__}' for each in classes() if bases(each) > MOST}
+        self.assertEqual(DEEP, found)

@@ -1,0 +1,1 @@
+"""Sagas that a former commit has begun, and the code of now that ends them."""

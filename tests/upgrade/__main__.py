@@ -1,0 +1,139 @@
+"""Whether sagas that a former commit has begun come to their end: python -m tests.upgrade
+
+For each scenario and step, or a sample of them, the code of `--commit` begins a move in a cloud
+of its own and dies before the step is done, or undone after a later one failed. Then the code of
+now starts on the same files and has to end the saga, and `verify` may find nothing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from nova_lite import runtime
+from nova_lite.db import engine
+from nova_lite.db.api import sagas
+from nova_lite.launcher import embedded
+from nova_lite.launcher import layout
+from nova_lite.launcher import state_dir
+from nova_lite.launcher import verification
+from nova_lite.saga import journal
+from tests.fixtures import saga_faults
+from tests.fixtures import scenarios
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAVE = os.path.join(TOP, 'tests', 'upgrade', 'leave.py')
+# The last commit whose journal had no plans.
+COMMIT = '5b8eb86'
+END_S, SETTLE_S = 180, 60
+
+
+def cases(name):
+    """(step, failed) of a scenario: before each step, and before it is undone."""
+    steps = saga_faults.steps_of(scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments)
+    pivot = next(index for index, step in enumerate(steps) if step.pivot)
+    last = max(index for index in range(pivot + 1) if steps[index].attempts < 100)
+    for index, step in enumerate(steps):
+        yield step.name, None
+        if index <= last and step.undo is not None:
+            yield step.name, steps[last].name
+
+
+def leave(tree, directory, name, case):
+    """Have the former code leave a saga amid its work; what it left, or None.
+
+    Some steps are skipped, or not reached: then the move ends, and nothing is left.
+    """
+    words = [word for word in case if word is not None]
+    done = subprocess.run(
+        [sys.executable, LEAVE, name, *words],
+        cwd=tree,
+        env={**os.environ, 'PYTHONPATH': tree, 'TMPDIR': directory},
+        capture_output=True,
+        text=True,
+        timeout=END_S,
+    )
+    lines = done.stdout.splitlines()
+    return json.loads(lines[-1]) if done.returncode == 0 and lines else None
+
+
+def take_up(left):
+    """Start the cloud that was left, and return how the saga ended and what verify finds."""
+    settings = layout.Settings(state_dir=left['state_dir'], port=left['port'], **left['settings'])
+    cloud = embedded.EmbeddedCloud(settings)
+    cloud.start()
+    conf = state_dir.control_conf(left['state_dir'])
+    database = engine.Database(conf.api_database.connection)
+    try:
+        row = _ended(database, left['server'])
+        verdict = verification.find(left['state_dir'], settle_s=SETTLE_S)
+        return row.state, [' '.join(found) for found in (*verdict.findings, *verdict.unsettled)]
+    finally:
+        database.dispose()
+        cloud.stop()
+
+
+def _ended(database, server):
+    """Wait for the newest saga of a server to end; its row, which may be set aside."""
+    deadline = runtime.monotonic() + END_S
+    while True:
+        row = database.read(sagas.every, instance_uuid=server)[0]
+        told = [event.what for event in database.read(sagas.events, row.uuid)]
+        if row.state in journal.ENDED or 'unknown' in told or runtime.monotonic() > deadline:
+            return row
+        runtime.sleep(0.5)
+
+
+def run(tree, name, case):
+    """Print one case; whether it went well."""
+    with tempfile.TemporaryDirectory(prefix='nova-lite-upgrade-') as directory:
+        left = leave(tree, directory, name, case)
+        if left is None:
+            state, found = 'not reached', []
+        else:
+            taken = subprocess.run(
+                [sys.executable, '-m', 'tests.upgrade', '--take-up', json.dumps(left)],
+                cwd=TOP,
+                capture_output=True,
+                text=True,
+                timeout=END_S + SETTLE_S + 60,
+            )
+            lines = taken.stdout.splitlines() or [json.dumps(['failed', taken.stderr[-2000:]])]
+            state, found = json.loads(lines[-1])
+    direction = 'do' if case[1] is None else 'undo'
+    good = not found and state in ('not reached', journal.DONE, journal.UNDONE)
+    print(
+        f'{"ok" if good else "WRONG":6} {name:24} {direction:5} {case[0]:38} {state} {found or ""}'
+    )
+    sys.stdout.flush()
+    return good
+
+
+def main():
+    """Run the cases; the exit code."""
+    parser = argparse.ArgumentParser(prog='python -m tests.upgrade', description=__doc__)
+    parser.add_argument('--commit', default=COMMIT, help='the former one (default: %(default)s)')
+    parser.add_argument('--every', type=int, default=1, metavar='N', help='one case of so many')
+    parser.add_argument('--only', metavar='SCENARIO', help='the cases of this scenario')
+    parser.add_argument('--take-up', help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.take_up:
+        print(json.dumps(take_up(json.loads(args.take_up))))
+        return 0
+    wanted = [(name, case) for name in scenarios.SCENARIOS for case in cases(name)]
+    wanted = [each for each in wanted if args.only in (None, each[0])][:: args.every]
+    with tempfile.TemporaryDirectory(prefix='nova-lite-former-') as directory:
+        tree = os.path.join(directory, 'tree')
+        subprocess.run(['git', 'worktree', 'add', '-q', tree, args.commit], cwd=TOP, check=True)
+        try:
+            results = [run(tree, name, case) for name, case in wanted]
+        finally:
+            subprocess.run(['git', 'worktree', 'remove', '--force', tree], cwd=TOP, check=True)
+    print(f'{sum(results)} passed, {len(results) - sum(results)} failed')
+    return 0 if all(results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
