@@ -7,6 +7,7 @@ here. All else is the rabbit driver's.
 """
 
 from kombu import exceptions as kombu_exceptions
+from kombu.transport import pyamqp
 from oslo_log import log
 import oslo_messaging
 from oslo_messaging._drivers import amqpdriver
@@ -21,6 +22,8 @@ PREFIX = 'nova-lite+'
 POLL_S = 0.25
 # Where consumers of nova's notifications look for them.
 NOTIFICATIONS = 'nova'
+# What comes of a connection that cannot be made.
+LOST = (kombu_exceptions.OperationalError, *pyamqp.Transport.connection_errors)
 # A broker that is away is tried this often before a call fails.
 TRIES = 2
 
@@ -62,8 +65,9 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
     def _get_connection(self, purpose=common.PURPOSE_SEND, retry=None):
         try:
             connection = super()._get_connection(purpose, retry)
-        except kombu_exceptions.OperationalError as error:
-            # Only of a connection that exists already does oslo.messaging say it so.
+        except LOST as error:
+            # Only of a connection that exists already does oslo.messaging say it so. One that
+            # is lost amid its beginning has an error of the library or of the system.
             raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
         # oslo.messaging makes a queue for notifications, which grows while nobody
         # consumes it. Here a queue is the consumer's: without one they are dropped.
