@@ -19,7 +19,8 @@ TITLE = 'How servers changed cells'
 def play(names, *, html=None, debug=False):
     """Play scenes; return the exit code.
 
-    html: a file to write with what is told of moves between cells; debug: log everything
+    html: path of a page to write about the moves between cells, or None
+    debug: log at level DEBUG
     """
     if html:
         # Nobody wants to learn at the end that it cannot be written.

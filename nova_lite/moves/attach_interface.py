@@ -35,14 +35,7 @@ class AttachInterface(devices.DeviceSaga):
                 clean=duties.foreign_ports(self),
                 at=places.NETWORK,
             ),
-            saga.Step(
-                PLUG,
-                self.plug,
-                undo=self.unplug,
-                clean=saga.Clean(self.settle, alone=True),
-                at=places.SOURCE_HOST,
-                calls=('attach_interface', 'detach_interface'),
-            ),
+            self.at_guest(PLUG, self.plug, self.unplug, 'attach_interface', 'detach_interface'),
             saga.Step('record the interface', self.record, pivot=True, at=places.SOURCE_RECORDS),
             *self.replugging(self.replug, 'attach_interface', 'detach_interface'),
         )

@@ -31,21 +31,8 @@ class AttachVolume(devices.DeviceSaga):
     def steps(self):
         return (
             steps.begin(self, BEGIN),
-            saga.Step(
-                RESERVE,
-                self.reserve,
-                undo=self.unreserve,
-                clean=duties.foreign_attachments(self),
-                at=places.VOLUMES,
-            ),
-            saga.Step(
-                PLUG,
-                self.plug,
-                undo=self.unplug,
-                clean=saga.Clean(self.settle, alone=True),
-                at=places.SOURCE_HOST,
-                calls=('attach_volume', 'detach_volume'),
-            ),
+            reserving(self, RESERVE),
+            self.at_guest(PLUG, self.plug, self.unplug, 'attach_volume', 'detach_volume'),
             saga.Step('record the attachment', self.record, pivot=True, at=places.SOURCE_RECORDS),
             *self.replugging(self.settle, 'attach_volume', 'detach_volume'),
         )
@@ -109,6 +96,12 @@ class AttachVolume(devices.DeviceSaga):
     def _record(self, connection, row):
         info = (self.data.get(PLUG) or {}).get('connection_info')
         device_rows.change(connection, self.arguments['device'], {'connection_info': info})
+
+
+def reserving(saga_, name):
+    """The step that makes an attachment of a volume that the server is to have."""
+    clean = duties.foreign_attachments(saga_)
+    return saga.Step(name, saga_.reserve, undo=saga_.unreserve, clean=clean, at=places.VOLUMES)
 
 
 def reserve(saga_, volume_id):

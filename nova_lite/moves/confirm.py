@@ -41,19 +41,15 @@ class ConfirmResize(move.Move):
             last = (saga.Step('delete the server', self.delete, at=places.DEST_HOST),)
         return (
             steps.begin(self, BEGIN, at=places.DEST_RECORDS, pivot=True),
-            saga.Step(
+            steps.patient(
                 CLEAN,
                 self.clean,
-                attempts=steps.PATIENCE,
-                left=True,
                 at=places.SOURCE_HOST,
                 calls=('confirm_resize',),
             ),
-            saga.Step(
+            steps.patient(
                 'drop source bindings',
                 self.unbind,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=duties.bindings(self, lambda: self.began['source']['host']),
                 at=places.NETWORK,
             ),

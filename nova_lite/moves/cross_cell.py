@@ -12,7 +12,6 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import bindings
 from nova_lite.db.cell import actions
-from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
@@ -177,17 +176,8 @@ class CrossCellResize(resize.Resize):
         """Record in the source cell where the server goes."""
         if not self.world.network.bindings.are_supported(self.ctxt):
             raise NetworkTooOld(extension=bindings.EXTENSION)
-        chosen = self.destination
-        nodes = self.there.read(
-            compute_nodes.every, host=chosen.service_host, hypervisor_hostname=chosen.nodename
-        )
-        values = {
-            'dest_compute': chosen.service_host,
-            'dest_node': chosen.nodename,
-            'dest_host': nodes[0].host_ip if nodes else None,
-            'cross_cell_move': True,
-        }
-        self.write(self._record_crossing, values)
+        where = self.there.read(self.destination_columns)
+        self.write(self._record_crossing, {**where, 'cross_cell_move': True})
 
     def _record_crossing(self, connection, values):
         instances.update(

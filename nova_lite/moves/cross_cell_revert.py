@@ -53,20 +53,16 @@ class CrossCellRevert(revert.RevertResize):
             saga.Step('hide destination records', self.hide_dest, at=places.DEST_RECORDS),
             saga.Step(ACTIVATE, self.activate, at=places.NETWORK),
             saga.Step(revert.DESTROY, self.destroy, at=places.DEST_HOST, calls=('revert_resize',)),
-            saga.Step(
+            steps.patient(
                 revert.FINISH,
                 self.finish,
-                attempts=steps.PATIENCE,
-                left=True,
                 at=places.SOURCE_HOST,
                 calls=('discard_guest', 'restore_guest'),
             ),
             saga.Step('give allocations back', self.give_back, at=places.PLACEMENT),
-            saga.Step(
+            steps.patient(
                 revert.DROP,
                 self.drop_dest,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(self.drop_dest_late, alone=True),
                 at=places.NETWORK,
             ),
@@ -192,8 +188,7 @@ class CrossCellRevert(revert.RevertResize):
         if not instances.is_gone(row):
             host = self.began['dest']['host']
             neighbours.unbind(self.world, self.ctxt, row.network_info, host)
-        for former, _new in (self.data.get(revert.RESERVE) or {}).values():
-            self.world.volume.delete_attachment(self.ctxt, former)
+        self.volumes.end_former()
 
     def record(self):
         self.source_side.write(self._record_source)

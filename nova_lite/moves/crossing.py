@@ -50,9 +50,7 @@ class Side:
 
     def is_up(self, host):
         """Whether the compute service of a host of the cell is up."""
-        service = self.read(services.find, host)
-        down_s = self._world.conf.service_down_time
-        return service is not None and services.is_up(service, down_s)
+        return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
     def devices(self, uuid):
         """A server's block devices, as messages carry them."""

@@ -30,21 +30,12 @@ class DetachInterface(devices.DeviceSaga):
     def steps(self):
         return (
             steps.begin(self, BEGIN),
-            saga.Step(
-                UNPLUG,
-                self.unplug,
-                undo=self.plug,
-                clean=saga.Clean(self.settle, alone=True),
-                at=places.SOURCE_HOST,
-                calls=('attach_interface', 'detach_interface'),
-            ),
+            self.at_guest(UNPLUG, self.unplug, self.plug, 'attach_interface', 'detach_interface'),
             saga.Step('give the port up', self.release, pivot=True, at=places.NETWORK),
             saga.Step('forget the interface', self.forget, at=places.SOURCE_RECORDS),
-            saga.Step(
+            steps.patient(
                 AGAIN,
                 self.unplug_again,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),
                 at=places.SOURCE_HOST,
                 calls=('attach_interface', 'detach_interface'),

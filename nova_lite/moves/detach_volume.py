@@ -35,27 +35,12 @@ class DetachVolume(devices.DeviceSaga):
     def steps(self):
         return (
             steps.begin(self, BEGIN),
-            saga.Step(
-                MARK,
-                self.mark,
-                undo=self.unmark,
-                clean=saga.Clean(self.unmark, alone=True),
-                at=places.VOLUMES,
-            ),
-            saga.Step(
-                UNPLUG,
-                self.unplug,
-                undo=self.plug,
-                clean=saga.Clean(self.settle, alone=True),
-                at=places.SOURCE_HOST,
-                calls=('attach_volume', 'detach_volume'),
-            ),
+            marking(self),
+            self.at_guest(UNPLUG, self.unplug, self.plug, 'attach_volume', 'detach_volume'),
             saga.Step('forget the block device', self.forget, pivot=True, at=places.SOURCE_RECORDS),
-            saga.Step(
+            steps.patient(
                 END,
                 self.end_attachment,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),
                 at=places.VOLUMES,
                 calls=('attach_volume', 'detach_volume'),
@@ -123,6 +108,12 @@ class DetachVolume(devices.DeviceSaga):
         if self.began['attachment_id']:
             self.world.volume.delete_attachment(self.ctxt, self.began['attachment_id'])
         return None
+
+
+def marking(saga_):
+    """The step that marks the volume which the server is to lose."""
+    clean = saga.Clean(saga_.unmark, alone=True)
+    return saga.Step(MARK, saga_.mark, undo=saga_.unmark, clean=clean, at=places.VOLUMES)
 
 
 def mark_detaching(saga_, volume_id):

@@ -86,6 +86,11 @@ class DeviceSaga(move.Move):
 
     # ---- the host ----
 
+    def at_guest(self, name, do, undo, *calls):
+        """The step that changes the guest. What cannot be undone is the duty of `settle`."""
+        clean = saga.Clean(self.settle, alone=True)
+        return saga.Step(name, do, undo=undo, clean=clean, at=places.SOURCE_HOST, calls=calls)
+
     def current(self):
         """The server's row; raises InstanceNotFound when it is deleted or about to be."""
         row = self.row()
@@ -151,11 +156,9 @@ class DeviceSaga(move.Move):
             return ()
         settle = functools.partial(settle, running=REPLUG)
         return (
-            saga.Step(
+            steps.patient(
                 REPLUG,
                 functools.partial(settle, forward=True),
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(settle, alone=True),
                 at=places.SOURCE_HOST,
                 calls=calls,

@@ -21,16 +21,6 @@ def own(effect):
     return saga.Clean(effect)
 
 
-def attachments(move, made_by):
-    """End the attachments that were replaced. made_by: the step that reserved the new ones"""
-
-    def end():
-        for former, _new in (move.data.get(made_by) or {}).values():
-            move.world.volume.delete_attachment(move.ctxt, former)
-
-    return saga.Clean(end)
-
-
 def foreign_attachments(move):
     """End the attachments of the server that none of its block devices names.
 

@@ -44,9 +44,7 @@ SAGAS = (
 FIRST = 1
 # The newest version of each kind. Former ones stay in SAGAS until none is under way any more.
 KINDS = {
-    kind: saga
-    for saga in sorted(SAGAS, key=lambda saga: saga.version)
-    for kind in (saga.kind, *saga.also)
+    kind: saga for saga in sorted(SAGAS, key=lambda saga: saga.version) for kind in saga.kinds()
 }
 
 
@@ -64,29 +62,32 @@ def _find(kind, version):
     if newest is None:
         raise journal.UnknownPlan(f'{kind} is no kind of saga here')
     for saga in (newest, *SAGAS):
-        if kind in (saga.kind, *saga.also) and version in (None, saga.version):
+        if kind in saga.kinds() and version in (None, saga.version):
             return saga
     raise journal.UnknownPlan(f'{kind} has no version {version} here')
 
 
-def plans(kind, saga_class=None):
-    """Return the steps of each way that sagas of a kind may go; they cannot be run.
+def specimen(kind, way, saga_class=None):
+    """Return a saga that goes a Way, for its steps: they cannot be run.
 
     saga_class: None: that of the newest version
     """
-    found, saga_class = [], saga_class or KINDS[kind]
-    for way in saga_class.ways:
-        record = types.SimpleNamespace(
-            kind=kind, uuid='', instance_uuid='', epoch=1, error=None, **dataclasses.asdict(way)
-        )
-        found.append(saga_class(None, record, context.admin()).steps())
-    return found
+    record = types.SimpleNamespace(
+        kind=kind, uuid='', instance_uuid='', epoch=1, error=None, **dataclasses.asdict(way)
+    )
+    return (saga_class or KINDS[kind])(None, record, context.admin())
+
+
+def plans(kind, saga_class=None):
+    """Return the steps of each way that sagas of a kind may go. saga_class: see `specimen`"""
+    ways = (saga_class or KINDS[kind]).ways
+    return [specimen(kind, way, saga_class).steps() for way in ways]
 
 
 @functools.cache
 def steps(kind):
     """{name: Step} of all steps that a kind may have, of all its versions."""
-    classes = [saga for saga in SAGAS if kind in (saga.kind, *saga.also)]
+    classes = [saga for saga in SAGAS if kind in saga.kinds()]
     return {each.name: each for saga in classes for plan in plans(kind, saga) for each in plan}
 
 

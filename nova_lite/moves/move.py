@@ -103,8 +103,7 @@ class Move(saga.Saga):
 
     def is_up(self, host):
         """Whether the compute service of a host of the cell is up."""
-        service = self.read(services.find, host)
-        return service is not None and services.is_up(service, self.world.conf.service_down_time)
+        return self.read(services.is_host_up, host, self.world.conf.service_down_time)
 
     def devices(self):
         """The server's block devices, as messages carry them."""
@@ -164,19 +163,23 @@ class Move(saga.Saga):
 
     def _free(self, connection, row):
         """Clear the task and add a fault; a server that could not be given back is broken."""
-        changes = {'task_state': None, **self.changes_of_failure(row)}
+        changes = self.changes_of_failure(row)
         if set(self.not_undone) - set(self.harmless):
-            changes['vm_state'] = states.VmState.ERROR
-        try:
-            instances.update(
-                connection,
-                row.uuid,
-                changes,
-                expect_task=(*self.tasks, self.arguments['order']['changes'].get('task_state')),
-            )
-        except exception.StateChanged as error:
-            LOG.info('Server %s keeps its states: %s', row.uuid, error)
+            changes = {**changes, 'vm_state': states.VmState.ERROR}
+        begun = self.arguments['order']['changes'].get('task_state')
+        self.clear_task(connection, changes, tasks=(*self.tasks, begun))
         self.add_fault(connection, self.error)
+
+    def clear_task(self, connection, changes, *, tasks=None):
+        """Clear the task and change columns, unless the task is another's by now.
+
+        tasks: from which it is cleared; None: this saga's
+        """
+        uuid, changes = self.instance_uuid, {'task_state': None, **changes}
+        try:
+            instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
+        except exception.StateChanged as error:
+            LOG.info('Server %s keeps its states: %s', uuid, error)
 
     def changes_of_failure(self, row):
         """Columns that a kind of move gives their former values when it is undone."""

@@ -105,7 +105,7 @@ class Rebuild(move.Move):
         if DESTROY in self.left:
             clean = duties.foreign_attachments(self)
         else:
-            clean = duties.attachments(self, shelving.RESERVE)
+            clean = duties.own(self.volumes.end_former)
         return (
             saga.Step(
                 DROP, self.drop_former, attempts=TRIES, left=True, clean=clean, at=places.VOLUMES

@@ -67,20 +67,16 @@ class RevertResize(move.Move):
                 attempts=saga.FOREVER,
                 at=places.SOURCE_RECORDS,
             ),
-            saga.Step(
+            steps.patient(
                 FINISH,
                 self.finish,
-                attempts=steps.PATIENCE,
-                left=True,
                 at=places.SOURCE_HOST,
                 calls=('discard_guest', 'restore_guest'),
             ),
             saga.Step('give allocations back', self.give_back, at=places.PLACEMENT),
-            saga.Step(
+            steps.patient(
                 DROP,
                 self.drop_dest,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(self.drop_dest_late, alone=True),
                 at=places.NETWORK,
             ),
@@ -218,14 +214,13 @@ class RevertResize(move.Move):
         if not instances.is_gone(row):
             host = self.began['dest']['host']
             neighbours.unbind(self.world, self.ctxt, row.network_info, host)
-        for former, _new in (self.data.get(RESERVE) or {}).values():
-            self.world.volume.delete_attachment(self.ctxt, former)
+        self.volumes.end_former()
 
     def drop_dest_late(self):
         """As `drop_dest`, once the server may have moved on."""
         if not self.began['stays']:
             duties.drop_bindings(self, self.began['dest']['host'])
-            duties.attachments(self, RESERVE).do()
+            self.volumes.end_former()
 
     def save_spec(self):
         flavor = self.began['flavor']

@@ -3,14 +3,10 @@
 Source: reference/nova/moves 1, reference/nova/api-surface 2.4.
 """
 
-from oslo_log import log
-
 from nova_lite import exception
 from nova_lite.clients import release
 from nova_lite.db.cell import instances
 from nova_lite.moves.parts import volumes
-
-LOG = log.getLogger(__name__)
 
 BEGIN = 'record the action'
 RESERVE = 'reserve volumes'
@@ -69,9 +65,5 @@ def settle(move):
 
 
 def _settle(connection, move):
-    changes = {'task_state': None}
-    try:
-        instances.update(connection, move.instance_uuid, changes, expect_task=move.tasks)
-    except exception.StateChanged as error:
-        LOG.info('Server %s keeps its states: %s', move.instance_uuid, error)
+    move.clear_task(connection, {})
     move.end_events(connection)

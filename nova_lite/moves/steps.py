@@ -27,3 +27,8 @@ def choose(move):
 def save_spec(move):
     """The server's request says what the server is now."""
     return saga.Step('save request spec', move.save_spec, at=places.API_DATABASE)
+
+
+def patient(name, do, *, at, clean=None, calls=()):
+    """A step behind the pivot, which is left after so many tries. clean, at, calls: of saga.Step"""
+    return saga.Step(name, do, attempts=PATIENCE, left=True, clean=clean, at=at, calls=calls)

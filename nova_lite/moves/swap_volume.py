@@ -16,7 +16,6 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 
 BEGIN = 'record the request'
-MARK = 'mark the volume as detaching'
 RESERVE = 'reserve the other volume'
 SWAP = 'swap on the host'
 TELL = 'tell the volume service'
@@ -31,43 +30,22 @@ class SwapVolume(devices.DeviceSaga):
     def steps(self):
         return (
             steps.begin(self, BEGIN),
-            saga.Step(
-                MARK,
-                self.mark,
-                undo=self.unmark,
-                clean=saga.Clean(self.unmark, alone=True),
-                at=places.VOLUMES,
-            ),
-            saga.Step(
-                RESERVE,
-                self.reserve,
-                undo=self.unreserve,
-                clean=duties.foreign_attachments(self),
-                at=places.VOLUMES,
-            ),
-            saga.Step(
-                SWAP,
-                self.swap,
-                undo=self.swap_back,
-                clean=saga.Clean(self.settle, alone=True),
-                at=places.SOURCE_HOST,
-                calls=('attach_volume', 'detach_volume', 'swap_volume'),
+            detach_volume.marking(self),
+            attach_volume.reserving(self, RESERVE),
+            self.at_guest(
+                SWAP, self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
             ),
             saga.Step('record the other volume', self.record, pivot=True, at=places.SOURCE_RECORDS),
-            saga.Step(
+            steps.patient(
                 TELL,
                 self.tell,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=saga.Clean(self.tell_late, alone=True),
                 at=places.VOLUMES,
                 calls=('attach_volume', 'detach_volume'),
             ),
-            saga.Step(
+            steps.patient(
                 'end the attachment',
                 self.end_attachment,
-                attempts=steps.PATIENCE,
-                left=True,
                 clean=duties.own(self.end_attachment),
                 at=places.VOLUMES,
             ),

@@ -51,11 +51,9 @@ class Unshelve(move.Move):
 
     def steps(self):
         begin = steps.begin(self, shelving.BEGIN)
-        drop = saga.Step(
+        drop = steps.patient(
             'delete shelved image',
             self.drop_image,
-            attempts=steps.PATIENCE,
-            left=True,
             clean=duties.own(self.drop_image),
             at=places.IMAGES,
         )

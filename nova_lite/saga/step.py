@@ -108,6 +108,11 @@ class Saga(abc.ABC):
         self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
 
+    @classmethod
+    def kinds(cls):
+        """All kinds that the class runs."""
+        return (cls.kind, *cls.also)
+
     @abc.abstractmethod
     def steps(self):
         """The steps, in order.

@@ -8,7 +8,6 @@ A sample is run; `tox -e faults` runs them all.
 
 import testtools
 
-from nova_lite import saga
 from nova_lite.moves import kinds
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
@@ -39,15 +38,10 @@ def cases(kind, arguments):
             yield step, mode, 'done', None
         if step.name in saga_class.refusable:
             yield step, Mode.REFUSED, 'done', None
-        last = _last_fatal(steps, pivot)
+        last = saga_faults.last_fatal(steps)
         if index < last and step.undo is not None:
             for mode in (Mode.UNDO_LOST, Mode.UNDO_DIES_BEFORE, Mode.UNDO_DIES_AFTER):
                 yield step, mode, 'undone', steps[last].name
-
-
-def _last_fatal(steps, pivot):
-    """The last step whose failure has everything undone."""
-    return max(i for i in range(pivot + 1) if steps[i].attempts < saga.FOREVER)
 
 
 class FaultsCase(testtools.TestCase):

@@ -33,8 +33,7 @@ END_S, SETTLE_S = 180, 60
 def cases(name):
     """(step, failed) of a scenario: before each step, and before it is undone."""
     steps = saga_faults.steps_of(scenarios.kind_of(name), scenarios.SCENARIOS[name].arguments)
-    pivot = next(index for index, step in enumerate(steps) if step.pivot)
-    last = max(index for index in range(pivot + 1) if steps[index].attempts < 100)
+    last = saga_faults.last_fatal(steps)
     for index, step in enumerate(steps):
         yield step.name, None
         if index <= last and step.undo is not None:

@@ -152,6 +152,12 @@ def is_up(service, down_time_s):
     return (service.read_at - seen).total_seconds() - leap_s <= down_time_s
 
 
+def is_host_up(connection, host, down_time_s):
+    """Whether the compute service of a host of the cell is up; not so of a host of another."""
+    service = find(connection, host)
+    return service is not None and is_up(service, down_time_s)
+
+
 def require_down(connection, host, down_time_s):
     """Raise ServiceIsUp unless a host's compute is down; it stays so in this transaction."""
     lock(connection, host)

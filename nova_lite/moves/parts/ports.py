@@ -31,15 +31,11 @@ class Ports:
         return None
 
     def _unbind(self):
-        if not self._stays():
-            self.forget(self._dest())
-
-    def forget(self, host):
-        """Forget what was prepared on a host, also for a server that was deleted."""
         move = self._move
         row = move.read(instances.find, move.instance_uuid)
-        if row is not None:
-            neighbours.unbind(move.world, move.ctxt, row.network_info, host)
+        # Also of a server that was deleted: a port may be its user's.
+        if row is not None and not self._stays():
+            neighbours.unbind(move.world, move.ctxt, row.network_info, self._dest())
 
     def plugging(self, name):
         """The step that plugs them at the destination; returns network_info as it is there."""
@@ -67,11 +63,9 @@ class Ports:
 
     def settling(self, name):
         """The step of a server that has arrived: plugged there, and unbound where it was."""
-        return saga.Step(
+        return steps.patient(
             name,
             self._settle,
-            attempts=steps.PATIENCE,
-            left=True,
             clean=duties.activation(self._move, self._source),
             at=places.NETWORK,
         )

@@ -224,11 +224,7 @@ class Relocation:
             return
         info = move.data.get(ACTIVATE)
         more = {'network_info': info} if info else {}
-        values = {'task_state': None, 'progress': 0, **more, **columns}
-        try:
-            instances.update(connection, row.uuid, values, expect_task=move.tasks)
-        except exception.StateChanged as error:
-            LOG.info('Server %s keeps its states: %s', row.uuid, error)
+        move.clear_task(connection, {'progress': 0, **more, **columns})
 
     # ---- hosts ----
 

@@ -28,22 +28,23 @@ class Snapshot:
 
     def queue(self):
         """Make the image, without data yet; returns its id, or None."""
-        move = self._move
-        if self.id is not None:
+        move, image_id = self._move, self.id
+        if image_id is not None:
             row = move.row()
-            more = {'properties': self._properties} if self._properties else {}
             move.world.image.create_snapshot(
-                move.ctxt, self._pattern % row.display_name, row, image_id=self.id, **more
+                move.ctxt,
+                self._pattern % row.display_name,
+                row,
+                properties=self._properties,
+                image_id=image_id,
             )
-        return self.id
+        return image_id
 
     def dropping(self, name):
         """The step that deletes an image which has served its purpose."""
-        return saga.Step(
+        return steps.patient(
             name,
             self.drop,
-            attempts=steps.PATIENCE,
-            left=True,
             clean=duties.own(self.drop),
             at=places.IMAGES,
         )

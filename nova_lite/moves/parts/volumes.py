@@ -16,7 +16,7 @@ class Volumes:
 
     devices: () -> the block devices that need one, of those with a volume; None: all
     needless: () -> whether none needs one
-    gone: () -> whether the new ones go as well, in the end; None: a deletion knows of them
+    gone: () -> whether the new ones go as well, in the end; else a deletion knows of them
     """
 
     def __init__(self, move, name, *, devices=None, needless=lambda: False, gone=lambda: False):
@@ -67,22 +67,24 @@ class Volumes:
 
     def settling(self, name):
         """The step that ends the former attachments once the server has the new ones."""
-        return saga.Step(
+        return steps.patient(
             name,
             self.drop_former,
-            attempts=steps.PATIENCE,
-            left=True,
-            clean=duties.attachments(self._move, self._name),
+            clean=duties.own(self.end_former),
             at=places.VOLUMES,
         )
 
     def drop_former(self):
-        """End the attachments in whose place others were made."""
+        """As `end_former`; of a server that is gone the new ones as well."""
         move = self._move
-        for former, _new in self.reserved.values():
-            move.world.volume.delete_attachment(move.ctxt, former)
+        self.end_former()
         if self._gone():
             neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, move.devices())
         elif not self.reserved:
             return saga.Skipped()
         return None
+
+    def end_former(self):
+        """End the attachments in whose place others were made."""
+        for former, _new in self.reserved.values():
+            self._move.world.volume.delete_attachment(self._move.ctxt, former)

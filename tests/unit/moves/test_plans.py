@@ -25,7 +25,7 @@ def plans():
     return {
         f'{kind}@{saga.version}': [[step.name for step in plan] for plan in kinds.plans(kind, saga)]
         for saga in kinds.SAGAS
-        for kind in (saga.kind, *saga.also)
+        for kind in saga.kinds()
     }
 
 
