@@ -1,6 +1,7 @@
 """What docstrings cite is in the documentation."""
 
 import pathlib
+import pkgutil
 import re
 
 import testtools
@@ -14,6 +15,9 @@ SECTION = re.compile(r'\d+(?:\.\d+)?')
 # What names of files are relative to: the pages say so.
 TOPS = (TOP, TOP / 'nova_lite', TOP / 'tests' / 'sim')
 NAMED = re.compile(r'``((?:[a-z_]+/)+[a-z_]+\.py)``')
+# Names as Python imports them, and the pages that consist of them: at least so many in each.
+DOTTED = re.compile(r'``((?:nova_lite|tools)(?:\.\w+)+)``')
+NAMING = {'glossary': 50, 'map-from-nova': 60}
 # Notes that are not in the repository.
 ABSENT = re.compile(r'\bexemplars\b|\bdesign \d')
 
@@ -48,6 +52,13 @@ class TestCitations(testtools.TestCase):
         }
         self.assertEqual(set(), missing)
         self.assertGreater(len(found), 50)
+
+    def test_names_that_can_be_imported(self):
+        for page, least in NAMING.items():
+            names = DOTTED.findall((DOCS / 'contributor' / f'{page}.rst').read_text())
+            self.assertGreaterEqual(len(names), least, page)
+            for name in names:
+                self.assertIsNotNone(pkgutil.resolve_name(name))
 
     def test_own_pages(self):
         found = [cited for text in texts().values() for cited in OWN.findall(text)]
