@@ -18,7 +18,10 @@ LOG = log.getLogger(__name__)
 
 
 class DeviceCalls:
-    """What a ComputeManager answers. Needs its `site`."""
+    """A part of the ComputeManager: answers the methods of ComputeAPI about devices."""
+
+    def __init__(self, site):
+        self._site = site
 
     # ---- volumes ----
 
@@ -26,11 +29,11 @@ class DeviceCalls:
         return self._plug_volume(ctxt, host, instance, block_device, key)
 
     def _plug_volume(self, ctxt, host, instance, block_device, key):
-        node = self.site.node_of(host, instance)
-        devices = arrivals.connect(self.site, ctxt, node, instance, [block_device])
+        node = self._site.node_of(host, instance)
+        devices = arrivals.connect(self._site, ctxt, node, instance, [block_device])
         reply = self._plug(node, instance.uuid, guests.volume_of(block_device), key)
         if 'done' in reply:
-            (connected,) = arrivals.complete(self.site, ctxt, devices)
+            (connected,) = arrivals.complete(self._site, ctxt, devices)
             reply['connection_info'] = connected['connection_info']
             LOG.info('Server %s has volume %s', instance.uuid, block_device.volume_id)
         return reply
@@ -40,7 +43,7 @@ class DeviceCalls:
 
     def _unplug_volume(self, host, instance, volume_id, key):
         device = model.Device(model.DeviceKind.VOLUME, volume_id)
-        return self._unplug(self.site.node_of(host, instance), instance.uuid, device, key)
+        return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
 
     def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
         reply = self._plug_volume(ctxt, host, instance, block_device, key)
@@ -52,23 +55,23 @@ class DeviceCalls:
     # ---- interfaces ----
 
     def attach_interface(self, ctxt, host, instance, vif, key):
-        node = self.site.node_of(host, instance)
+        node = self._site.node_of(host, instance)
         return self._plug(node, instance.uuid, guests.interface_of(vif), key)
 
     def detach_interface(self, ctxt, host, instance, port_id, key):
         device = model.Device(model.DeviceKind.INTERFACE, port_id)
-        return self._unplug(self.site.node_of(host, instance), instance.uuid, device, key)
+        return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
 
     def drop_interface(self, ctxt, host, instance_uuid, port_id):
         work = self._drop_interface(ctxt, host, instance_uuid, port_id)
-        self.site.jobs.run((host, instance_uuid), work)
+        self._site.jobs.run((host, instance_uuid), work)
 
     def _drop_interface(self, ctxt, host, instance_uuid, port_id):
         device = model.Device(model.DeviceKind.INTERFACE, port_id)
         try:
-            node = self.site.node_with(host, instance_uuid)
+            node = self._site.node_with(host, instance_uuid)
             key = f'{ctxt.request_id}/vif-deleted'
-            job = self.site.driver.detach(node, instance_uuid, device, key=key)
+            job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from jobs.ended(job)
         except exception.NovaLiteError as error:
             LOG.warning('Server %s keeps interface %s: %s', instance_uuid, port_id, error)
@@ -76,9 +79,9 @@ class DeviceCalls:
     # ---- the hypervisor ----
 
     def _plug(self, node, guest, device, key):
-        driver = self.site.driver
+        driver = self._site.driver
         return replies.reply(driver, driver.attach(node, guest, device, key=key))
 
     def _unplug(self, node, guest, device, key):
-        driver = self.site.driver
+        driver = self._site.driver
         return replies.reply(driver, driver.detach(node, guest, device, key=key))

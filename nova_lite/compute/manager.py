@@ -35,12 +35,13 @@ REPORT = ('the process', 'report')
 DELETE = 'delete'
 
 
-class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
+class ComputeManager:
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for
     conductor: a ConductorAPI client
     neighbours: has the clients placement, network, volume and image
+    parts: objects that answer further methods of ComputeAPI
     """
 
     def __init__(self, conf, *, hosts, driver, conductor, neighbours):
@@ -62,6 +63,7 @@ class ComputeManager(live_calls.LiveCalls, device_calls.DeviceCalls):
         self._audit = audit.Audit(self.site)
         self._resume = resume.Resume(self.site, self)
         self.fence = fence.Fence(conductor)
+        self.parts = (live_calls.LiveCalls(self.site), device_calls.DeviceCalls(self.site))
         self._cold = snapshot_based.SnapshotBased(self.site)
         self._evacuated = evacuated.Evacuated(self.site, self.beat)
 

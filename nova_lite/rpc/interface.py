@@ -249,11 +249,14 @@ def _endpoint(interface, manager):
 
 
 def implementation(interface, manager, name):
-    """Return what answers a method: the manager's of that name, behind its fence if it is fenced.
+    """Return the method of that name, behind the manager's fence if it is declared as fenced.
 
+    It is the manager's, or that of one of its `parts`, if it has any.
     Raises TypeError when manager and declaration differ.
     """
-    declared, found = interface.methods[name], getattr(manager, name, None)
+    declared = interface.methods[name]
+    answering = (manager, *getattr(manager, 'parts', ()))
+    found = next((getattr(each, name) for each in answering if hasattr(each, name)), None)
     if found is None:
         raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
     wanted = list(inspect.signature(declared).parameters)[1:]

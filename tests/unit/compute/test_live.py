@@ -58,7 +58,7 @@ class SourceTest(testtools.TestCase):
 
     def call(self, method, **kwargs):
         """Ask the source, as RPC would."""
-        return getattr(self.cell.compute, method)(
+        return getattr(self.cell.answers, method)(
             self.ctxt, SOURCE, self.cell.instance(self.uuid), move=self.move, **kwargs
         )
 

@@ -58,7 +58,7 @@ class World:
         self.scheduler = types.SimpleNamespace(select_destinations=self._select)
 
     def compute(self, cell):
-        return self._cell.compute
+        return self._cell.answers
 
     def _select(self, ctxt, *, spec, instance_uuids, alternates, beside):
         chosen = [self._cell.selection(host) for host in (DEST, OTHER)]

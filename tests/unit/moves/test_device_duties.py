@@ -64,7 +64,7 @@ class LostHostCase(test_device_sagas.DeviceSagasCase):
 
     def lose(self, method):
         """The host is silent as soon as `method` has taken effect."""
-        silenced = Silenced(self.cell.compute, method, self.force_down)
+        silenced = Silenced(self.cell.answers, method, self.force_down)
         self.world.compute = lambda cell: silenced
 
     def plugged(self, host=HOST):
@@ -250,7 +250,7 @@ class AnswersTest(LostHostCase):
 
     def answer(self, method, error, *, after):
         """The host's next answer to a method is an error."""
-        compute = self.cell.compute
+        compute = self.cell.answers
 
         class Answering:
             def __getattr__(self, name):

@@ -115,7 +115,7 @@ class MovesTest(moves_base.MoveTestCase):
             asked.append(host)
             raise exception.MessagingTimeout(service='x', reason='no reply', method='m', topic='x')
 
-        self.cell.compute.revert_resize = silent
+        self.cell.answers.revert_resize = silent
         undo = steps[resize.FINISH].undo
         self.assertRaises(exception.MessagingTimeout, undo)
         service = self.cell.db.read(services.find, DEST)

@@ -79,18 +79,21 @@ class FencedToyAPI(rpc.Interface):
         """Of anybody."""
 
 
+class ChangeCalls:
+    def change(self, ctxt):
+        return 'changed'
+
+
 class FencedToy:
-    """Its fence knows that the saga has an owner with epoch 2."""
+    """Its fence knows that the saga has an owner with epoch 2. A part of it answers `change`."""
 
     def __init__(self):
         self.fence = self
+        self.parts = (ChangeCalls(),)
 
     def check(self, ctxt):
         if ctxt.saga is not None and ctxt.epoch < 2:
             raise exception.StaleEpoch(saga=ctxt.saga, seen=2, epoch=ctxt.epoch)
-
-    def change(self, ctxt):
-        return 'changed'
 
     def read(self, ctxt):
         return 'read'
@@ -185,7 +188,10 @@ class InterfaceTest(testtools.TestCase):
             self.assertRaises(TypeError, ToyAPI.server, self.bus, 'host', manager)
         unfenced = FencedToy()
         del unfenced.fence
-        self.assertRaises(TypeError, FencedToyAPI.server, self.bus, 'host', unfenced)
+        partial = FencedToy()
+        partial.parts = ()
+        for manager in (unfenced, partial):
+            self.assertRaises(TypeError, FencedToyAPI.server, self.bus, 'host', manager)
 
     def test_a_former_owner_of_a_saga_is_refused_by_fenced_methods(self):
         server = FencedToyAPI.server(self.open(), 'one', FencedToy())
