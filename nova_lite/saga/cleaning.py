@@ -9,12 +9,16 @@ second kind is under way (`Pending.keeps`), the saga keeps the server.
 """
 
 import logging
+import typing
 
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import step as step_module
+
+if typing.TYPE_CHECKING:
+    from nova_lite.saga import engine as engine_module
 
 LOG = log.getLogger(__name__)
 
@@ -27,17 +31,17 @@ FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 600
 
 
-def pause_s(attempts):
+def pause_s(attempts: int) -> float:
     """Seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts, 10))
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S << min(attempts, 10))
 
 
-def level(attempts):
+def level(attempts: int) -> int:
     """Return the level at which the failure of that attempt is logged: many are an error."""
     return logging.WARNING if attempts < journal_module.MANY_ATTEMPTS else logging.ERROR
 
 
-def exc_info(error, attempts):
+def exc_info(error: BaseException, attempts: int) -> BaseException | None:
     """Return the error if its traceback is worth a place in the log, else None.
 
     It is for an error that none of our services raised, at the attempts 1, 2, 4, 8, ...
@@ -46,7 +50,7 @@ def exc_info(error, attempts):
     return None if known or attempts & (attempts - 1) else error
 
 
-def add(saga, step, error):
+def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
     """Make a step that was given up a duty, with what the saga knows now."""
     if step.clean is None:
         return
@@ -60,7 +64,7 @@ def add(saga, step, error):
     saga.data[DUTIES] = [*saga.data.get(DUTIES, ()), duty]
 
 
-def has_duties(saga):
+def has_duties(saga: step_module.Saga) -> bool:
     """Whether something is left to clean."""
     return bool(saga.data.get(DUTIES))
 
@@ -68,12 +72,14 @@ def has_duties(saga):
 class Cleaning:
     """One attempt to do all duties of a saga that has ended otherwise."""
 
-    def __init__(self, engine, saga, record):
+    def __init__(
+        self, engine: 'engine_module.Engine', saga: step_module.Saga, record: journal_module.Record
+    ) -> None:
         self._engine, self._saga, self._record = engine, saga, record
         # Seconds after which to look again at an effect that is under way.
-        self._look_in = None
+        self._look_in: float | None = None
 
-    def go(self):
+    def go(self) -> str:
         """Do what can be done; the saga's state then."""
         # Those that need the server come last: others may take long.
         duties = sorted(self._saga.data[DUTIES], key=lambda duty: duty['alone'])
@@ -89,11 +95,16 @@ class Cleaning:
         else:
             state = journal_module.end_of(self._record.direction)
             note = journal_module.Note('cleaned', self._record.step)
-            ended = {'position': self._record.position, 'data': self._saga.data}
-            journal.finish(self._record, state=state, note=note, **ended)
+            journal.finish(
+                self._record,
+                state=state,
+                note=note,
+                position=self._record.position,
+                data=self._saga.data,
+            )
         return state
 
-    def _pause(self):
+    def _pause(self) -> float:
         """Give the lease back; return the seconds until the next attempt."""
         journal, data = self._engine.journal, self._saga.data
         attempts, is_kept = self._record.attempts, self._record.active_for is not None
@@ -107,7 +118,7 @@ class Cleaning:
         journal.clean_later(self._record, wake_in_s=seconds, attempts=attempts + 1, data=data)
         return seconds
 
-    def _try(self, duty):
+    def _try(self, duty: journal_module.Data) -> bool:
         """Do a duty; whether that is done with."""
         if self._engine.stopping:
             return False
@@ -131,7 +142,7 @@ class Cleaning:
             duty['failures'] = duty.get('failures', 0) + 1
             return False
 
-    def _do(self, duty):
+    def _do(self, duty: journal_module.Data) -> bool:
         known = self._saga.data
         self._saga.data = {**known, **duty['data'], step_module.TRIES: _tries(known, duty)}
         try:
@@ -153,7 +164,7 @@ class Cleaning:
             self._saga.data = known
 
 
-def _tries(data, duty):
+def _tries(data: journal_module.Data, duty: journal_module.Data) -> dict[str, int]:
     """Return the counts of failures, with those of the duty: far sides keep failures by key."""
     tries, name = data.get(step_module.TRIES, {}), duty['step']
     return {**tries, name: tries.get(name, 0) + duty.get('failures', 0)}

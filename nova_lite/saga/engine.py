@@ -3,8 +3,10 @@
 What becomes of one saga is `run`'s; whose turn it is, `queue`'s.
 """
 
+import collections.abc
 import functools
 import heapq
+import typing
 
 from oslo_log import log
 
@@ -18,8 +20,14 @@ from nova_lite.saga import step as step_module
 
 LOG = log.getLogger(__name__)
 
+Lanes: typing.TypeAlias = collections.abc.Iterable[queue_module.Lane]
+LanesOf: typing.TypeAlias = typing.Callable[[journal_module.Data, journal_module.Data], Lanes]
+MakeSaga: typing.TypeAlias = typing.Callable[[journal_module.Record], step_module.Saga]
 
-def no_lanes(_arguments, _data):
+
+def no_lanes(
+    _arguments: journal_module.Data, _data: journal_module.Data
+) -> tuple[queue_module.Lane, ...]:
     """The lanes of sagas that need no host and no cell."""
     return ()
 
@@ -31,7 +39,16 @@ class Engine:
     lanes: (arguments, data) of a saga -> the queue.Lanes that it needs, as far as known
     """
 
-    def __init__(self, journal, make_saga, *, owner, lease_s=15, threads=8, lanes=no_lanes):
+    def __init__(
+        self,
+        journal: journal_module.Journal,
+        make_saga: MakeSaga,
+        *,
+        owner: str,
+        lease_s: float = 15,
+        threads: int = 8,
+        lanes: LanesOf = no_lanes,
+    ) -> None:
         self.journal, self.make_saga = journal, make_saga
         self.owner, self.lease_s = owner, lease_s
         self.stopping = False
@@ -39,19 +56,20 @@ class Engine:
         self._queue, self._lanes = queue_module.Queue(threads), lanes
         self._workers = 0
         # Sagas that run, by uuid: the epoch, None before it is known.
-        self._held = {}
+        self._held: dict[str, int | None] = {}
         # Sagas to wake, by uuid: (when, lanes). The heap may have times that no longer hold.
-        self._alarms, self._times = {}, []
+        self._alarms: dict[str, tuple[float, Lanes]] = {}
+        self._times: list[tuple[float, str]] = []
         self._lock = runtime.Condition()
         self._clock = None
 
     # ---- life ----
 
-    def start(self):
+    def start(self) -> None:
         """Begin to renew leases and to wake parked sagas."""
         self._clock = runtime.spawn(self._keep_time, name='saga-clock')
 
-    def stop(self):
+    def stop(self) -> None:
         """Let running steps end, start no other, and give the leases back."""
         with self._lock:
             self.stopping = True
@@ -60,7 +78,7 @@ class Engine:
         if self._clock is not None:
             self._clock.join()
 
-    def abandon(self):
+    def abandon(self) -> None:
         """Stop as a kill would: steps that are under way end, and nobody is told of anything.
 
         Leases are left to end by themselves. For rehearsals of that.
@@ -70,7 +88,7 @@ class Engine:
             self.journal = journal_module.Abandoned()
             self._lock.notify_all()
 
-    def sweep(self, limit=100):
+    def sweep(self, limit: int = 100) -> int:
         """Take up sagas that are due and that no one holds; how many there were.
 
         Those that wait here for a thread are due as well, and must not hide the others.
@@ -82,7 +100,7 @@ class Engine:
             self.submit(uuid)
         return len(uuids)
 
-    def submit(self, uuid):
+    def submit(self, uuid: str) -> None:
         """Run a saga in the pool when its turn comes; one that waits or runs here stays once."""
         with self._lock:
             if not self._is_wanted(uuid):
@@ -95,20 +113,20 @@ class Engine:
         if record is not None:
             self._enqueue(uuid, self._lanes(record.arguments, record.data))
 
-    def _is_wanted(self, uuid):
+    def _is_wanted(self, uuid: str) -> bool:
         return not (self.stopping or uuid in self._held or uuid in self._queue)
 
-    def _enqueue(self, uuid, lanes):
+    def _enqueue(self, uuid: str, lanes: Lanes) -> None:
         with self._lock:
             if self._is_wanted(uuid) and self._queue.put(uuid, lanes):
                 self._add_worker()
 
-    def _add_worker(self):
+    def _add_worker(self) -> None:
         if self._workers < self._threads:
             self._workers += 1
             self._pool.submit(self._work)
 
-    def _work(self):
+    def _work(self) -> None:
         """Run what may run, one after the other, until there is nothing."""
         while (entry := self._take()) is not None:
             try:
@@ -117,7 +135,7 @@ class Engine:
                 with self._lock:
                     self._queue.leave(entry)
 
-    def _take(self):
+    def _take(self) -> queue_module.Entry | None:
         with self._lock:
             entry = None if self.stopping else self._queue.take()
             if entry is None:
@@ -129,7 +147,7 @@ class Engine:
                 self._add_worker()
             return entry
 
-    def admit(self, entry, saga):
+    def admit(self, entry: queue_module.Entry | None, saga: step_module.Saga) -> bool:
         """Let a saga go on with the hosts it knows by now; False when one of them is busy."""
         if entry is None:
             return True
@@ -139,7 +157,7 @@ class Engine:
 
     # ---- time ----
 
-    def _keep_time(self):
+    def _keep_time(self) -> None:
         """Wake what is due and renew what is held, until stopped."""
         renew_at = runtime.monotonic() + self.lease_s / 3
         while True:
@@ -159,7 +177,7 @@ class Engine:
                 renew_at = now + self.lease_s / 3
                 self._renew(held)
 
-    def _ring(self, now):
+    def _ring(self, now: float) -> list[tuple[str, Lanes]]:
         """(uuid, lanes) of the sagas whose time has come."""
         due = []
         while self._times and self._times[0][0] <= now:
@@ -169,7 +187,7 @@ class Engine:
                 due.append((uuid, self._alarms.pop(uuid)[1]))
         return due
 
-    def alarm(self, saga, seconds):
+    def alarm(self, saga: step_module.Saga, seconds: float) -> None:
         """Take a parked saga up after that time."""
         lanes = self._lanes(saga.arguments, saga.data)
         with self._lock:
@@ -178,7 +196,7 @@ class Engine:
             heapq.heappush(self._times, (at, saga.uuid))
             self._lock.notify_all()
 
-    def _renew(self, held):
+    def _renew(self, held: dict[str, int]) -> None:
         if not held:
             return
         try:
@@ -191,13 +209,13 @@ class Engine:
 
     # ---- one saga ----
 
-    def let_go(self, record):
+    def let_go(self, record: journal_module.Record) -> None:
         """Renew a lease no longer, unless it is a later one."""
         with self._lock:
             if self._held.get(record.uuid) == record.epoch:
                 del self._held[record.uuid]
 
-    def _run_logged(self, entry):
+    def _run_logged(self, entry: queue_module.Entry) -> None:
         try:
             self.run(entry.uuid, entry)
         except exception.Unavailable as error:
@@ -207,7 +225,7 @@ class Engine:
             # itself and the sweep takes the saga up again.
             LOG.exception('Saga %s stopped without an end', entry.uuid)
 
-    def run(self, uuid, entry=None):
+    def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:
         """Run a saga until it ends, waits, or is someone else's. Returns its state."""
         record = self._acquire(uuid)
         if record is None:
@@ -227,7 +245,7 @@ class Engine:
         finally:
             self.let_go(record)
 
-    def _known(self, record):
+    def _known(self, record: journal_module.Record) -> step_module.Saga | None:
         """The saga of a record, or None for one with other steps than this release would do."""
         try:
             saga = self.make_saga(record)
@@ -246,11 +264,11 @@ class Engine:
             self._set_aside(record, str(error))
             return None
 
-    def _set_aside(self, record, why):
+    def _set_aside(self, record: journal_module.Record, why: str) -> None:
         """Leave a saga to a release that knows it; until then it counts as one that fails."""
         known = step_module.ASIDE in record.data
         note = journal_module.Note(None if known else 'unknown', record.step, why)
-        later = {
+        later: dict[str, typing.Any] = {
             'wake_in_s': journal_module.LONGEST_WAIT_S,
             'attempts': max(record.attempts, journal_module.MANY_ATTEMPTS),
             'data': {step_module.ASIDE: record.attempts, **record.data},
@@ -261,12 +279,17 @@ class Engine:
         else:
             self.journal.park(record, note, **later)
 
-    def _go(self, saga, record, entry):
+    def _go(
+        self,
+        saga: step_module.Saga,
+        record: journal_module.Record,
+        entry: queue_module.Entry | None,
+    ) -> str:
         if record.state == journal_module.CLEANING:
             return cleaning.Cleaning(self, saga, record).go()
         return run_module.Run(self, saga, record, entry).go()
 
-    def _acquire(self, uuid):
+    def _acquire(self, uuid: str) -> journal_module.Record | None:
         """Own a saga; its record, or None when it is not due or someone else's."""
         record = None
         try:

@@ -12,6 +12,7 @@ Not safe for threads: the engine's lock guards it.
 """
 
 import collections
+import collections.abc
 import typing
 
 # More are not kept in memory: the journal has them, and the sweep brings them later.
@@ -37,7 +38,7 @@ class Entry:
     passed: how often a saga behind it was taken
     """
 
-    def __init__(self, uuid, lanes):
+    def __init__(self, uuid: str, lanes: collections.abc.Iterable[Lane]) -> None:
         self.uuid, self.lanes = uuid, tuple(dict.fromkeys(lanes))
         self.passed = 0
 
@@ -48,19 +49,21 @@ class Queue:
     threads: how many sagas may run at the same time
     """
 
-    def __init__(self, threads, bound=BOUND):
+    def __init__(self, threads: int, bound: int = BOUND) -> None:
         self._threads, self._bound = threads, bound
-        self._groups = collections.OrderedDict()
-        self._waiting = set()
-        self._used = collections.Counter()
+        self._groups: collections.OrderedDict[tuple[Lane, ...], collections.deque[Entry]] = (
+            collections.OrderedDict()
+        )
+        self._waiting: set[str] = set()
+        self._used: collections.Counter[Lane] = collections.Counter()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._waiting)
 
-    def __contains__(self, uuid):
+    def __contains__(self, uuid: object) -> bool:
         return uuid in self._waiting
 
-    def put(self, uuid, lanes):
+    def put(self, uuid: str, lanes: collections.abc.Iterable[Lane]) -> bool:
         """Add a saga; False when it waits already, or too many do."""
         if uuid in self._waiting or len(self._waiting) >= self._bound:
             return False
@@ -69,7 +72,7 @@ class Queue:
         self._groups.setdefault(entry.lanes[:1], collections.deque()).append(entry)
         return True
 
-    def take(self):
+    def take(self) -> Entry | None:
         """The next Entry whose lanes have room, which then has its place in them; or None."""
         passed = []
         for key, entries in self._groups.items():
@@ -88,7 +91,7 @@ class Queue:
                     return entry
         return None
 
-    def widen(self, entry, lanes):
+    def widen(self, entry: Entry, lanes: collections.abc.Iterable[Lane]) -> bool:
         """Give a running saga a place in lanes it did not know of; False when one is full."""
         more = [lane for lane in dict.fromkeys(lanes) if lane not in entry.lanes]
         if not self._has_room(more):
@@ -97,14 +100,14 @@ class Queue:
         self._used.update(more)
         return True
 
-    def leave(self, entry):
+    def leave(self, entry: Entry) -> None:
         """A saga runs no more: its places are free."""
         self._used.subtract(entry.lanes)
         self._used += collections.Counter()
 
-    def _has_room(self, lanes, *, late=False):
+    def _has_room(self, lanes: collections.abc.Iterable[Lane], *, late: bool = False) -> bool:
         return all(self._used[lane] < self._limit(lane, late) for lane in lanes)
 
-    def _limit(self, lane, late):
+    def _limit(self, lane: Lane, late: bool) -> int:
         extra = late and lane.kind == CELL
         return max(1, self._threads // SHARES[lane.kind]) + extra

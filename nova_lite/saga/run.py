@@ -7,6 +7,7 @@ that waits holds no thread.
 """
 
 import traceback
+import typing
 
 from oslo_log import log
 
@@ -14,10 +15,16 @@ from nova_lite import exception
 from nova_lite import metrics
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module
+from nova_lite.saga import queue as queue_module
 from nova_lite.saga import step as step_module
+
+if typing.TYPE_CHECKING:
+    from nova_lite.saga import engine as engine_module
 
 LOG = log.getLogger(__name__)
 
+# (index of the next step, direction)
+Reached: typing.TypeAlias = tuple[int, str]
 FORWARD, UNDO = journal_module.FORWARD, journal_module.UNDO
 
 # A service that does not answer is asked again this often before the saga gives
@@ -28,42 +35,48 @@ FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S, LONGEST_DEFECT_PAUSE_S = 30, 600
 
 
-def pause_s(attempts, error=None):
+def pause_s(attempts: int, error: Exception | None = None) -> float:
     """Return the seconds to wait after that many attempts, the last of which raised `error`."""
     known = error is None or isinstance(error, exception.NovaLiteError)
     longest = LONGEST_PAUSE_S if known else LONGEST_DEFECT_PAUSE_S
-    return min(longest, FIRST_PAUSE_S * 2 ** min(attempts, 20))
+    return min(longest, FIRST_PAUSE_S * float(1 << min(attempts, 20)))
 
 
 class Run:
     """One acquisition of one saga. entry: its place among those that run, or None"""
 
-    def __init__(self, engine, saga, record, entry=None):
+    def __init__(
+        self,
+        engine: 'engine_module.Engine',
+        saga: step_module.Saga,
+        record: journal_module.Record,
+        entry: queue_module.Entry | None = None,
+    ) -> None:
         self.engine, self.entry = engine, entry
         self.saga, self.record = saga, record
         self.attempts = saga.data.pop(step_module.ASIDE, record.attempts)
         self.position = record.position
-        self._last = {}
+        self._last: dict[str, typing.Any] = {}
         self._plan()
 
     @property
-    def journal(self):
+    def journal(self) -> journal_module.Journal:
         """Where it is noted what becomes of the saga."""
         return self.engine.journal
 
-    def _data(self):
+    def _data(self) -> journal_module.Data:
         """What the journal keeps: the saga's data, with the plan that follows from them."""
         self._plan()
         self.saga.data[step_module.PLAN] = self.saga.plan(self.steps)
         return self.saga.data
 
-    def _plan(self):
+    def _plan(self) -> None:
         """The steps as they are now: those to come may depend on what others found."""
         self.steps = self.saga.steps()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
 
-    def go(self):
+    def go(self) -> str:
         """Run until the saga ends or waits; its state then."""
         index, direction = self.record.position, self.record.direction
         while True:
@@ -71,16 +84,18 @@ class Run:
             if self._is_end(index, direction):
                 return self._end(direction)
             if self.engine.stopping:
-                return self._park(0, 'stopping')
+                self._park(0, 'stopping')
+                return journal_module.PARKED
             if not self.engine.admit(self.entry, self.saga):
-                return self._park(0, 'queued', detail='a host or cell is busy')
+                self._park(0, 'queued', detail='a host or cell is busy')
+                return journal_module.PARKED
             act = self._do if direction == FORWARD else self._undo
             reached = act(index, self.steps[index])
             if reached is None:
                 return journal_module.PARKED
             index, direction = reached
 
-    def _end(self, direction):
+    def _end(self, direction: str) -> str:
         if cleaning.has_duties(self.saga):
             seconds = cleaning.pause_s(0)
             ended = {'data': self._data(), **self._last}
@@ -92,12 +107,12 @@ class Run:
         self.journal.finish(self.record, state=state, **self._last)
         return state
 
-    def _is_end(self, index, direction):
+    def _is_end(self, index: int, direction: str) -> bool:
         return index < 0 if direction == UNDO else index >= len(self.steps)
 
     # ---- one step: returns where the saga stands then, None when it is parked ----
 
-    def _do(self, index, step):
+    def _do(self, index: int, step: step_module.Step) -> Reached | None:
         try:
             result = self._timed(step, FORWARD, step.do)
         except (journal_module.LostLease, exception.StaleEpoch):
@@ -105,7 +120,8 @@ class Run:
         except Exception as error:
             return self._failed(index, step, error)
         if isinstance(result, step_module.Pending):
-            return self._park(result.wake_in, 'waits', step.name, result.detail)
+            self._park(result.wake_in, 'waits', step.name, result.detail)
+            return None
         if isinstance(result, step_module.Skipped):
             # The journal stands where it stood: who takes over a dead one's saga skips it again.
             return index + 1, FORWARD
@@ -113,16 +129,17 @@ class Run:
             self.saga.data[step.name] = result
         return self._reach(index + 1, FORWARD, step, what='done')
 
-    def _undo(self, index, step):
+    def _undo(self, index: int, step: step_module.Step) -> Reached | None:
         try:
             result = self._timed(step, UNDO, step.undo) if step.undo is not None else None
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
-            first = index == 0 and getattr(error, 'transient', False)
-            if first or self._is_transient(error):
+            first = index == 0 and _is_transient(error)
+            if first or self._may_repeat(error):
                 # The first step has the server's own states: without them it stays as it is.
-                return self._retry(step, error)
+                self._retry(step, error)
+                return None
             LOG.error(
                 'Saga %s: undo of "%s" failed, going on: %s',
                 self.saga.uuid,
@@ -134,22 +151,33 @@ class Run:
             cleaning.add(self.saga, step, describe(error))
         else:
             if isinstance(result, step_module.Pending):
-                return self._park(result.wake_in, 'waits', step.name, result.detail)
+                self._park(result.wake_in, 'waits', step.name, result.detail)
+                return None
         if self.saga.data.get(step_module.TURN) == step.name:
             del self.saga.data[step_module.TURN]
             self._forget(index)
             return self._reach(index, FORWARD, step, what='turns')
         return self._reach(index - 1, UNDO, step, what='undone')
 
-    def _timed(self, step, direction, effect):
+    def _timed(
+        self, step: step_module.Step, direction: str, effect: step_module.Effect
+    ) -> typing.Any:
         labels = {'kind': self.record.kind, 'step': step.name, 'direction': direction}
         with metrics.timed(metrics.STEPS, **labels):
             return effect()
 
-    def _reach(self, index, direction, step, *, what, error=None):
+    def _reach(
+        self,
+        index: int,
+        direction: str,
+        step: step_module.Step,
+        *,
+        what: str,
+        error: journal_module.Failure | None = None,
+    ) -> Reached:
         self.attempts = 0
         note = journal_module.Note(what, step.name, error and error['message'])
-        reached = {'position': max(index, 0), 'data': self._data()}
+        reached: dict[str, typing.Any] = {'position': max(index, 0), 'data': self._data()}
         if self._is_end(index, direction):
             # Told together with the end of the saga, which follows at once.
             self._last = {'note': note, **reached}
@@ -159,19 +187,22 @@ class Run:
 
     # ---- failures ----
 
-    def _failed(self, index, step, error):
+    def _failed(self, index: int, step: step_module.Step, error: Exception) -> Reached | None:
         """Try again, give the step up, go back to another, or undo it all."""
         tried = self.attempts + 1
-        transient = getattr(error, 'transient', False)
-        if self._is_transient(error) or (index == self.pivot and _is_unknown(error)):
-            return self._retry(step, error)
+        transient = _is_transient(error)
+        if self._may_repeat(error) or (index == self.pivot and _is_unknown(error)):
+            self._retry(step, error)
+            return None
         if not transient:
             self._count_try(step)
             if tried < step.attempts:
-                return self._retry(step, error)
+                self._retry(step, error)
+                return None
         if index > self.pivot:
             if not step.left or tried < step.attempts:
-                return self._retry(step, error)
+                self._retry(step, error)
+                return None
             LOG.warning('Saga %s: "%s" is left for later: %s', self.saga.uuid, step.name, error)
             self._note(step_module.LEFT, step, describe(error))
             cleaning.add(self.saga, step, describe(error))
@@ -193,14 +224,15 @@ class Run:
         if transient:
             # What was asked for in vain may still be under way. The undo belongs to a
             # newer epoch, so that the far side refuses what comes too late.
-            return self._park(0, 'yields')
+            self._park(0, 'yields')
+            return None
         return reached
 
-    def _is_transient(self, error):
+    def _may_repeat(self, error: Exception) -> bool:
         """A service did not answer: its effect is unknown, so the step is simply repeated."""
-        return getattr(error, 'transient', False) and self.attempts < ATTEMPTS
+        return _is_transient(error) and self.attempts < ATTEMPTS
 
-    def _retry(self, step, error):
+    def _retry(self, step: step_module.Step, error: Exception) -> None:
         seconds = pause_s(self.attempts, error)
         self.attempts += 1
         LOG.log(
@@ -216,21 +248,23 @@ class Run:
             seconds,
             exc_info=cleaning.exc_info(error, self.attempts),
         )
-        return self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
+        self._park(seconds, 'retries', step.name, f'{type(error).__name__}: {error}')
 
-    def _note(self, key, step, value):
+    def _note(self, key: str, step: step_module.Step, value: typing.Any) -> None:
         self.saga.data[key] = {**self.saga.data.get(key, {}), step.name: value}
 
-    def _count_try(self, step):
+    def _count_try(self, step: step_module.Step) -> None:
         tries = self.saga.data.get(step_module.TRIES, {}).get(step.name, 0)
         self._note(step_module.TRIES, step, tries + 1)
 
-    def _forget(self, index):
+    def _forget(self, index: int) -> None:
         """Drop the results of steps that were undone and will be done again."""
         for step in self.steps[index:]:
             self.saga.data.pop(step.name, None)
 
-    def _park(self, seconds, what, step=None, detail=None):
+    def _park(
+        self, seconds: float, what: str, step: str | None = None, detail: str | None = None
+    ) -> None:
         self.journal.park(
             self.record,
             journal_module.Note(what, step, detail),
@@ -244,26 +278,31 @@ class Run:
         self.engine.alarm(self.saga, seconds)
 
 
-def _is_unknown(error):
+def _is_transient(error: Exception) -> bool:
+    return bool(getattr(error, 'transient', False))
+
+
+def _is_unknown(error: Exception) -> bool:
     """Whether the pivot that raised this may have taken place.
 
     Only an error of ours that its own checks raise, before the COMMIT, says that it did
     not. Of any other (a database that stops at COMMIT, a driver that words it as it
     likes) the outcome is found out by doing the pivot again, which changes nothing twice.
     """
-    ours = isinstance(error, exception.NovaLiteError)
-    return not ours or getattr(error, 'transient', False)
+    return not isinstance(error, exception.NovaLiteError) or error.transient
 
 
-def describe(error):
+def describe(error: Exception) -> journal_module.Failure:
     """An error as the journal keeps it and as faults show it.
 
     What an error says that is none of ours may be anything: faults show its class.
     """
-    ours = isinstance(error, exception.NovaLiteError)
-    message = error.message if ours else f'Unexpected error: {type(error).__name__}'
+    name = type(error).__name__
+    message = (
+        error.message if isinstance(error, exception.NovaLiteError) else f'Unexpected error: {name}'
+    )
     return {
-        'type': type(error).__name__,
+        'type': name,
         'message': message,
         'kind': getattr(error, 'kind', 'internal'),
         'traceback': ''.join(traceback.format_exception(error))[-4000:],

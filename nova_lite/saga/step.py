@@ -1,14 +1,20 @@
 """A saga and its steps, as data and plain methods."""
 
 import abc
+import contextlib
 import dataclasses
 import typing
+
+from nova_lite.saga import journal
 
 # Step.attempts of a pivot that follows what cannot be undone.
 FOREVER = 1 << 30
 # Keys of Saga.data that the engine keeps for itself.
 TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
+
+# What is done or taken back; its result is plain JSON, Pending, Skipped or None.
+Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Clean:
         ids that are this saga's own
     """
 
-    do: typing.Callable
+    do: Effect
     alone: bool = False
 
 
@@ -59,8 +65,8 @@ class Step:
     """
 
     name: str
-    do: typing.Callable
-    undo: typing.Callable | None = None
+    do: Effect
+    undo: Effect | None = None
     pivot: bool = False
     attempts: int = 1
     left: bool = False
@@ -73,8 +79,21 @@ class Step:
 class Way:
     """What makes a saga go one way of several: arguments, and what steps have found."""
 
-    arguments: dict = dataclasses.field(default_factory=dict)
-    data: dict = dataclasses.field(default_factory=dict)
+    arguments: journal.Data = dataclasses.field(default_factory=dict)
+    data: journal.Data = dataclasses.field(default_factory=dict)
+
+
+class Context(typing.Protocol):
+    """The user's context, as far as sagas know it."""
+
+    def for_saga(self, saga: str, epoch: int) -> 'Context':
+        """Return a copy whose calls are fenced."""
+
+    def guarded(self, guard: typing.Callable[[], None]) -> 'Context':
+        """Return a copy that calls `guard` before a neighbour service changes something."""
+
+    def bound(self) -> contextlib.AbstractContextManager[None]:
+        """Return a block of work whose log lines carry this context."""
 
 
 class Saga(abc.ABC):
@@ -88,15 +107,15 @@ class Saga(abc.ABC):
     repeated: steps may have been tried before, by this process or another
     """
 
-    kind = None
+    kind: str
     # Further kinds that the class runs.
-    also = ()
+    also: tuple[str, ...] = ()
     # Of the plans of a kind: another one when steps come, go, or change names or places.
     version = 1
     # One for each plan that there may be.
-    ways = (Way(),)
+    ways: tuple[Way, ...] = (Way(),)
 
-    def __init__(self, world, record, ctxt):
+    def __init__(self, world: typing.Any, record: journal.Record, ctxt: Context) -> None:
         self.world = world
         self.kind = record.kind
         self.uuid = record.uuid
@@ -109,22 +128,22 @@ class Saga(abc.ABC):
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
 
     @classmethod
-    def kinds(cls):
+    def kinds(cls) -> tuple[str, ...]:
         """All kinds that the class runs."""
         return (cls.kind, *cls.also)
 
     @abc.abstractmethod
-    def steps(self):
+    def steps(self) -> list[Step]:
         """The steps, in order.
 
         Those after a step may depend on what it found (`data`), those before it may not.
         """
 
-    def plan(self, steps):
+    def plan(self, steps: list[Step]) -> journal.Data:
         """What the journal keeps of `steps`, to recognize them."""
         return {'version': self.version, 'steps': [step.name for step in steps]}
 
-    def turn(self, step, error):
+    def turn(self, step: Step, error: Exception) -> str | None:
         """Name of the step to go back to and try anew, when `step` failed before the pivot.
 
         None: the saga fails. Steps are undone down to that step, and it as well; then it
@@ -132,7 +151,7 @@ class Saga(abc.ABC):
         """
         return None
 
-    def key(self, step):
+    def key(self, step: str) -> str:
         """The idempotency key of one step, for the far side.
 
         Another one after the step failed: a far side keeps failures, too.
@@ -142,21 +161,23 @@ class Saga(abc.ABC):
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
 
     @property
-    def undoing(self):
+    def undoing(self) -> bool:
         """Whether steps are being taken back, to the start or to where it turns."""
         return self.error is not None or self.turning
 
     @property
-    def turning(self):
+    def turning(self) -> bool:
         """Whether steps are being taken back only to try something else."""
         return TURN in self.data
 
     @property
-    def left(self):
+    def left(self) -> dict[str, journal.Failure]:
         """{step name: error} of steps that were left."""
-        return self.data.get(LEFT, {})
+        left: dict[str, journal.Failure] = self.data.get(LEFT, {})
+        return left
 
     @property
-    def not_undone(self):
+    def not_undone(self) -> dict[str, journal.Failure]:
         """{step name: error} of steps whose undo failed."""
-        return self.data.get(NOT_UNDONE, {})
+        not_undone: dict[str, journal.Failure] = self.data.get(NOT_UNDONE, {})
+        return not_undone
