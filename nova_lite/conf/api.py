@@ -8,61 +8,69 @@ OPTS = [
         'auth_strategy',
         default='keystone',
         choices=('keystone', 'noauth'),
-        help='keystone checks tokens. noauth believes the headers X-User-Id, '
-        'X-Project-Id and X-Roles as sent, for benchmarks; nova-lite-api then starts only if '
-        'listen is a loopback address.',
+        help='How requests are authenticated. keystone: by the token in the request. noauth: the '
+        'headers X-User-Id, X-Project-Id and X-Roles are trusted as sent; for benchmarks only. '
+        'With noauth, nova-lite-api starts only if listen is a loopback address.',
     ),
     cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
     cfg.PortOpt('port', default=8774, help='Port to listen on.'),
-    cfg.IntOpt('workers', default=1, min=1, help='API processes.'),
-    cfg.IntOpt('threads', default=16, min=1, help='Threads of each API process.'),
+    cfg.IntOpt('workers', default=1, min=1, help='Number of API processes.'),
+    cfg.IntOpt('threads', default=16, min=1, help='Number of threads in each API process.'),
     cfg.IntOpt(
         'max_waiting_requests',
         default=0,
         min=0,
-        help='Largest number of requests per API process that may wait at the same time for '
-        'another process: for a device to be attached or detached, for the checks of a live '
-        'migration before 2.34, for the console output of a host, or for another operation on '
-        'the same server to end. Further ones are answered with 503 and Retry-After. 0 means '
-        'three quarters of [api] threads, so that a quarter is left for requests that do not '
-        'wait. A deployment behind uWSGI or mod_wsgi sets [api] threads to the number of its '
-        'threads.',
+        help='Maximum number of requests per API process that may wait at the same time for another '
+        'process: for a device to be attached or detached, for the checks of a live migration '
+        'below microversion 2.34, for the console output of a host, or for another operation on '
+        'the same server to end. Further requests are answered with 503 and Retry-After. 0 means '
+        'three quarters of [api]threads, so that a quarter remains for requests that do not wait.'
+        ' With uWSGI or mod_wsgi, set [api]threads to the number of their threads.',
     ),
     cfg.IntOpt(
         'cell_timeout',
         default=5,
         min=1,
-        help='Seconds a cell may take to answer a query before the API goes on without it.',
+        help='Seconds that the API waits for the answer of a cell to a query. After that it continues '
+        'without the cell.',
     ),
-    cfg.IntOpt('max_limit', default=1000, min=1, help='Most items in one page of a list.'),
+    cfg.IntOpt(
+        'max_limit', default=1000, min=1, help='Maximum number of items in one page of a list.'
+    ),
     cfg.StrOpt(
         'compute_link_prefix',
-        help='Scheme, host and path put in front of links instead of those of the request.',
+        help='URL prefix (scheme, host and path) of links in responses. Unset: that of the request.',
     ),
     cfg.BoolOpt(
-        'enable_instance_password', default=True, help='Answer a create or evacuate with adminPass.'
+        'enable_instance_password',
+        default=True,
+        help='Return adminPass in the responses to create and evacuate.',
     ),
     cfg.BoolOpt(
         'list_records_by_skipping_down_cells',
         default=True,
-        help='Below microversion 2.69 a list leaves out cells that do not answer; '
-        'when false it fails.',
+        help='Below microversion 2.69, omit the servers of cells that do not answer from lists. If '
+        'false, such a request fails.',
     ),
     cfg.IntOpt(
-        'max_request_body_size', default=114688, min=1024, help='Largest request body, in bytes.'
+        'max_request_body_size',
+        default=114688,
+        min=1024,
+        help='Maximum size of a request body in bytes.',
     ),
     cfg.IntOpt(
         'device_timeout',
         default=60,
         min=0,
-        help='Seconds a request to attach or detach a device waits for the part of its outcome '
-        'that its answer tells.',
+        help='Seconds that a request to attach or detach a device waits for the part of the result '
+        'that its response contains.',
     ),
     cfg.DictOpt(
         'proxies',
         default={},
-        help='Other services that this port passes on, as /PREFIX:URL; the compute API then '
-        'lies under /compute. Empty: the compute API is all there is.',
+        help='Other services served on this port, as /PREFIX:URL pairs; requests for /PREFIX are '
+        'forwarded to URL, and the compute API is served under /compute. Empty: only the compute '
+        'API is served, at the root.',
     ),
 ]
 

@@ -10,7 +10,7 @@ OPTS = [
     cfg.BoolOpt(
         'cross_az_attach',
         default=True,
-        help='Let a server use volumes of another availability zone.',
+        help='Allow servers to use volumes of another availability zone.',
     ),
 ]
 

@@ -7,102 +7,133 @@ OPTS = [
     cfg.ListOpt(
         'hosts',
         default=[],
-        help='Names of the hosts this process stands for; NAME[1-20] counts. Empty: '
-        'the name in [DEFAULT]host.',
+        help='Names of the hosts that this process simulates. NAME[1-20] stands for NAME1 to NAME20. '
+        'Empty: only the host named by [DEFAULT]host.',
     ),
-    cfg.StrOpt('driver', default='sim', help='Virtualisation driver.'),
+    cfg.StrOpt('driver', default='sim', help='Virtualization driver.'),
     cfg.StrOpt(
         'profile',
         default='default',
-        help="Behaviour of the simulated hosts: a bundled profile's name or the path "
-        'of a YAML file.',
+        help='Behaviour profile of the simulated hosts: the name of a bundled profile, or the path of '
+        'a YAML file.',
     ),
     cfg.FloatOpt(
         'speed',
         default=1.0,
         min=0.001,
-        help='How many times faster than real the simulated operations run.',
+        help='Factor by which simulated operations run faster than in real time. Values below 1 slow '
+        'them down.',
     ),
-    cfg.FloatOpt('cpu_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
-    cfg.FloatOpt('ram_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
-    cfg.FloatOpt('disk_allocation_ratio', min=0.0, help='Overrides the ratio in placement.'),
+    cfg.FloatOpt(
+        'cpu_allocation_ratio',
+        min=0.0,
+        help='Allocation ratio of VCPU inventories. Unset or 0: the ratio stored in placement'
+        ' is kept; for new inventories see initial_cpu_allocation_ratio.',
+    ),
+    cfg.FloatOpt(
+        'ram_allocation_ratio',
+        min=0.0,
+        help='Allocation ratio of MEMORY_MB inventories. Unset or 0: the ratio stored in placement is '
+        'kept; for new inventories see initial_ram_allocation_ratio.',
+    ),
+    cfg.FloatOpt(
+        'disk_allocation_ratio',
+        min=0.0,
+        help='Allocation ratio of DISK_GB inventories. Unset or 0: the ratio stored in placement is '
+        'kept; for new inventories see initial_disk_allocation_ratio.',
+    ),
     cfg.FloatOpt(
         'initial_cpu_allocation_ratio',
         default=4.0,
         min=0.0,
-        help='Ratio for a provider that has none yet.',
+        help='Allocation ratio of CPU inventories that placement does not have yet.',
     ),
     cfg.FloatOpt(
         'initial_ram_allocation_ratio',
         default=1.0,
         min=0.0,
-        help='Ratio for a provider that has none yet.',
+        help='Allocation ratio of memory inventories that placement does not have yet.',
     ),
     cfg.FloatOpt(
         'initial_disk_allocation_ratio',
         default=1.0,
         min=0.0,
-        help='Ratio for a provider that has none yet.',
+        help='Allocation ratio of disk inventories that placement does not have yet.',
     ),
-    cfg.IntOpt('reserved_host_cpus', default=0, min=0, help='vCPUs kept from servers.'),
     cfg.IntOpt(
-        'reserved_host_memory_mb', default=512, min=0, help='Memory kept from servers, in MiB.'
+        'reserved_host_cpus',
+        default=0,
+        min=0,
+        help='Number of vCPUs of each host that are reserved and not available to servers.',
     ),
-    cfg.IntOpt('reserved_host_disk_mb', default=0, min=0, help='Disk kept from servers, in MiB.'),
+    cfg.IntOpt(
+        'reserved_host_memory_mb',
+        default=512,
+        min=0,
+        help='Memory of each host in MiB that is reserved and not available to servers.',
+    ),
+    cfg.IntOpt(
+        'reserved_host_disk_mb',
+        default=0,
+        min=0,
+        help='Disk of each host in MiB that is reserved and not available to servers.',
+    ),
     cfg.IntOpt(
         'resource_update_interval',
         default=60,
         min=1,
-        help='Seconds between two reports of inventories.',
+        help='Seconds between two reports of the inventories of the hosts.',
     ),
     cfg.IntOpt(
         'audit_interval',
         default=60,
         min=1,
-        help='Seconds between two audits of guests against records.',
+        help='Seconds between two audits that compare the guests of the hosts with the records of '
+        'servers.',
     ),
     cfg.IntOpt(
         'stray_grace',
         default=60,
         min=0,
-        help='Seconds a guest that no server and no move owns is left alone before it is '
-        'destroyed; 0 destroys it in the first audit that finds it.',
+        help='Seconds before a guest that belongs to no server and no migration is destroyed. 0 '
+        'destroys it in the first audit that finds it.',
     ),
     cfg.IntOpt(
         'late_requests_s',
         default=60,
         min=0,
-        help='Seconds after the start of a compute process in which requests of a former one may '
-        'arrive at the network and volume services. Builds that it had begun wait so long '
-        'before they make ports and volumes; 0 does not wait.',
+        help='Seconds after the start of a compute process during which requests of its predecessor '
+        'may still arrive at the network and volume services. Builds that the predecessor had '
+        'begun wait this long before they create ports and volumes. 0 disables the wait.',
     ),
     cfg.IntOpt(
         'live_migration_completion_timeout',
         default=800,
         min=0,
-        help='Seconds the copy of a live migration may take for each GiB of memory and '
-        'disk, at least one; 0 for no limit.',
+        help='Seconds allowed for the copy of a live migration per GiB of memory and disk; at least '
+        'one GiB is counted. 0 means no limit.',
     ),
     cfg.StrOpt(
         'live_migration_timeout_action',
         default='abort',
         choices=('abort', 'force_complete'),
-        help='What becomes of a copy that takes longer.',
+        help='Action when live_migration_completion_timeout expires: abort the migration, or force it '
+        'to complete.',
     ),
     cfg.IntOpt(
         'max_disk_devices_to_attach',
         default=-1,
         min=-1,
-        help='Most disks that a server on a host may have, its root disk counted; -1 for any '
-        'number. Read by the API when a volume is to be attached.',
+        help='Maximum number of disks of a server, including its root disk. -1 means no limit. Used by'
+        ' the API when a volume is attached.',
     ),
     cfg.IntOpt(
         'job_threads',
         default=8,
         min=1,
         max=256,
-        help='Operations on guests that go on at the same time; those that wait for a '
-        'hypervisor do not count.',
+        help='Maximum number of operations on guests that run at the same time. Operations that wait '
+        'for a hypervisor do not count.',
     ),
 ]
 

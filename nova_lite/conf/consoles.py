@@ -7,19 +7,19 @@ OPTS = [
     cfg.StrOpt(
         'novncproxy_base_url',
         default='http://127.0.0.1:6080/vnc_auto.html',
-        help='Page of the noVNC proxy; empty for no VNC consoles.',
+        help='URL of the page of the noVNC proxy. Empty disables VNC consoles.',
     ),
     cfg.StrOpt(
         'html5proxy_base_url',
         default='http://127.0.0.1:6082/spice_auto.html',
-        help='Page of the SPICE proxy; empty for no SPICE consoles.',
+        help='URL of the page of the SPICE proxy. Empty disables SPICE consoles.',
     ),
     cfg.StrOpt(
         'serial_base_url',
         default='ws://127.0.0.1:6083/',
-        help='Address of the serial console proxy; empty for no serial consoles.',
+        help='URL of the serial console proxy. Empty disables serial consoles.',
     ),
-    cfg.IntOpt('token_ttl', default=600, min=1, help='Seconds a console address is good for.'),
+    cfg.IntOpt('token_ttl', default=600, min=1, help='Seconds for which a console URL is valid.'),
 ]
 
 

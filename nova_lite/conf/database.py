@@ -7,21 +7,22 @@ OPTS = [
     cfg.StrOpt(
         'connection',
         secret=True,
-        help='SQLAlchemy URL of the cell database: read by the cell conductor only; '
-        'others find it in the cell mappings.',
+        help='SQLAlchemy URL of the cell database. Used by the cell conductor only; other daemons read'
+        ' it from the cell mappings.',
     ),
     cfg.IntOpt(
         'connect_timeout',
         default=5,
         min=2,
-        help='Seconds to wait for a connection to any database, that of the API included.',
+        help='Seconds to wait for a connection to any database, including the API database.',
     ),
     cfg.IntOpt(
         'read_timeout',
         default=10,
         min=0,
-        help='Seconds any database may take to answer a statement before it counts as not '
-        'available; 0 waits for ever. Changes of a schema and nova-lite-manage wait for ever.',
+        help='Seconds to wait for the answer of any database to a statement. After that the database '
+        'counts as unavailable. 0 means no limit. Schema migrations and nova-lite-manage have no '
+        'limit.',
     ),
 ]
 

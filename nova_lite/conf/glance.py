@@ -11,8 +11,8 @@ OPTS = [
         'image_cache_seconds',
         default=0,
         min=0,
-        help='Seconds for which what the image service said of an image is used '
-        'again. Above 0, a changed image property takes as long to be seen.',
+        help='Seconds for which the metadata of an image is cached. With a value above 0, a change of '
+        'an image property takes effect after at most this time. 0 disables the cache.',
     ),
 ]
 

@@ -7,19 +7,20 @@ OPTS = [
     cfg.StrOpt(
         'listen',
         default='127.0.0.1',
-        help='Address of /healthcheck and /metrics. They are for operators: no token is asked for.',
+        help='Address on which /healthcheck and /metrics are served. They require no token; restrict '
+        'the address to operators.',
     ),
     cfg.PortOpt(
         'port',
-        help='Their port; each daemon of a machine needs its own. Of several workers each takes '
-        'one, from this port on. Unset: they are not served.',
+        help='Port of /healthcheck and /metrics; each daemon on a machine needs its own. With several '
+        'workers, each uses the first free port from this one on. Unset: they are not served.',
     ),
     cfg.IntOpt(
         'saga_lag_s',
         default=60,
         min=1,
-        help='A super-conductor is not well when a saga waits this many seconds for anyone to '
-        'take it up.',
+        help='Maximum number of seconds that a saga may be due without being picked up. When it is '
+        'exceeded, /healthcheck of the super-conductors reports a failure.',
     ),
 ]
 

@@ -4,17 +4,22 @@ from oslo_config import cfg
 
 GROUP = 'metrics'
 OPTS = [
-    cfg.FloatOpt('weight_multiplier', default=1.0, help='Weight of the metrics.'),
+    cfg.FloatOpt(
+        'weight_multiplier',
+        default=1.0,
+        help='Multiplier of the metrics weigher. Positive values prefer hosts with larger weighted '
+        'metrics.',
+    ),
     cfg.DictOpt(
         'weight_setting',
         default={},
-        help='Metrics that count, each with a factor, as name:1.0. MetricsFilter refuses hosts '
-        'that do not report all of them.',
+        help='Metrics that the metrics weigher uses, each with its factor, as name:1.0. MetricsFilter '
+        'rejects hosts that do not report all of them.',
     ),
     cfg.FloatOpt(
         'weight_of_unavailable',
         default=-10000.0,
-        help='What a host counts for that does not report one of the metrics.',
+        help='Weight of a host that does not report one of the required metrics.',
     ),
 ]
 

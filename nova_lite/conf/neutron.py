@@ -11,17 +11,17 @@ OPTS = [
         'network_cache_seconds',
         default=30,
         min=0,
-        help='Seconds for which names, MTUs and subnets of networks are used again '
-        'when addresses of servers are put together.',
+        help='Seconds for which names, MTUs and subnets of networks are cached for the addresses of '
+        'servers.',
     ),
     cfg.IntOpt(
         'extension_sync_interval',
         default=600,
         min=0,
-        help="Seconds for which the list of the network service's extensions is used again.",
+        help='Seconds for which the list of extensions of the network service is cached.',
     ),
     cfg.StrOpt(
-        'ovs_bridge', default='br-int', help='Bridge that ports of type ovs are plugged into.'
+        'ovs_bridge', default='br-int', help='Name of the bridge for ports of the type ovs.'
     ),
 ]
 

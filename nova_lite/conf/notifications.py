@@ -10,40 +10,44 @@ OPTS = [
         'notification_format',
         default='versioned',
         choices=('versioned', 'unversioned', 'both'),
-        help='Format of notifications. Of the unversioned ones there are those of servers alone.',
+        help='Format of notifications. The unversioned format exists for notifications of servers '
+        'only.',
     ),
     cfg.ListOpt(
         'versioned_notifications_topics',
         default=['versioned_notifications'],
-        help='Topics of versioned notifications; the priority is added to each.',
+        help='Topics of versioned notifications. The priority is appended to each.',
     ),
     cfg.StrOpt(
         'notify_on_state_change',
         choices=('vm_state', 'vm_and_task_state'),
-        help='Of which changes instance.update tells; unset: of none.',
+        help='Changes for which instance.update is sent: of vm_state, or of vm_state and task_state. '
+        'Unset: instance.update is not sent.',
     ),
     cfg.StrOpt(
         'default_level',
         default='INFO',
         choices=('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'),
-        help='Priority of notifications; failures have ERROR.',
+        help='Priority of notifications. Notifications of failures have the priority ERROR.',
     ),
     cfg.BoolOpt(
         'bdms_in_notifications',
         default=False,
-        help='Tell the block devices of servers, which costs a query for each notification.',
+        help='Include the block devices of servers in notifications. This takes one more query for '
+        'each notification.',
     ),
     cfg.IntOpt(
         'queue_size',
         default=10000,
         min=1,
-        help='Notifications that wait in a process for each bus; more are dropped.',
+        help='Maximum number of notifications queued in a process for each bus. Further ones are '
+        'dropped.',
     ),
     cfg.FloatOpt(
         'pause_s',
         default=10.0,
         min=0.1,
-        help='Seconds for which notifications are dropped after a bus could not be reached.',
+        help='Seconds for which notifications are dropped after a connection to a bus has failed.',
     ),
 ]
 

@@ -12,8 +12,8 @@ OPTS = [
         default=4,
         min=1,
         max=64,
-        help='Hosts that a compute process registers at the same time. Placement '
-        'on SQLite does one after the other in any case.',
+        help='Number of hosts that a compute process registers in placement at the same time. '
+        'Placement on SQLite processes one at a time in any case.',
     ),
 ]
 

@@ -4,20 +4,66 @@ from oslo_config import cfg
 
 GROUP = 'quota'
 OPTS = [
-    cfg.IntOpt('instances', default=10, min=-1, help='Servers; -1 for no limit.'),
-    cfg.IntOpt('cores', default=20, min=-1, help='vCPUs.'),
-    cfg.IntOpt('ram', default=51200, min=-1, help='Memory in MiB.'),
-    cfg.IntOpt('metadata_items', default=128, min=-1, help='Metadata entries of a server.'),
-    cfg.IntOpt('injected_files', default=5, min=-1, help='Files injected into a server.'),
     cfg.IntOpt(
-        'injected_file_content_bytes', default=10240, min=-1, help='Bytes of an injected file.'
+        'instances',
+        default=10,
+        min=-1,
+        help='Default maximum number of servers of a project. -1 means no limit.',
     ),
     cfg.IntOpt(
-        'injected_file_path_length', default=255, min=-1, help="Length of an injected file's path."
+        'cores',
+        default=20,
+        min=-1,
+        help='Default maximum number of vCPUs of a project. -1 means no limit.',
     ),
-    cfg.IntOpt('key_pairs', default=100, min=-1, help='Key pairs of a user.'),
-    cfg.IntOpt('server_groups', default=10, min=-1, help='Server groups.'),
-    cfg.IntOpt('server_group_members', default=10, min=-1, help='Servers in a group.'),
+    cfg.IntOpt(
+        'ram',
+        default=51200,
+        min=-1,
+        help='Default maximum memory of a project in MiB. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'metadata_items',
+        default=128,
+        min=-1,
+        help='Default maximum number of metadata items of a server. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'injected_files',
+        default=5,
+        min=-1,
+        help='Default maximum number of files injected into a server. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'injected_file_content_bytes',
+        default=10240,
+        min=-1,
+        help='Default maximum size of an injected file in bytes. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'injected_file_path_length',
+        default=255,
+        min=-1,
+        help='Default maximum length of the path of an injected file. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'key_pairs',
+        default=100,
+        min=-1,
+        help='Default maximum number of key pairs of a user. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'server_groups',
+        default=10,
+        min=-1,
+        help='Default maximum number of server groups of a project. -1 means no limit.',
+    ),
+    cfg.IntOpt(
+        'server_group_members',
+        default=10,
+        min=-1,
+        help='Default maximum number of servers in a server group. -1 means no limit.',
+    ),
     cfg.BoolOpt(
         'recheck_quota',
         default=True,

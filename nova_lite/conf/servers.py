@@ -12,14 +12,16 @@ def _listening(port, more=''):
             'workers',
             default=1,
             min=1,
-            help='Processes; more than one only with MariaDB or PostgreSQL.',
+            help='Number of processes. More than one requires MariaDB or PostgreSQL.',
         ),
-        cfg.StrOpt('connection', secret=True, help='SQLAlchemy URL of its database.'),
+        cfg.StrOpt(
+            'connection', secret=True, help='SQLAlchemy URL of the database of this service.'
+        ),
         cfg.StrOpt(
             'auth_strategy',
             default='keystone',
             choices=('keystone', 'noauth'),
-            help='As [api]auth_strategy.',
+            help='How requests are authenticated; see [api]auth_strategy.',
         ),
     ]
 
@@ -36,10 +38,26 @@ SIMCLOUD = [
         default='http://127.0.0.1:8774',
         help='Scheme, host and port at which clients reach all services.',
     ),
-    cfg.StrOpt('internal_url', help='The same, for the services of the cloud themselves.'),
-    cfg.StrOpt('admin_password', secret=True, help='Of the user admin, when it is made.'),
-    cfg.StrOpt('demo_password', secret=True, help='Of the user demo, when it is made.'),
-    cfg.StrOpt('service_password', secret=True, help='Of the service users, when made.'),
+    cfg.StrOpt(
+        'internal_url',
+        help='Scheme, host and port at which services of the cloud reach each other. Unset: '
+        'public_url.',
+    ),
+    cfg.StrOpt(
+        'admin_password',
+        secret=True,
+        help='Password of the user admin, set when the user is created.',
+    ),
+    cfg.StrOpt(
+        'demo_password',
+        secret=True,
+        help='Password of the user demo, set when the user is created.',
+    ),
+    cfg.StrOpt(
+        'service_password',
+        secret=True,
+        help='Password of the service users, set when they are created.',
+    ),
 ]
 
 

@@ -60,7 +60,7 @@ def neighbour(service_type):
             'pool_size',
             default=32,
             min=1,
-            help='Idle connections that a process keeps open to the service.',
+            help='Maximum number of idle connections that a process keeps open to the service.',
         ),
     ]
 
@@ -71,11 +71,12 @@ OPTS = [
     cfg.BoolOpt(
         'send_service_user_token',
         default=True,
-        help="Send our own token along with the user's, so that a long operation "
-        "goes on after the user's token has expired. Without auth_type there "
-        'is none to send. Calls of our own to Cinder carry a service token as well, '
-        'of [cinder] when [service_user] has no auth_type: since CVE-2023-2088 Cinder ends '
-        'attachments of servers only for callers that send one with the role service.',
+        help="Send a service token together with the user's token, so that a long operation can "
+        "continue after the user's token has expired. Without auth_type no service token is sent."
+        ' Requests to Cinder in the name of nova-lite also carry a service token, with the '
+        'credentials of [cinder] if [service_user] has no auth_type: since CVE-2023-2088, Cinder '
+        'deletes attachments of servers only for requests with a service token that has the role '
+        'service.',
     ),
 ]
 

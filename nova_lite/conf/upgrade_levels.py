@@ -1,13 +1,10 @@
-"""[upgrade_levels]: what daemons of the release before are talked to as."""
+"""[upgrade_levels]: RPC versions to use with daemons of an earlier release."""
 
 from oslo_config import cfg
 
 GROUP = 'upgrade_levels'
 AUTO = 'auto'
-HELP = (
-    'Talk to %s as to those of this release, or of this version of RPC when no release '
-    'is called so. '
-)
+HELP = 'RPC version, or release with that RPC version, to use with %s. '
 WHO = {
     'scheduler': 'schedulers',
     'super_conductor': 'super-conductors',
@@ -15,7 +12,7 @@ WHO = {
 }
 
 
-def _option(name, who, default=None, more='Unset: as to those of the newest.'):
+def _option(name, who, default=None, more='Unset: that of this process.'):
     return cfg.StrOpt(name, default=default, help=HELP % who + more)
 
 
@@ -24,8 +21,8 @@ OPTS = [
         'compute',
         'computes',
         AUTO,
-        '`auto`: as the oldest compute service of each cell needs it; that is read again '
-        'every half a minute.',
+        'auto: the version that the oldest compute service of each cell understands, read again '
+        'every 30 seconds.',
     ),
     *(_option(name, who) for name, who in WHO.items()),
 ]

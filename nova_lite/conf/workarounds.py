@@ -7,8 +7,8 @@ OPTS = [
     cfg.BoolOpt(
         'disable_fallback_pcpu_query',
         default=False,
-        help='Servers with dedicated CPUs only go to hosts that report PCPU; otherwise hosts '
-        'are asked for VCPU as well.',
+        help='Place servers with dedicated CPUs only on hosts that report PCPU. If false, hosts that '
+        'report VCPU are considered as well.',
     ),
 ]
 

@@ -25,12 +25,23 @@ def list_rules():
         base.rule(LIST, base.ADMIN, 'List aggregates.', f'GET {_ALL}'),
         base.rule(SHOW, base.ADMIN, 'Show an aggregate.', f'GET {_ONE}'),
         base.rule(CREATE, base.ADMIN, 'Create an aggregate.', f'POST {_ALL}'),
-        base.rule(UPDATE, base.ADMIN, "Change an aggregate's name or zone.", f'PUT {_ONE}'),
+        base.rule(
+            UPDATE, base.ADMIN, "Change an aggregate's name or availability zone.", f'PUT {_ONE}'
+        ),
         base.rule(DELETE, base.ADMIN, 'Delete an aggregate.', f'DELETE {_ONE}'),
-        base.rule(ADD_HOST, base.ADMIN, 'Add a host.', f'{_ACTION} (add_host)'),
-        base.rule(REMOVE_HOST, base.ADMIN, 'Remove a host.', f'{_ACTION} (remove_host)'),
-        base.rule(SET_METADATA, base.ADMIN, 'Change metadata.', f'{_ACTION} (set_metadata)'),
-        base.rule(IMAGES, base.ADMIN, 'Have the hosts keep images at hand.', f'POST {_ONE}/images'),
+        base.rule(ADD_HOST, base.ADMIN, 'Add a host to an aggregate.', f'{_ACTION} (add_host)'),
+        base.rule(
+            REMOVE_HOST, base.ADMIN, 'Remove a host from an aggregate.', f'{_ACTION} (remove_host)'
+        ),
+        base.rule(
+            SET_METADATA,
+            base.ADMIN,
+            'Change the metadata of an aggregate.',
+            f'{_ACTION} (set_metadata)',
+        ),
+        base.rule(
+            IMAGES, base.ADMIN, 'Cache images on the hosts of an aggregate.', f'POST {_ONE}/images'
+        ),
         base.rule(ZONES, base.ANYONE, 'List availability zones.', 'GET /os-availability-zone'),
         base.rule(
             ZONES_DETAIL,

@@ -17,18 +17,18 @@ PROJECT = ('project',)
 
 _BASE = {
     'context_is_admin': ('role:admin', 'An administrator of the deployment.'),
-    'admin_api': ('is_admin:True', 'A caller that the API holds for an administrator.'),
+    'admin_api': ('is_admin:True', 'A caller with administrator rights.'),
     'project_reader_api': (
         'role:reader and project_id:%(project_id)s',
-        'May look at what belongs to the project.',
+        'Reader of the project.',
     ),
     'project_member_api': (
         'role:member and project_id:%(project_id)s',
-        'May change what belongs to the project.',
+        'Member of the project.',
     ),
     'project_manager_api': (
         'role:manager and project_id:%(project_id)s',
-        'May do for the project what its members may not.',
+        'Manager of the project.',
     ),
     'project_reader_or_admin': (
         'rule:project_reader_api or rule:context_is_admin',

@@ -26,23 +26,28 @@ def list_rules():
         base.rule(
             MIGRATE,
             base.MANAGER,
-            'Cold migrate a server to a host of the choice of the scheduler.',
+            'Cold migrate a server to a host that the scheduler selects.',
             f'{_ACTION} (migrate)',
         ),
         base.rule(
             MIGRATE_HOST,
             base.ADMIN,
-            'Cold migrate a server to a named host; asked instead of migrate.',
+            'Cold migrate a server to a named host. Checked instead of os-migrate-server:migrate.',
             f'{_ACTION} (migrate)',
         ),
         base.rule(
             CROSS_CELL,
             '!',
-            'Let a resize or a cold migration take a server to another cell.',
+            'Allow a resize or a cold migration to move a server to another cell.',
             f'{_ACTION} (resize)',
             f'{_ACTION} (migrate)',
         ),
         base.rule(MIGRATIONS, base.MANAGER, 'List migrations.', _LIST),
         base.rule(MIGRATIONS_ALL, base.ADMIN, 'List migrations of other projects.', _LIST),
-        base.rule(MIGRATIONS_HOST, base.ADMIN, 'See between which hosts they went.', _LIST),
+        base.rule(
+            MIGRATIONS_HOST,
+            base.ADMIN,
+            'Show the source and destination hosts in the list of migrations.',
+            _LIST,
+        ),
     ]

@@ -20,9 +20,15 @@ _SPECS = '/flavors/{flavor_id}/os-extra_specs'
 
 def list_rules():
     """The defaults."""
+    return [*_flavors(), *_extra_specs()]
+
+
+def _flavors():
     return [
         base.rule(CREATE, base.ADMIN, 'Create a flavor.', 'POST /flavors'),
-        base.rule(UPDATE, base.ADMIN, 'Describe a flavor.', 'PUT /flavors/{flavor_id}'),
+        base.rule(
+            UPDATE, base.ADMIN, 'Change the description of a flavor.', 'PUT /flavors/{flavor_id}'
+        ),
         base.rule(DELETE, base.ADMIN, 'Delete a flavor.', 'DELETE /flavors/{flavor_id}'),
         base.rule(
             ACCESS,
@@ -33,19 +39,24 @@ def list_rules():
         base.rule(
             ADD_ACCESS,
             base.ADMIN,
-            'Let a project use a flavor.',
+            'Give a project access to a flavor.',
             f'{_ACTION} (addTenantAccess)',
         ),
         base.rule(
             REMOVE_ACCESS,
             base.ADMIN,
-            'End the right of a project to use a flavor.',
+            'Remove the access of a project to a flavor.',
             f'{_ACTION} (removeTenantAccess)',
         ),
+    ]
+
+
+def _extra_specs():
+    return [
         base.rule(
             SPECS_LIST,
             base.READER,
-            'List the extra specs of a flavor; see them in flavors from 2.61 and in '
+            'List the extra specs of a flavor. Show them in flavors from 2.61 and in '
             'servers from 2.47.',
             f'GET {_SPECS}',
             'GET /flavors/detail',
@@ -53,8 +64,17 @@ def list_rules():
             'GET /servers/detail',
             'GET /servers/{server_id}',
         ),
-        base.rule(SPECS_SHOW, base.READER, 'Show an extra spec.', f'GET {_SPECS}/{{key}}'),
-        base.rule(SPECS_CREATE, base.ADMIN, 'Set extra specs.', f'POST {_SPECS}'),
-        base.rule(SPECS_UPDATE, base.ADMIN, 'Set one extra spec.', f'PUT {_SPECS}/{{key}}'),
-        base.rule(SPECS_DELETE, base.ADMIN, 'Remove an extra spec.', f'DELETE {_SPECS}/{{key}}'),
+        base.rule(
+            SPECS_SHOW, base.READER, 'Show an extra spec of a flavor.', f'GET {_SPECS}/{{key}}'
+        ),
+        base.rule(SPECS_CREATE, base.ADMIN, 'Set extra specs of a flavor.', f'POST {_SPECS}'),
+        base.rule(
+            SPECS_UPDATE, base.ADMIN, 'Set one extra spec of a flavor.', f'PUT {_SPECS}/{{key}}'
+        ),
+        base.rule(
+            SPECS_DELETE,
+            base.ADMIN,
+            'Delete an extra spec of a flavor.',
+            f'DELETE {_SPECS}/{{key}}',
+        ),
     ]

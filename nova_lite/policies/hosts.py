@@ -22,19 +22,33 @@ def list_rules():
     """The defaults."""
     return [
         base.rule(HYPERVISORS, base.ADMIN, 'List hypervisors.', _ALL),
-        base.rule(HYPERVISORS_DETAIL, base.ADMIN, 'List them in detail.', f'{_ALL}/detail'),
         base.rule(
-            HYPERVISORS_STATISTICS, base.ADMIN, 'Sums over hypervisors.', f'{_ALL}/statistics'
+            HYPERVISORS_DETAIL, base.ADMIN, 'List hypervisors with details.', f'{_ALL}/detail'
+        ),
+        base.rule(
+            HYPERVISORS_STATISTICS,
+            base.ADMIN,
+            'Show statistics over all hypervisors.',
+            f'{_ALL}/statistics',
         ),
         base.rule(HYPERVISOR_SHOW, base.ADMIN, 'Show a hypervisor.', _ONE),
-        base.rule(HYPERVISOR_UPTIME, base.ADMIN, 'Show its uptime.', f'{_ONE}/uptime'),
-        base.rule(HYPERVISOR_SEARCH, base.ADMIN, 'Find by name.', f'{_BY_NAME}/search'),
-        base.rule(HYPERVISOR_SERVERS, base.ADMIN, 'List servers on it.', f'{_BY_NAME}/servers'),
+        base.rule(
+            HYPERVISOR_UPTIME, base.ADMIN, 'Show the uptime of a hypervisor.', f'{_ONE}/uptime'
+        ),
+        base.rule(
+            HYPERVISOR_SEARCH, base.ADMIN, 'Search hypervisors by name.', f'{_BY_NAME}/search'
+        ),
+        base.rule(
+            HYPERVISOR_SERVERS,
+            base.ADMIN,
+            'List the servers on hypervisors.',
+            f'{_BY_NAME}/servers',
+        ),
         base.rule(SERVICES, base.ADMIN, 'List services.', 'GET /os-services'),
         base.rule(
             SERVICE_UPDATE,
             base.ADMIN,
-            'Enable, disable or force down a service.',
+            'Enable or disable a service, or change its forced_down flag.',
             'PUT /os-services/enable',
             'PUT /os-services/disable',
             'PUT /os-services/disable-log-reason',

@@ -21,16 +21,16 @@ def list_rules():
     """The defaults."""
     return [
         base.rule(HOSTS, base.ADMIN, 'List hosts.', 'GET /os-hosts'),
-        base.rule(HOST_SHOW, base.ADMIN, 'Show what a host has.', f'GET {_ONE}'),
+        base.rule(HOST_SHOW, base.ADMIN, 'Show the resources of a host.', f'GET {_ONE}'),
         base.rule(HOST_UPDATE, base.ADMIN, 'Enable or disable a host.', f'PUT {_ONE}'),
         base.rule(HOST_START, base.ADMIN, 'Start a host.', f'GET {_ONE}/startup'),
         base.rule(HOST_SHUTDOWN, base.ADMIN, 'Stop a host.', f'GET {_ONE}/shutdown'),
         base.rule(HOST_REBOOT, base.ADMIN, 'Reboot a host.', f'GET {_ONE}/reboot'),
-        base.rule(AUDITS_LIST, base.ADMIN, 'Show the last usage audits.', f'GET {_LOG}'),
+        base.rule(AUDITS_LIST, base.ADMIN, 'List the most recent usage audits.', f'GET {_LOG}'),
         base.rule(
             AUDITS_SHOW,
             base.ADMIN,
-            'Show the usage audits before a time.',
+            'List the usage audits before a given time.',
             f'GET {_LOG}/{{before_timestamp}}',
         ),
     ]

@@ -23,14 +23,25 @@ def list_rules():
     """The defaults."""
     return [
         base.rule(SHOW, base.READER, 'Show the limits of a project.', f'GET {_SET}'),
-        base.rule(DETAIL, base.READER, 'Show limits and what is used.', f'GET {_SET}/detail'),
+        base.rule(
+            DETAIL, base.READER, 'Show the limits and the usage of a project.', f'GET {_SET}/detail'
+        ),
         base.rule(DEFAULTS, base.ANYONE, 'Show default limits.', f'GET {_SET}/defaults'),
-        base.rule(UPDATE, base.ADMIN, 'Set limits of a project.', f'PUT {_SET}'),
-        base.rule(DELETE, base.ADMIN, 'Go back to the defaults.', f'DELETE {_SET}'),
+        base.rule(UPDATE, base.ADMIN, 'Set the limits of a project.', f'PUT {_SET}'),
+        base.rule(
+            DELETE, base.ADMIN, 'Reset the limits of a project to the defaults.', f'DELETE {_SET}'
+        ),
         base.rule(CLASS_SHOW, base.ADMIN, 'Show a quota class.', f'GET {_CLASS}'),
-        base.rule(CLASS_UPDATE, base.ADMIN, 'Set limits of a quota class.', f'PUT {_CLASS}'),
-        base.rule(LIMITS, base.ANYONE, 'Show own limits and usage.', 'GET /limits'),
-        base.rule(LIMITS_OF_OTHERS, base.ADMIN, 'Those of another project.', 'GET /limits'),
-        base.rule(USAGE, base.READER, 'Usage of a project.', f'{_USAGE}/{{project_id}}'),
-        base.rule(USAGE_LIST, base.ADMIN, 'Usage of all projects.', _USAGE),
+        base.rule(CLASS_UPDATE, base.ADMIN, 'Set the limits of a quota class.', f'PUT {_CLASS}'),
+        base.rule(
+            LIMITS, base.ANYONE, 'Show the limits and the usage of the own project.', 'GET /limits'
+        ),
+        base.rule(
+            LIMITS_OF_OTHERS,
+            base.ADMIN,
+            'Show the limits and the usage of another project.',
+            'GET /limits',
+        ),
+        base.rule(USAGE, base.READER, 'Show the usage of a project.', f'{_USAGE}/{{project_id}}'),
+        base.rule(USAGE_LIST, base.ADMIN, 'List the usage of all projects.', _USAGE),
     ]

@@ -25,16 +25,21 @@ def _volumes():
     path = '/servers/{server_id}/os-volume_attachments'
     one = f'{path}/{{volume_id}}'
     return [
-        base.rule(VOLUMES_LIST, base.READER, 'List the volumes of a server.', f'GET {path}'),
-        base.rule(VOLUMES_SHOW, base.READER, 'Show one of them.', f'GET {one}'),
+        base.rule(
+            VOLUMES_LIST, base.READER, 'List the volumes attached to a server.', f'GET {path}'
+        ),
+        base.rule(VOLUMES_SHOW, base.READER, 'Show a volume attachment.', f'GET {one}'),
         base.rule(VOLUMES_ATTACH, base.MEMBER, 'Attach a volume.', f'POST {path}'),
         base.rule(
-            VOLUMES_UPDATE, base.MEMBER, 'Change how a volume is attached (2.85).', f'PUT {one}'
+            VOLUMES_UPDATE,
+            base.MEMBER,
+            'Change delete_on_termination of an attached volume (2.85).',
+            f'PUT {one}',
         ),
         base.rule(
             VOLUMES_SWAP,
             base.SERVICE,
-            'Put another volume in the place of an attached one.',
+            'Replace an attached volume by another volume.',
             f'PUT {one}',
         ),
         base.rule(VOLUMES_DETACH, base.MEMBER, 'Detach a volume.', f'DELETE {one}'),
@@ -46,7 +51,7 @@ def _interfaces():
     one = f'{path}/{{port_id}}'
     return [
         base.rule(INTERFACES_LIST, base.READER, 'List the ports of a server.', f'GET {path}'),
-        base.rule(INTERFACES_SHOW, base.READER, 'Show one of them.', f'GET {one}'),
+        base.rule(INTERFACES_SHOW, base.READER, 'Show a port of a server.', f'GET {one}'),
         base.rule(INTERFACES_ATTACH, base.MEMBER, 'Attach a port.', f'POST {path}'),
         base.rule(INTERFACES_DETACH, base.MEMBER, 'Detach a port.', f'DELETE {one}'),
     ]

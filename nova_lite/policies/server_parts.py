@@ -36,11 +36,20 @@ def _metadata():
     path = f'{_SERVER}/metadata'
     return [
         base.rule(META_LIST, base.READER, 'List the metadata of a server.', f'GET {path}'),
-        base.rule(META_SHOW, base.READER, 'Show one entry.', f'GET {path}/{{key}}'),
-        base.rule(META_CREATE, base.MEMBER, 'Add entries.', f'POST {path}'),
-        base.rule(META_REPLACE, base.MEMBER, 'Replace all entries.', f'PUT {path}'),
-        base.rule(META_UPDATE, base.MEMBER, 'Set one entry.', f'PUT {path}/{{key}}'),
-        base.rule(META_DELETE, base.MEMBER, 'Remove one entry.', f'DELETE {path}/{{key}}'),
+        base.rule(
+            META_SHOW, base.READER, 'Show one metadata item of a server.', f'GET {path}/{{key}}'
+        ),
+        base.rule(META_CREATE, base.MEMBER, 'Add metadata items to a server.', f'POST {path}'),
+        base.rule(META_REPLACE, base.MEMBER, 'Replace the metadata of a server.', f'PUT {path}'),
+        base.rule(
+            META_UPDATE, base.MEMBER, 'Set one metadata item of a server.', f'PUT {path}/{{key}}'
+        ),
+        base.rule(
+            META_DELETE,
+            base.MEMBER,
+            'Remove one metadata item from a server.',
+            f'DELETE {path}/{{key}}',
+        ),
     ]
 
 
@@ -48,11 +57,15 @@ def _tags():
     path = f'{_SERVER}/tags'
     return [
         base.rule(TAGS_LIST, base.READER, 'List the tags of a server.', f'GET {path}'),
-        base.rule(TAGS_SHOW, base.READER, 'Look for one tag.', f'GET {path}/{{tag}}'),
-        base.rule(TAGS_UPDATE, base.MEMBER, 'Add one tag.', f'PUT {path}/{{tag}}'),
-        base.rule(TAGS_REPLACE, base.MEMBER, 'Replace all tags.', f'PUT {path}'),
-        base.rule(TAGS_DELETE, base.MEMBER, 'Remove one tag.', f'DELETE {path}/{{tag}}'),
-        base.rule(TAGS_DELETE_ALL, base.MEMBER, 'Remove all tags.', f'DELETE {path}'),
+        base.rule(
+            TAGS_SHOW, base.READER, 'Check whether a server has a tag.', f'GET {path}/{{tag}}'
+        ),
+        base.rule(TAGS_UPDATE, base.MEMBER, 'Add a tag to a server.', f'PUT {path}/{{tag}}'),
+        base.rule(TAGS_REPLACE, base.MEMBER, 'Replace the tags of a server.', f'PUT {path}'),
+        base.rule(
+            TAGS_DELETE, base.MEMBER, 'Remove a tag from a server.', f'DELETE {path}/{{tag}}'
+        ),
+        base.rule(TAGS_DELETE_ALL, base.MEMBER, 'Remove all tags from a server.', f'DELETE {path}'),
     ]
 
 
@@ -64,16 +77,18 @@ def _rest():
         base.rule(
             IPS_SHOW,
             base.READER,
-            'List its addresses on one network.',
+            'List the addresses of a server on one network.',
             f'GET {_SERVER}/ips/{{network_label}}',
         ),
         base.rule(ACTIONS_LIST, base.READER, 'List the actions of a server.', f'GET {actions}'),
-        base.rule(ACTIONS_SHOW, base.READER, 'Show an action.', one),
+        base.rule(ACTIONS_SHOW, base.READER, 'Show an action of a server.', one),
         base.rule(
             ACTIONS_EVENTS,
             base.ADMIN,
-            'See the events of an action with traceback and host; below 2.51 at all.',
+            'Show the events of an action with their traceback and host; below 2.51, show events.',
             one,
         ),
-        base.rule(ACTIONS_DETAILS, base.ADMIN, 'See the details of events (2.84).', one),
+        base.rule(
+            ACTIONS_DETAILS, base.ADMIN, 'Show the details of the events of an action (2.84).', one
+        ),
     ]

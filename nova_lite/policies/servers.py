@@ -55,23 +55,23 @@ def _reading():
         base.rule(
             ALL_FILTERS,
             base.ADMIN,
-            'Filter servers by whatever there is.',
+            'List servers with filters that only administrators may use.',
             'GET /servers',
             'GET /servers/detail',
         ),
         base.rule(SHOW, base.READER, 'Show a server.', 'GET /servers/{server_id}'),
-        base.rule(HOST_STATUS, base.ADMIN, 'See the status of the host of a server.', *_SEEN),
+        base.rule(HOST_STATUS, base.ADMIN, 'Show the status of the host of a server.', *_SEEN),
         base.rule(
             HOST_STATUS_UNKNOWN,
             base.ADMIN,
-            'See the status of the host of a server where it is unknown.',
+            'Show the status of the host of a server only if it is UNKNOWN.',
             *_SEEN,
         ),
-        base.rule(EXTRA_SPECS, base.READER, 'See extra specs in the flavor of a server.', *_SEEN),
+        base.rule(EXTRA_SPECS, base.READER, 'Show extra specs in the flavor of a server.', *_SEEN),
         base.rule(
             EXTENDED_ATTRIBUTES,
             base.ADMIN,
-            'See the host, the hypervisor and other inner attributes of a server.',
+            'Show the host, the hypervisor and other internal attributes of a server.',
             *_SEEN,
         ),
     ]
@@ -83,22 +83,24 @@ def _creating():
         base.rule(
             FORCED_HOST,
             base.ADMIN,
-            'Create a server on a host named in the availability zone, past the filters.',
+            'Create a server on a host named in availability_zone; filters are skipped.',
             _POST,
         ),
         base.rule(
             REQUESTED_DESTINATION,
             base.ADMIN,
-            'Create a server on a named host or hypervisor, within the filters.',
+            'Create a server on a named host or hypervisor; filters apply.',
             _POST,
         ),
         base.rule(ATTACH_VOLUME, base.MEMBER, 'Create a server with volumes.', _POST),
         base.rule(ATTACH_NETWORK, base.MEMBER, 'Create a server with networks.', _POST),
-        base.rule(TRUSTED_CERTS, base.MEMBER, 'Create a server that verifies its image.', _POST),
+        base.rule(
+            TRUSTED_CERTS, base.MEMBER, 'Create a server with trusted image certificates.', _POST
+        ),
         base.rule(
             ZERO_DISK_FLAVOR,
             base.ADMIN,
-            'Create a server whose flavor has no disk from an image.',
+            'Create a server from an image with a flavor whose disk size is 0.',
             _POST,
         ),
         base.rule(
@@ -110,7 +112,7 @@ def _creating():
 def _changing():
     return [
         base.rule(DELETE, base.MEMBER, 'Delete a server.', 'DELETE /servers/{server_id}'),
-        base.rule(UPDATE, base.MEMBER, 'Change a server.', 'PUT /servers/{server_id}'),
+        base.rule(UPDATE, base.MEMBER, 'Update a server.', 'PUT /servers/{server_id}'),
         base.rule(START, base.MEMBER, 'Start a server.', f'{_ACTION} (os-start)'),
         base.rule(STOP, base.MEMBER, 'Stop a server.', f'{_ACTION} (os-stop)'),
         base.rule(REBOOT, base.MEMBER, 'Reboot a server.', f'{_ACTION} (reboot)'),
@@ -118,16 +120,16 @@ def _changing():
         base.rule(
             REBUILD_TRUSTED_CERTS,
             base.MEMBER,
-            'Rebuild a server and verify its image by certificates.',
+            'Rebuild a server with trusted image certificates.',
             f'{_ACTION} (rebuild)',
         ),
         base.rule(
-            CREATE_IMAGE, base.MEMBER, 'Make an image of a server.', f'{_ACTION} (createImage)'
+            CREATE_IMAGE, base.MEMBER, 'Create an image of a server.', f'{_ACTION} (createImage)'
         ),
         base.rule(
             CREATE_IMAGE_BFV,
             base.MEMBER,
-            'Make an image of a server that boots from a volume.',
+            'Create an image of a server that boots from a volume.',
             f'{_ACTION} (createImage)',
         ),
     ]

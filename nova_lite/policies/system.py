@@ -13,20 +13,20 @@ def list_rules():
         base.rule(
             EXTENSIONS,
             base.ANYONE,
-            'List the fixed set of extensions.',
+            'List API extensions, or show one.',
             'GET /extensions',
             'GET /extensions/{alias}',
         ),
         base.rule(
             EXTERNAL_EVENTS,
             base.SERVICE,
-            'Tell what happened to a port or volume of a server.',
+            'Report an external event, such as a plugged port or an extended volume.',
             'POST /os-server-external-events',
         ),
         base.rule(
             CONSOLE_TOKENS,
             base.ADMIN,
-            'Where the console of a token is.',
+            'Show the connection of a console token.',
             'GET /os-console-auth-tokens/{console_token}',
         ),
     ]
