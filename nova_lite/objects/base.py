@@ -4,25 +4,37 @@ Objects are data and conversion. They read and write nothing; a field that is
 not set raises. Records inside a daemon stay database rows.
 """
 
+import typing
+
 from oslo_versionedobjects import base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields
 
 NAMESPACE = 'nova_lite'
+# Plain values, as JSON keeps them.
+Data: typing.TypeAlias = dict[str, typing.Any]
 
 
-class Json(fields.FieldType):
+class Json(fields.FieldType):  # type: ignore[type-arg]  # generic in new releases only
     """Any plain JSON value: the shape is stated where the field is declared."""
 
     @staticmethod
-    def coerce(obj, attr, value):
+    def coerce(obj: base.VersionedObject | None, attr: str, value: typing.Any) -> typing.Any:
         return value
 
 
-class JsonField(fields.AutoTypedField):
+class JsonField(fields.AutoTypedField):  # type: ignore[type-arg]  # as Json
     """A field of plain JSON."""
 
     AUTO_TYPE = Json()
+
+
+F = typing.TypeVar('F')
+
+
+def optional(kind: typing.Callable[..., F]) -> F:
+    """Return a field of that kind which is None unless it is set."""
+    return kind(nullable=True, default=None)
 
 
 class Registry(base.VersionedObjectRegistry):
@@ -36,7 +48,7 @@ class Object(base.VersionedObject):
     OBJ_PROJECT_NAMESPACE = NAMESPACE
 
     @classmethod
-    def of(cls, values, **more):
+    def of(cls, values: typing.Any, **more: typing.Any) -> typing.Self:
         """Build from a row, a mapping or an object: the fields both have, and `more`.
 
         A field that is missing from `values` stays unset.
@@ -48,21 +60,21 @@ class Object(base.VersionedObject):
         }
         return cls(**found, **more)
 
-    def get(self, name, default=None):
+    def get(self, name: str, default: typing.Any = None) -> typing.Any:
         """The field's value, or `default` when it is not set."""
         return getattr(self, name) if self.obj_attr_is_set(name) else default
 
-    def as_dict(self):
+    def as_dict(self) -> Data:
         """The set fields as plain values, nested objects too: for JSON columns."""
         return {
             name: _plain(getattr(self, name)) for name in self.fields if self.obj_attr_is_set(name)
         }
 
-    def __contains__(self, name):
-        return self.obj_attr_is_set(name)
+    def __contains__(self, name: object) -> bool:
+        return self.obj_attr_is_set(str(name))
 
 
-def has_value(values, name):
+def has_value(values: typing.Any, name: str) -> bool:
     """Whether a mapping, an object or a row has `name`."""
     if isinstance(values, dict):
         return name in values
@@ -71,12 +83,12 @@ def has_value(values, name):
     return hasattr(values, name)
 
 
-def value_of(values, name):
+def value_of(values: typing.Any, name: str) -> typing.Any:
     """The value of `name` in a mapping, an object or a row."""
     return values[name] if isinstance(values, dict) else getattr(values, name)
 
 
-def _plain(value):
+def _plain(value: typing.Any) -> typing.Any:
     if isinstance(value, Object):
         return value.as_dict()
     if isinstance(value, list):

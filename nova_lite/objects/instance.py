@@ -4,6 +4,8 @@ Not the whole record: that stays in the cell database. A change of state is a
 named conductor call with the fields that change, never this object sent back.
 """
 
+import typing
+
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -43,7 +45,7 @@ class Instance(base.Object):
     }
 
     @classmethod
-    def from_row(cls, row, **more):
+    def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:
         """From an `instances` row, whose flavors are JSON."""
         flavors = {
             name: flavor.Flavor(**getattr(row, name)) if getattr(row, name) else None

@@ -1,5 +1,7 @@
 """InstanceGroup: a server group with its members and their hosts at this moment."""
 
+import typing
+
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -27,6 +29,6 @@ class InstanceGroup(base.Object):
         'hosts': fields.DictOfIntegersField(default={}),
     }
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()

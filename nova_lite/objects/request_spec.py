@@ -4,6 +4,9 @@ Which fields are stored and which live for one request only is stated by
 `STORED`. Source: reference/nova/moves 6, reference/nova/scheduling 3 and 9.
 """
 
+import collections.abc
+import typing
+
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -24,23 +27,25 @@ class Destination(base.Object):
     # 1.0: first version
     VERSION = '1.0'
     fields = {
-        'host': fields.StringField(nullable=True, default=None),
-        'node': fields.StringField(nullable=True, default=None),
-        'cell': fields.StringField(nullable=True, default=None),
+        'host': base.optional(fields.StringField),
+        'node': base.optional(fields.StringField),
+        'cell': base.optional(fields.StringField),
         'aggregates': fields.ListOfStringsField(default=[]),
         'forbidden_aggregates': fields.ListOfStringsField(default=[]),
         'allow_cross_cell_move': fields.BooleanField(default=False),
     }
+    aggregates: list[str]
+    forbidden_aggregates: list[str]
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
 
-    def require_aggregates(self, uuids):
+    def require_aggregates(self, uuids: collections.abc.Iterable[str]) -> None:
         """Add one condition: the provider is in any of these aggregates."""
         self.aggregates = [*self.aggregates, ','.join(uuids)]
 
-    def forbid_aggregates(self, uuids):
+    def forbid_aggregates(self, uuids: collections.abc.Iterable[str]) -> None:
         """Stay out of every one of these aggregates, and of those named before."""
         self.forbidden_aggregates = sorted({*self.forbidden_aggregates, *uuids})
 
@@ -62,10 +67,10 @@ class RequestGroup(base.Object):
         'forbidden_traits': fields.ListOfStringsField(default=[]),
         'member_of': fields.ListOfStringsField(default=[]),
         'forbidden_aggregates': fields.ListOfStringsField(default=[]),
-        'in_tree': fields.StringField(nullable=True, default=None),
+        'in_tree': base.optional(fields.StringField),
     }
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
 
@@ -107,11 +112,11 @@ class RequestSpec(base.Object):
         'num_instances': fields.IntegerField(default=1),
         'flavor': fields.ObjectField('Flavor'),
         'image': fields.ObjectField('ImageMeta', nullable=True, default=None),
-        'availability_zone': fields.StringField(nullable=True, default=None),
+        'availability_zone': base.optional(fields.StringField),
         'scheduler_hints': fields.DictOfListOfStringsField(default={}),
         'force_hosts': fields.ListOfStringsField(default=[]),
         'force_nodes': fields.ListOfStringsField(default=[]),
-        'group_uuid': fields.UUIDField(nullable=True, default=None),
+        'group_uuid': base.optional(fields.UUIDField),
         'is_bfv': fields.BooleanField(default=False),
         'security_groups': fields.ListOfStringsField(default=[]),
         # for one request only
@@ -123,22 +128,24 @@ class RequestSpec(base.Object):
         'instance_group': fields.ObjectField('InstanceGroup', nullable=True, default=None),
         'root_required': fields.ListOfStringsField(default=[]),
         'root_forbidden': fields.ListOfStringsField(default=[]),
-        'current_host': fields.StringField(nullable=True, default=None),
-        'current_cell': fields.StringField(nullable=True, default=None),
-        'check_type': fields.StringField(nullable=True, default=None),
+        'current_host': base.optional(fields.StringField),
+        'current_cell': base.optional(fields.StringField),
+        'check_type': base.optional(fields.StringField),
     }
+    scheduler_hints: dict[str, list[str]]
+    requested_destination: Destination | None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
 
-    def stored(self):
+    def stored(self) -> base.Data:
         """The fields that are kept, as plain values for a JSON column."""
         values = self.as_dict()
         return {name: values[name] for name in self.STORED if name in values}
 
     @classmethod
-    def restore(cls, values):
+    def restore(cls, values: base.Data) -> typing.Self:
         """A spec from what `stored` gave; fields that live for one request are empty."""
         values = dict(values)
         values['flavor'] = flavor.Flavor(**values['flavor'])
@@ -146,13 +153,13 @@ class RequestSpec(base.Object):
             values['image'] = image.ImageMeta(**values['image'])
         return cls(**values)
 
-    def destination(self):
+    def destination(self) -> Destination:
         """The requested destination, made when there is none."""
         if self.requested_destination is None:
             self.requested_destination = Destination()
         return self.requested_destination
 
-    def hint(self, name):
+    def hint(self, name: str) -> str | None:
         """The first value of a scheduler hint, or None."""
         values = self.scheduler_hints.get(name)
         return values[0] if values else None

@@ -1,5 +1,7 @@
 """Selection: one host the scheduler chose, or an alternate for it."""
 
+import typing
+
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -20,12 +22,12 @@ class Selection(base.Object):
         'nodename': fields.StringField(),
         'compute_node_uuid': fields.UUIDField(),
         'cell_uuid': fields.UUIDField(),
-        'availability_zone': fields.StringField(nullable=True, default=None),
-        'allocation_request': fields.StringField(nullable=True, default=None),
-        'allocation_request_version': fields.StringField(nullable=True, default=None),
-        'consumer_generation': fields.IntegerField(nullable=True, default=None),
+        'availability_zone': base.optional(fields.StringField),
+        'allocation_request': base.optional(fields.StringField),
+        'allocation_request_version': base.optional(fields.StringField),
+        'consumer_generation': base.optional(fields.IntegerField),
     }
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
