@@ -6,8 +6,10 @@ side refuses an older epoch than it has seen. Neighbour services know no epochs:
 `guard`, which does not travel, is asked before each change that they are to make.
 """
 
+import collections.abc
 import contextlib
 import copy
+import typing
 
 from oslo_context import context
 
@@ -27,6 +29,8 @@ _WIRE = (
     'timestamp',
 )
 
+Guard: typing.TypeAlias = typing.Callable[[], None]
+
 
 class RequestContext(context.RequestContext):
     """Identity and request of one call.
@@ -34,19 +38,19 @@ class RequestContext(context.RequestContext):
     guard: raises when the work that calls are made for is someone else's by now; None
     """
 
-    guard = None
+    guard: Guard | None = None
 
     def __init__(
         self,
         *,
-        saga=None,
-        epoch=None,
-        timestamp=None,
-        auth_token=None,
-        request_id=None,
-        roles=None,
-        **kwargs,
-    ):
+        saga: str | None = None,
+        epoch: int | None = None,
+        timestamp: str | None = None,
+        auth_token: str | None = None,
+        request_id: str | None = None,
+        roles: collections.abc.Iterable[str] | None = None,
+        **kwargs: typing.Any,
+    ) -> None:
         former = context.get_current()
         self.saga = saga
         self.epoch = epoch
@@ -61,7 +65,7 @@ class RequestContext(context.RequestContext):
             # oslo.context makes it the thread's where there is none.
             _bind(former)
 
-    def to_wire(self):
+    def to_wire(self) -> dict[str, typing.Any]:
         """The fields that travel, as plain values.
 
         The token goes along because neighbour services are called in the user's
@@ -70,28 +74,28 @@ class RequestContext(context.RequestContext):
         return {name: getattr(self, name) for name in _WIRE}
 
     @classmethod
-    def from_wire(cls, values):
+    def from_wire(cls, values: dict[str, typing.Any]) -> typing.Self:
         """The context of a received message; unknown keys are ignored."""
         return cls(overwrite=False, **{k: values[k] for k in _WIRE if k in values})
 
-    def elevated(self):
+    def elevated(self) -> typing.Self:
         """A copy with administrator rights, for work done on the deployment's behalf."""
         other = copy.copy(self)
         other.roles = sorted({*self.roles, 'admin'})
         other.is_admin = True
         return other
 
-    def for_saga(self, saga, epoch):
+    def for_saga(self, saga: str | None, epoch: int | None) -> typing.Self:
         """A copy whose calls are fenced by `(saga, epoch)`."""
         other = copy.copy(self)
         other.saga, other.epoch = saga, epoch
         return other
 
-    def bound(self):
+    def bound(self) -> contextlib.AbstractContextManager[None]:
         """A block of work whose log lines carry this context; then the former is back."""
         return bound(self)
 
-    def guarded(self, guard):
+    def guarded(self, guard: Guard) -> typing.Self:
         """A copy that asks `guard` before a neighbour service changes something."""
         other = copy.copy(self)
         other.guard = guard
@@ -99,7 +103,7 @@ class RequestContext(context.RequestContext):
 
 
 @contextlib.contextmanager
-def bound(ctxt):
+def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]:
     """Let the log lines of a block of work carry a context, or none (None).
 
     Threads are used again: what is not put back marks the work that comes next.
@@ -112,15 +116,15 @@ def bound(ctxt):
         _bind(former)
 
 
-def current():
+def current() -> context.RequestContext | None:
     """The context that this thread's log lines carry, or None."""
     return context.get_current()
 
 
-def _bind(ctxt):
+def _bind(ctxt: context.RequestContext | None) -> None:
     context._request_store.context = ctxt
 
 
-def admin():
+def admin() -> RequestContext:
     """A context for work no user asked for: periodics, audits, start-up."""
     return RequestContext(is_admin=True, roles=['admin'], overwrite=False)

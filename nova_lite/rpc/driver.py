@@ -6,8 +6,12 @@ consumes all their queues and no others, so a target's `server` names the queues
 here. All else is the rabbit driver's.
 """
 
+import collections.abc
+import typing
+
 from kombu import exceptions as kombu_exceptions
 from kombu.transport import pyamqp
+from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
 from oslo_messaging._drivers import amqpdriver
@@ -31,23 +35,33 @@ TRIES = 2
 class Queues(str):
     """The name of a server, with the queues that it consumes as `names`."""
 
-    def __new__(cls, server, names):
+    names: tuple[str, ...]
+
+    def __new__(cls, server: str, names: collections.abc.Iterable[str]) -> typing.Self:
         self = super().__new__(cls, server)
         self.names = tuple(names)
         return self
 
 
-class SharedListenerDriver(impl_rabbit.RabbitDriver):
+class SharedListenerDriver(impl_rabbit.RabbitDriver):  # type: ignore[misc]  # is not typed
     """RabbitMQ (or the embedded broker) with shared listeners.
 
     Chosen by a transport URL of the form `nova-lite+rabbit://...`.
     """
 
-    def __init__(self, conf, url, *args, **kwargs):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        url: oslo_messaging.TransportURL,
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> None:
         url.transport = url.transport.removeprefix(PREFIX)
         super().__init__(conf, url, *args, **kwargs)
 
-    def listen(self, target, batch_size, batch_timeout):
+    def listen(
+        self, target: oslo_messaging.Target, batch_size: int, batch_timeout: float | None
+    ) -> base.PollStyleListenerAdapter:
         where = ', '.join(f'{host.hostname}:{host.port}' for host in self._url.hosts)
         LOG.info('Listening for %s on the bus at %s', target.topic, where or 'this process')
         connection = self._get_connection(common.PURPOSE_LISTEN)
@@ -57,12 +71,21 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
             connection.declare_topic_consumer(exchange_name=exchange, topic=name, callback=listener)
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
-    def send_notification(self, target, ctxt, message, version, retry=None):
+    def send_notification(
+        self,
+        target: oslo_messaging.Target,
+        ctxt: typing.Any,
+        message: dict[str, typing.Any],
+        version: float,
+        retry: int | None = None,
+    ) -> None:
         if target.exchange is None:
             target = target(exchange=NOTIFICATIONS)
         super().send_notification(target, ctxt, message, version, retry)
 
-    def _get_connection(self, purpose=common.PURPOSE_SEND, retry=None):
+    def _get_connection(
+        self, purpose: str = common.PURPOSE_SEND, retry: int | None = None
+    ) -> common.ConnectionContext:
         try:
             connection = super()._get_connection(purpose, retry)
         except LOST as error:
@@ -77,10 +100,11 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):
             inner._poll_timeout = POLL_S
         return connection
 
-    def _get_reply_q(self):
+    def _get_reply_q(self) -> str:
         if self._reply_q is None:
             # The connection for replies is tried for ever, under a lock. Whether the
             # broker is there is asked first, in a way that comes to an end.
             with self._get_connection(common.PURPOSE_SEND, TRIES):
                 pass
-        return super()._get_reply_q()
+        queue: str = super()._get_reply_q()
+        return queue

@@ -7,6 +7,7 @@ idle cloud costs nothing and a call a fraction of a millisecond.
 """
 
 import collections
+import typing
 
 import kombu.exceptions
 import kombu.transport
@@ -14,6 +15,9 @@ from kombu.transport import virtual
 
 from nova_lite import runtime
 
+# As kombu publishes them.
+Message: typing.TypeAlias = dict[str, typing.Any]
+Deliver: typing.TypeAlias = typing.Callable[[Message, str], None]
 # The transport option that names the bus.
 BUS = 'nova_lite_bus'
 NO_ROUTE = 'no queue takes the message'
@@ -26,38 +30,42 @@ class Broker:
     queue's consumers in turn; a consumer that goes away passes on what it was told.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = runtime.RLock()
         self.state = virtual.BrokerState()
-        self.queues = collections.defaultdict(collections.deque)
-        self.routes = collections.defaultdict(dict)
-        self.consumers = collections.defaultdict(collections.deque)
+        self.queues: dict[str, collections.deque[Message]] = collections.defaultdict(
+            collections.deque
+        )
+        self.routes: dict[tuple[str, str], dict[str, bool]] = collections.defaultdict(dict)
+        self.consumers: dict[str, collections.deque[Channel]] = collections.defaultdict(
+            collections.deque
+        )
 
-    def put(self, name, message):
+    def put(self, name: str, message: Message) -> None:
         with self.lock:
             self.queues[name].append(message)
             self._announce(name)
 
-    def _announce(self, name):
+    def _announce(self, name: str) -> None:
         consumers = self.consumers.get(name)
         if consumers:
             consumers.rotate(-1)
             consumers[0].tell(name)
 
-    def get(self, name):
+    def get(self, name: str) -> Message:
         with self.lock:
             waiting = self.queues.get(name)
             if not waiting:
                 raise runtime.Empty
             return waiting.popleft()
 
-    def consume(self, name, channel):
+    def consume(self, name: str, channel: 'Channel') -> None:
         with self.lock:
             self.consumers[name].append(channel)
             for _message in self.queues[name]:
                 channel.tell(name)
 
-    def cancel(self, name, channel):
+    def cancel(self, name: str, channel: 'Channel') -> None:
         with self.lock:
             consumers = self.consumers.get(name)
             if not consumers or channel not in consumers:
@@ -66,7 +74,7 @@ class Broker:
             for _message in self.queues.get(name, ()):
                 self._announce(name)
 
-    def delete(self, name):
+    def delete(self, name: str) -> None:
         with self.lock:
             self.queues.pop(name, None)
             self.consumers.pop(name, None)
@@ -78,17 +86,17 @@ class Broker:
                 del self.routes[route]
 
 
-_brokers = {}
+_brokers: dict[str, Broker] = {}
 _brokers_lock = runtime.Lock()
 
 
-def broker(name):
+def broker(name: str) -> Broker:
     """The broker of the bus called `name`, made on first use."""
     with _brokers_lock:
         return _brokers.setdefault(name, Broker())
 
 
-def forget(prefix):
+def forget(prefix: str) -> None:
     """Drop the buses whose names start with `prefix` (a cloud that was stopped)."""
     with _brokers_lock:
         for name in [n for n in _brokers if n.startswith(prefix)]:
@@ -100,15 +108,15 @@ class Channel(virtual.Channel):
 
     supports_fanout = True
     do_restore = False
-    body_encoding = None
+    body_encoding: typing.Any = None
 
-    def __init__(self, connection, **kwargs):
+    def __init__(self, connection: 'Transport', **kwargs: typing.Any) -> None:
         self.broker = connection.broker
-        self._told = collections.deque()
-        self.events = collections.defaultdict(set)
+        self._told: collections.deque[str] = collections.deque()
+        self.events: dict[str, set[typing.Callable[..., None]]] = collections.defaultdict(set)
         super().__init__(connection, **kwargs)
 
-    def tell(self, name):
+    def tell(self, name: str) -> None:
         """A message for this channel lies in queue `name`."""
         self._told.append(name)
         connection = self.connection
@@ -116,7 +124,7 @@ class Channel(virtual.Channel):
             with connection.arrived:
                 connection.arrived.notify_all()
 
-    def drain_events(self, timeout=None, callback=None):
+    def drain_events(self, timeout: float | None = None, callback: Deliver | None = None) -> None:
         deliver = callback or self.connection._deliver
         while True:
             try:
@@ -130,30 +138,44 @@ class Channel(virtual.Channel):
             deliver(message, name)
             return
 
-    def _reset_cycle(self):
+    def _reset_cycle(self) -> None:
         """No cycle: consumers are told which queue has something."""
 
-    def basic_consume(self, queue, *args, **kwargs):
+    def basic_consume(self, queue: str, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().basic_consume(queue, *args, **kwargs)
         self.broker.consume(queue, self)
 
-    def basic_cancel(self, consumer_tag):
+    def basic_cancel(self, consumer_tag: str) -> None:
         name = self._tag_to_queue.get(consumer_tag)
         super().basic_cancel(consumer_tag)
         if name is not None:
             self.broker.cancel(name, self)
 
-    def queue_bind(self, queue, exchange=None, routing_key='', arguments=None, **kwargs):
+    def queue_bind(
+        self,
+        queue: str,
+        exchange: str | None = None,
+        routing_key: str = '',
+        arguments: typing.Any = None,
+        **kwargs: typing.Any,
+    ) -> None:
         with self.broker.lock:
             self.broker.routes[exchange or 'amq.direct', routing_key or ''][queue] = True
 
-    def _lookup(self, exchange, routing_key, default=None):
+    def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
         if not exchange:
             return [routing_key]
         with self.broker.lock:
             return list(self.broker.routes.get((exchange, routing_key or ''), ()))
 
-    def basic_publish(self, message, exchange, routing_key, mandatory=False, **kwargs):
+    def basic_publish(
+        self,
+        message: Message,
+        exchange: str,
+        routing_key: str,
+        mandatory: bool = False,
+        **kwargs: typing.Any,
+    ) -> None:
         self._inplace_augment_message(message, exchange, routing_key)
         fanout = self.state.exchanges.get(exchange, {}).get('type') == 'fanout'
         names = self._fanout_queues(exchange) if fanout else self._lookup(exchange, routing_key)
@@ -165,7 +187,7 @@ class Channel(virtual.Channel):
         for name in names:
             self._put(name, message)
 
-    def _fanout_queues(self, exchange):
+    def _fanout_queues(self, exchange: str) -> list[str]:
         with self.broker.lock:
             return [
                 name
@@ -174,33 +196,35 @@ class Channel(virtual.Channel):
                 for name in names
             ]
 
-    def _put(self, queue, message, **kwargs):
+    def _put(self, queue: str, message: Message, **kwargs: typing.Any) -> None:
         self.broker.put(queue, message)
 
-    def _get(self, queue, timeout=None):
+    def _get(self, queue: str, timeout: float | None = None) -> Message:
         return self.broker.get(queue)
 
-    def _new_queue(self, queue, **kwargs):
+    def _new_queue(self, queue: str, **kwargs: typing.Any) -> None:
         with self.broker.lock:
             self.broker.queues[queue]
 
-    def _has_queue(self, queue, **kwargs):
+    def _has_queue(self, queue: str, **kwargs: typing.Any) -> bool:
         return queue in self.broker.queues
 
-    def _size(self, queue):
+    def _size(self, queue: str) -> int:
         return len(self.broker.queues.get(queue, ()))
 
-    def queue_delete(self, queue, if_unused=False, if_empty=False, **kwargs):
+    def queue_delete(
+        self, queue: str, if_unused: bool = False, if_empty: bool = False, **kwargs: typing.Any
+    ) -> None:
         if not (if_empty and self._size(queue)):
             self.broker.delete(queue)
 
-    def _purge(self, queue):
+    def _purge(self, queue: str) -> int:
         with self.broker.lock:
             size = self._size(queue)
             self.broker.queues[queue].clear()
             return size
 
-    def after_reply_message_received(self, queue):
+    def after_reply_message_received(self, queue: str) -> None:
         """Reply queues live as long as their process."""
 
 
@@ -209,20 +233,24 @@ class Transport(virtual.Transport):
 
     Channel = Channel
     driver_type = driver_name = 'memory'
+    # kombu says None, and puts a list of them there.
+    channels: typing.Any
 
-    def __init__(self, client, **kwargs):
+    def __init__(self, client: kombu.Connection, **kwargs: typing.Any) -> None:
         # oslo.messaging renames the host of a client that is connected; when it connects
         # again, that is still to the same bus.
-        options = client.transport_options
+        options: typing.Any = client.transport_options
         self.broker = broker(options.setdefault(BUS, client.hostname or 'default'))
         self.arrived = runtime.Condition(runtime.Lock())
         super().__init__(client, **kwargs)
         self.state = self.broker.state
 
-    def driver_version(self):
+    def driver_version(self) -> str:
         return 'embedded'
 
-    def drain_events(self, connection, timeout=None):
+    def drain_events(
+        self, connection: typing.Any, timeout: float | None = None, **kwargs: typing.Any
+    ) -> None:
         """Deliver one message, waiting for it at most `timeout` seconds."""
         deadline = None if timeout is None else runtime.monotonic() + timeout
         with self.arrived:
@@ -233,11 +261,12 @@ class Transport(virtual.Transport):
                 self.arrived.wait(left)
         for channel in list(self.channels):
             try:
-                return channel.drain_events(callback=self._deliver)
+                channel.drain_events(callback=self._deliver)
+                return
             except runtime.Empty:
                 continue
 
 
-def install():
+def install() -> None:
     """Make kombu use this transport for `memory://` in this process."""
     kombu.transport.TRANSPORT_ALIASES['memory'] = 'nova_lite.rpc.embedded:Transport'

@@ -7,8 +7,10 @@ says it. A server refuses to start when its manager lacks a method or names a pa
 otherwise.
 """
 
+import collections.abc
 import functools
 import inspect
+import typing
 
 from oslo_log import log
 import oslo_messaging
@@ -32,18 +34,49 @@ REQUIRED = inspect.Parameter.empty
 # The broker gives back a call that no queue takes, so nobody waits for the reply.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
 
+Arguments: typing.TypeAlias = dict[str, typing.Any]
+# {argument: the version that brought it}
+Added: typing.TypeAlias = dict[str, str]
+# A signature with what `_declare` says of it; functions have no such attributes by type.
+Declared: typing.TypeAlias = typing.Any
+Method: typing.TypeAlias = typing.Callable[..., typing.Any]
+F = typing.TypeVar('F', bound=Method)
 
-def _declare(kind, since, added, *, timeout=None, silence=None, fenced=False):
-    def decorate(function):
-        function.rpc_kind, function.rpc_since, function.rpc_added = kind, since, added or {}
-        function.rpc_timeout, function.rpc_silence = timeout, silence
-        function.rpc_fenced = fenced
+
+class Decorator(typing.Protocol):
+    """Leaves a declaration's signature as it is."""
+
+    def __call__(self, function: F, /) -> F:
+        """Return the same function."""
+
+
+def _declare(
+    kind: str,
+    since: str,
+    added: Added | None,
+    *,
+    timeout: float | None = None,
+    silence: float | None = None,
+    fenced: bool = False,
+) -> Decorator:
+    def decorate(function: F) -> F:
+        declared: Declared = function
+        declared.rpc_kind, declared.rpc_since, declared.rpc_added = kind, since, added or {}
+        declared.rpc_timeout, declared.rpc_silence = timeout, silence
+        declared.rpc_fenced = fenced
         return function
 
     return decorate
 
 
-def call(since, timeout=None, *, silence=None, added=None, fenced=False):
+def call(
+    since: str,
+    timeout: float | None = None,
+    *,
+    silence: float | None = None,
+    added: Added | None = None,
+    fenced: bool = False,
+) -> Decorator:
     """A method whose caller waits, at most `timeout` seconds, for its result.
 
     timeout: None: [DEFAULT]rpc_response_timeout
@@ -58,16 +91,18 @@ def call(since, timeout=None, *, silence=None, added=None, fenced=False):
     return _declare('call', since, added, timeout=timeout, silence=silence, fenced=fenced)
 
 
-def cast(since, added=None):
+def cast(since: str, added: Added | None = None) -> Decorator:
     """A method whose caller does not wait and learns nothing. added: see `call`."""
     return _declare('cast', since, added)
 
 
-def _stub(name, declared):
+def _stub(name: str, declared: Declared) -> Method:
     signature = inspect.signature(declared)
 
     @functools.wraps(declared)
-    def method(self, ctxt, *args, **kwargs):
+    def method(
+        self: 'Interface', ctxt: context.RequestContext, *args: typing.Any, **kwargs: typing.Any
+    ) -> typing.Any:
         bound = signature.bind(self, ctxt, *args, **kwargs)
         arguments = dict(list(bound.arguments.items())[2:])
         return self._send(declared, ctxt, name, arguments)
@@ -75,13 +110,14 @@ def _stub(name, declared):
     return method
 
 
-def _needs(declared, arguments):
+def _needs(declared: Declared, arguments: collections.abc.Iterable[str]) -> str:
     """The interface version without which these arguments cannot be sent."""
     brought = [declared.rpc_added[name] for name in arguments if name in declared.rpc_added]
-    return max([declared.rpc_since, *brought], key=versions.pair)
+    needs: str = max([declared.rpc_since, *brought], key=versions.pair)
+    return needs
 
 
-def _without_defaults(declared, arguments):
+def _without_defaults(declared: Declared, arguments: Arguments) -> Arguments:
     """The arguments without those added later that say no more than their default."""
     if not declared.rpc_added:
         return arguments
@@ -101,12 +137,12 @@ class Interface:
         per host); None sends to whichever server takes it first
     """
 
-    topic = None
-    version = None
-    server_argument = None
-    methods = {}
+    topic: str
+    version: str
+    server_argument: str | None = None
+    methods: dict[str, Declared] = {}
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.methods = {
             name: value for name, value in vars(cls).items() if hasattr(value, 'rpc_kind')
@@ -114,7 +150,9 @@ class Interface:
         for name, declared in cls.methods.items():
             setattr(cls, name, _stub(name, declared))
 
-    def __init__(self, transport, oldest=None):
+    def __init__(
+        self, transport: oslo_messaging.Transport, oldest: pins.Oldest | None = None
+    ) -> None:
         """oldest: see pins.Pins"""
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
@@ -124,19 +162,21 @@ class Interface:
             serializer=serializer.ObjectSerializer(self._pins),
         )
 
-    def understands(self, method, *arguments):
+    def understands(self, method: str, *arguments: str) -> bool:
         """Whether the far side, as it is talked to, knows a method with these arguments."""
         pin = self._pins.now()
         needs = _needs(self.methods[method], arguments)
         return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
 
-    def require(self, method, *arguments):
+    def require(self, method: str, *arguments: str) -> None:
         """Raise TooOld unless the far side understands this."""
         if not self.understands(method, *arguments):
             needs = _needs(self.methods[method], arguments)
             raise exception.TooOld(service=self.topic, method=method, since=needs)
 
-    def _send(self, declared, ctxt, name, arguments):
+    def _send(
+        self, declared: Declared, ctxt: context.RequestContext, name: str, arguments: Arguments
+    ) -> typing.Any:
         arguments = _without_defaults(declared, arguments)
         needs = _needs(declared, arguments)
         self.require(name, *arguments)
@@ -160,7 +200,9 @@ class Interface:
         with metrics.timed(metrics.RPC, **labels):
             return self._answer(send, ctxt, name, arguments)
 
-    def _answer(self, send, ctxt, name, arguments):
+    def _answer(
+        self, send: Method, ctxt: context.RequestContext, name: str, arguments: Arguments
+    ) -> typing.Any:
         try:
             return send(ctxt, name, **arguments)
         except exception.NovaLiteError as error:
@@ -182,7 +224,7 @@ class Interface:
                 ) from error
             raise exception.RemoteError(type=error.exc_type, value=error.value) from error
 
-    def ping(self, server=None, timeout=PING_S):
+    def ping(self, server: str | None = None, timeout: float | None = PING_S) -> typing.Any:
         """Ask a server for a sign of life, over the bus; raises as any call does."""
         options = {} if server is None else {'server': server}
         client = self._client.prepare(
@@ -191,7 +233,14 @@ class Interface:
         return self._answer(client.call, context.admin(), PING, {})
 
     @classmethod
-    def server(cls, transport, servers, manager, *, callers=None):
+    def server(
+        cls,
+        transport: oslo_messaging.Transport,
+        servers: str | collections.abc.Iterable[str],
+        manager: object,
+        *,
+        callers: pins.Pins | None = None,
+    ) -> '_Server':
         """An oslo.messaging server that answers for `servers` with `manager`.
 
         servers: one name or many; many share a single listener. The caller
@@ -215,29 +264,31 @@ class Interface:
 class _Ping:
     """What every server answers besides its interface."""
 
-    @oslo_messaging.expose
-    def nova_lite_ping(self, ctxt):
+    @oslo_messaging.expose  # type: ignore[untyped-decorator]  # is not typed
+    def nova_lite_ping(self, ctxt: context.RequestContext) -> str:
         return 'pong'
 
 
-class _Server(rpc_server.RPCServer):
+class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
     """An RPC server with a pool of ours: idle threads sleep, and end when told to."""
 
-    def __init__(self, *args):
+    def __init__(self, *args: typing.Any) -> None:
         super().__init__(*args)
         self._executor_cls = runtime.executor
 
 
-def _queues(interface, names):
+def _queues(interface: type[Interface], names: list[str]) -> list[str]:
     """The queues that servers of these names consume: those that callers may send to."""
     argument = interface.server_argument
-    own = [f'{interface.topic}.{name}' for name in names] if argument else []
+    if argument is None:
+        return [interface.topic]
+    own = [f'{interface.topic}.{name}' for name in names]
     named = [inspect.signature(method).parameters for method in interface.methods.values()]
     always = all(argument in found and found[argument].default is REQUIRED for found in named)
     return own if always else [interface.topic, *own]
 
 
-def _endpoint(interface, manager):
+def _endpoint(interface: type[Interface], manager: object) -> object:
     """An object with just the declared methods, each wrapped once."""
     endpoint = type(f'{interface.__name__}Endpoint', (), {})()
     endpoint.target = oslo_messaging.Target(version=interface.version)
@@ -248,7 +299,7 @@ def _endpoint(interface, manager):
     return endpoint
 
 
-def implementation(interface, manager, name):
+def implementation(interface: type[Interface], manager: object, name: str) -> Method:
     """Return the method of that name, behind the manager's fence if it is declared as fenced.
 
     It is the manager's, or that of one of its `parts`, if it has any.
@@ -256,7 +307,8 @@ def implementation(interface, manager, name):
     """
     declared = interface.methods[name]
     answering = (manager, *getattr(manager, 'parts', ()))
-    found = next((getattr(each, name) for each in answering if hasattr(each, name)), None)
+    methods = (getattr(each, name) for each in answering if hasattr(each, name))
+    found: Method | None = next(methods, None)
     if found is None:
         raise TypeError(f'{type(manager).__name__} has no {interface.__name__}.{name}')
     wanted = list(inspect.signature(declared).parameters)[1:]
@@ -271,23 +323,22 @@ def implementation(interface, manager, name):
         raise TypeError(f'{type(manager).__name__} has no fence for {interface.__name__}.{name}')
 
     @functools.wraps(found)
-    def fenced(ctxt, *args, **kwargs):
+    def fenced(ctxt: context.RequestContext, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         manager.fence.check(ctxt)
         return found(ctxt, *args, **kwargs)
 
     return fenced
 
 
-def _dispatch(declared, implementation, labels):
+def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]) -> Method:
     """What every received call goes through.
 
     Errors of ours are an answer: oslo.messaging gets them as expected, without
     a traceback in the log. The error of a cast has no one to go to but the log.
     """
 
-    @oslo_messaging.expose
     @functools.wraps(implementation)
-    def method(ctxt, **arguments):
+    def method(ctxt: context.RequestContext, **arguments: typing.Any) -> typing.Any:
         try:
             with metrics.timed(metrics.RPC, **labels, side='server'):
                 return implementation(ctxt, **arguments)
@@ -310,4 +361,5 @@ def _dispatch(declared, implementation, labels):
             except exception.RemoteError:
                 raise oslo_messaging.ExpectedException() from error
 
-    return method
+    exposed: Method = oslo_messaging.expose(method)
+    return exposed

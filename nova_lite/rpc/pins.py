@@ -4,13 +4,19 @@ Decided here and nowhere else: `[upgrade_levels]` names a release or a version, 
 `auto`, which asks for the oldest service there is. `versions` knows what it means.
 """
 
+import typing
+
+from oslo_config import cfg
 from oslo_versionedobjects import base
 
 from nova_lite import versions
 from nova_lite.conf import upgrade_levels
 
+# Asks for the oldest version among services.
+Oldest: typing.TypeAlias = typing.Callable[[], int | None]
 
-def check(conf):
+
+def check(conf: cfg.ConfigOpts) -> None:
     """Raise ValueError when a level of `[upgrade_levels]` means nothing."""
     for option in upgrade_levels.OPTS:
         level = conf.upgrade_levels[option.name]
@@ -28,14 +34,14 @@ class Pins:
         far side, or None when there is none; needed for `auto` alone
     """
 
-    def __init__(self, conf, topic, oldest=None):
+    def __init__(self, conf: cfg.ConfigOpts, topic: str, oldest: Oldest | None = None) -> None:
         self._topic, self._oldest = topic, oldest
         # No option: an interface that is not between daemons of a deployment.
         level = getattr(conf.upgrade_levels, topic.replace('-', '_'), None)
         self._auto = level == upgrade_levels.AUTO
         self._fixed = None if self._auto or not level else versions.pin(topic, level)
 
-    def now(self):
+    def now(self) -> versions.Pin | None:
         """The Pin that holds; None: everything may be sent."""
         # With one release there is nothing to ask about.
         if not self._auto or self._oldest is None or len(versions.RELEASES) == 1:
@@ -43,7 +49,7 @@ class Pins:
         oldest = self._oldest()
         return None if oldest is None else versions.pin_of_service(self._topic, oldest)
 
-    def manifest(self):
+    def manifest(self) -> dict[str, str] | None:
         """{object: version to send it in}, or None for the newest of all."""
         pin = self.now()
         if pin is None:

@@ -3,7 +3,9 @@
 AMQP cannot list queues: only those whose names are known can be looked at.
 """
 
+import collections.abc
 import contextlib
+import typing
 
 import amqp
 import oslo_messaging
@@ -16,12 +18,14 @@ from nova_lite.rpc import transport
 TIMEOUTS = {'read_timeout': 60, 'write_timeout': 60}
 
 
-def is_real(url):
+def is_real(url: str) -> bool:
     """Whether the bus at `url` is a broker's, and not one inside a process."""
     return not url.startswith(transport.EMBEDDED)
 
 
-def consumers(bus, names):
+def consumers(
+    bus: oslo_messaging.Transport, names: collections.abc.Iterable[str]
+) -> dict[str, int | None]:
     """{queue: how many consumers it has, None when there is no such queue}.
 
     bus: as `transport.open_bus` returned it. Raises MessageDeliveryFailure when the
@@ -31,7 +35,7 @@ def consumers(bus, names):
         return {name: _consumers(connection, name) for name in names}
 
 
-def delete_unused(bus, name):
+def delete_unused(bus: oslo_messaging.Transport, name: str) -> bool:
     """Delete a queue that has no consumer, with its messages; return whether it is gone.
 
     Raises MessageDeliveryFailure when the broker does not answer.
@@ -45,7 +49,7 @@ def delete_unused(bus, name):
 
 
 @contextlib.contextmanager
-def _connected(bus):
+def _connected(bus: oslo_messaging.Transport) -> collections.abc.Iterator[typing.Any]:
     with bus._driver._get_connection(common.PURPOSE_SEND, driver.TRIES) as pooled:
         # One of our own: oslo.messaging's gives up a read after a fraction of a heartbeat.
         connection = pooled.connection.connection.clone()
@@ -57,11 +61,12 @@ def _connected(bus):
         raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
 
 
-def _consumers(connection, name):
+def _consumers(connection: typing.Any, name: str) -> int | None:
     # A channel of its own: the broker closes it when there is no such queue.
     channel = connection.channel()
     try:
-        return channel.queue_declare(queue=name, passive=True).consumer_count
+        count: int = channel.queue_declare(queue=name, passive=True).consumer_count
+        return count
     except amqp.NotFound:
         return None
     finally:

@@ -1,10 +1,12 @@
 """Contexts and versioned objects to and from the wire."""
 
 import datetime
+import typing
 
 from oslo_versionedobjects import base as ovo
 
 from nova_lite import context
+from nova_lite.rpc import pins as pins_module
 
 NAMESPACE = 'nova_lite'
 
@@ -24,19 +26,19 @@ class ObjectSerializer(ovo.VersionedObjectSerializer):
 
     OBJ_BASE_CLASS = Base
 
-    def __init__(self, pins=None):
+    def __init__(self, pins: pins_module.Pins | None = None) -> None:
         super().__init__()
         self._pins = pins
 
-    def serialize_context(self, ctxt):
+    def serialize_context(self, ctxt: context.RequestContext) -> dict[str, typing.Any]:
         return ctxt.to_wire()
 
-    def deserialize_context(self, values):
+    def deserialize_context(self, values: dict[str, typing.Any]) -> context.RequestContext:
         ctxt = context.RequestContext.from_wire(values)
         ctxt.update_store()
         return ctxt
 
-    def serialize_entity(self, ctxt, entity):
+    def serialize_entity(self, ctxt: context.RequestContext, entity: typing.Any) -> typing.Any:
         if isinstance(entity, datetime.datetime):
             return entity.isoformat()
         if self._pins is not None and isinstance(entity, ovo.VersionedObject):

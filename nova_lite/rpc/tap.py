@@ -4,17 +4,25 @@ Its queue belongs to its connection alone, so the broker removes it when the con
 ends, however that comes about.
 """
 
+import collections.abc
+import typing
+
 import kombu
+from oslo_config import cfg
 from oslo_messaging._drivers import common
 
 from nova_lite.rpc import driver
 from nova_lite.rpc import transport
 
+Notification: typing.TypeAlias = dict[str, typing.Any]
+
 
 class Tap:
     """Notifications of the topics, of every priority. Raises MessageDeliveryFailure."""
 
-    def __init__(self, conf, url, topics):
+    def __init__(
+        self, conf: cfg.ConfigOpts, url: str, topics: collections.abc.Iterable[str]
+    ) -> None:
         self._bus = transport.open_notifications(conf, url)
         # Kept: without it the connection is closed.
         self._held = self._bus._driver._get_connection(common.PURPOSE_LISTEN, driver.TRIES)
@@ -32,18 +40,18 @@ class Tap:
             auto_delete=True,
             durable=False,
         )
-        self._found = []
+        self._found: list[Notification] = []
         self._connection = inner.connection
         self._consumer = kombu.Consumer(
             inner.connection.channel(), queues=[queue], callbacks=[self._take], no_ack=True
         )
         self._consumer.consume()
 
-    def _take(self, body, _message):
+    def _take(self, body: typing.Any, _message: kombu.Message) -> None:
         found = common.deserialize_msg(body)
         self._found.append({k: v for k, v in found.items() if not k.startswith('_')})
 
-    def take(self, seconds):
+    def take(self, seconds: float) -> list[Notification]:
         """The messages that have come after at most `seconds`; [] when there are none.
 
         Raises one of `errors` when the bus is lost.
@@ -56,11 +64,14 @@ class Tap:
         return found
 
     @property
-    def errors(self):
+    def errors(self) -> tuple[type[Exception], ...]:
         """What tells that the bus is lost."""
-        return self._connection.connection_errors + self._connection.channel_errors
+        connection = self._connection
+        errors: tuple[type[Exception], ...]
+        errors = connection.connection_errors + connection.channel_errors
+        return errors
 
-    def close(self):
+    def close(self) -> None:
         """Give the connection back, and the queue with it."""
         self._held.close()
         self._bus.cleanup()

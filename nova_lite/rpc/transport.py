@@ -6,6 +6,7 @@ A URL is RabbitMQ's (`rabbit://user:password@host:port/vhost`) or
 
 import urllib.parse
 
+from oslo_config import cfg
 import oslo_messaging
 
 from nova_lite.rpc import driver
@@ -16,7 +17,7 @@ EXCHANGE = 'nova_lite'
 ERROR_MODULES = ['nova_lite.exception']
 
 
-def driver_url(url):
+def driver_url(url: str) -> str:
     """The URL that oslo.messaging is given for one of ours."""
     if url.startswith(EMBEDDED):
         embedded.install()
@@ -24,13 +25,13 @@ def driver_url(url):
     return driver.PREFIX + url
 
 
-def open_notifications(conf, url):
+def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
     """Open the bus at `url` for notifications alone: connections of its own."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_notification_transport(conf, url=driver_url(url))
 
 
-def open_bus(conf, url):
+def open_bus(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
     """Open the bus at `url`; the caller keeps the result and calls `cleanup` on it."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
     return oslo_messaging.get_rpc_transport(
@@ -38,7 +39,7 @@ def open_bus(conf, url):
     )
 
 
-def name_of(url):
+def name_of(url: str) -> str:
     """What the bus at `url` is called: its virtual host, else the machine it is on."""
     parts = urllib.parse.urlsplit(url)
     return parts.path.strip('/') or parts.netloc.rpartition('@')[2]
