@@ -1,10 +1,52 @@
 """Site: what the parts of a compute daemon work with, put together once."""
 
+import collections.abc
 import dataclasses
 import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+
+
+class Allocations(typing.Protocol):
+    """Allocations of servers and moves, as a compute changes them."""
+
+    def release(
+        self,
+        ctxt: typing.Any,
+        consumer: str,
+        provider_uuids: collections.abc.Collection[str],
+        *,
+        unless: typing.Callable[[], bool] | None = None,
+    ) -> bool:
+        """Give up what a consumer holds on some providers; False when that was nothing."""
+
+    def delete_allocations(
+        self,
+        ctxt: typing.Any,
+        consumer: str,
+        *,
+        force: bool = False,
+        keep: collections.abc.Collection[str] = (),
+    ) -> bool:
+        """Give up all that a consumer holds; False when that was nothing."""
+
+
+class Providers(typing.Protocol):
+    """Resource providers, as a compute reads them."""
+
+    def inventories(
+        self, ctxt: typing.Any, uuid: str
+    ) -> tuple[dict[str, dict[str, typing.Any]], int]:
+        """Return ({resource class: inventory}, generation) of a provider."""
+
+
+class Placement(Allocations, typing.Protocol):
+    """Placement, as a compute uses it itself; clients.registration needs more of it."""
+
+    @property
+    def providers(self) -> Providers:
+        """The resource providers."""
 
 
 @dataclasses.dataclass
@@ -20,7 +62,7 @@ class Site:
     nodes: dict
     driver: typing.Any
     conductor: typing.Any
-    placement: typing.Any
+    placement: Placement
     network: typing.Any
     volume: typing.Any
     image: typing.Any

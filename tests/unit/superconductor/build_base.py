@@ -59,14 +59,14 @@ class Placement:
     def __init__(self):
         self.freed, self.held = [], {}
 
-    def delete_allocations(self, ctxt, consumer, *, force=False):
+    def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
         self.freed.append(consumer)
         return True
 
     def holding(self, ctxt, consumer):
         return placement.Holding(dict.fromkeys(self.held.get(consumer, ()), {'VCPU': 1}))
 
-    def release(self, ctxt, consumer, provider_uuids):
+    def release(self, ctxt, consumer, provider_uuids, *, unless=None):
         self.freed.append(consumer)
         return True
 
