@@ -78,13 +78,6 @@ class RequestContext(context.RequestContext):
         """The context of a received message; unknown keys are ignored."""
         return cls(overwrite=False, **{k: values[k] for k in _WIRE if k in values})
 
-    def elevated(self) -> typing.Self:
-        """A copy with administrator rights, for work done on the deployment's behalf."""
-        other = copy.copy(self)
-        other.roles = sorted({*self.roles, 'admin'})
-        other.is_admin = True
-        return other
-
     def for_saga(self, saga: str | None, epoch: int | None) -> typing.Self:
         """A copy whose calls are fenced by `(saga, epoch)`."""
         other = copy.copy(self)

@@ -145,10 +145,6 @@ class VolumeNotUsable(Invalid):
     msg = 'Volume %(volume_id)s cannot be used: %(reason)s'
 
 
-class DevicePathInvalid(Invalid):
-    msg = 'The supplied device path (%(path)s) is invalid.'
-
-
 class KeypairNotUsable(Invalid):
     msg = 'Invalid key_name provided.'
 

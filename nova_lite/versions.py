@@ -26,7 +26,6 @@ RELEASES = {
             'ImageMeta': '1.0',
             'Instance': '1.0',
             'InstanceGroup': '1.0',
-            'Migration': '1.0',
             'RequestGroup': '1.0',
             'RequestSpec': '1.0',
             'Selection': '1.0',

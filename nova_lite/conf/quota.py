@@ -64,12 +64,6 @@ OPTS = [
         min=-1,
         help='Default maximum number of servers in a server group. -1 means no limit.',
     ),
-    cfg.BoolOpt(
-        'recheck_quota',
-        default=True,
-        help='Check again after records were made, so that requests which race '
-        'cannot pass the limit together.',
-    ),
 ]
 
 

@@ -1,0 +1,46 @@
+"""Every option that nova_lite registers is read."""
+
+import ast
+import pathlib
+
+from keystoneauth1 import loading
+from keystonemiddleware import opts
+import testtools
+
+from nova_lite import conf
+
+PRODUCT = pathlib.Path(conf.__file__).parents[1]
+# Named by an f-string: compute's inventories.
+COMPUTED = {f'initial_{each}_allocation_ratio' for each in ('cpu', 'disk', 'ram')}
+
+
+def _used():
+    """Return the names of attributes, and the texts, of all modules but those of options."""
+    found = set()
+    for path in PRODUCT.rglob('*.py'):
+        if PRODUCT / 'conf' not in path.parents:
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Attribute):
+                    found.add(node.attr)
+                elif isinstance(node, ast.Constant):
+                    found.add(node.value)
+    return found
+
+
+def _of_libraries():
+    """Return the options that libraries read, from the configuration that they are given."""
+    plugin = loading.get_auth_plugin_conf_options('password')
+    middleware = [option for _group, options in opts.list_auth_token_opts() for option in options]
+    return {option.dest for option in (*plugin, *middleware)}
+
+
+class OptionsTest(testtools.TestCase):
+    def test_every_option_is_read(self):
+        used = _used() | _of_libraries() | COMPUTED
+        unread = {
+            (str(group), option.dest)
+            for group, options in conf.list_opts()
+            for option in options
+            if option.dest not in used
+        }
+        self.assertEqual(set(), unread)
