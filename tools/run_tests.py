@@ -5,8 +5,9 @@ that runs this, since one installation serves them all. The last line reads
 `N passed, N failed` (`, N skipped` may follow); an environment without tests,
 like pep8, counts as one. Before it stand the tests that failed, with the end of
 their traceback, since who reads a long log starts at its end. A test that passes is
-only counted; build/tests has the whole output. What has not ended after 85 minutes
-has failed. Where CI is set, a skipped test counts as failed.
+only counted; build/tests has the whole output. What has not ended after 85 minutes,
+or when a signal ends the run, is killed and has failed. Where CI is set, a skipped test
+counts as failed.
 
 Each test runs once. A test that fails now and then shows a defect, of the product or of
 the test, so it counts as failed.
@@ -46,6 +47,8 @@ LAST_LINES = 20
 # So many tests pass between two signs of life.
 PROGRESS = 100
 LIMIT_S = 85 * 60
+# The environments are process groups of their own, which these do not reach.
+ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 # What has no bounds of real time, so that it may run slowly.
 BESIDE = ('pep8', 'mypy', 'docs', 'sim')
 LOWEST_PRIORITY = 19
@@ -83,9 +86,9 @@ class Runs:
         for thread in threads:
             thread.join()
 
-    def end(self, *_signal):
-        """Kill what runs, and start nothing more."""
-        print('\nThe time is up.', flush=True)
+    def end(self, number, _frame):
+        """Kill what runs, and start nothing more; a handler of signals."""
+        print('\nEnded by %s.' % signal.Signals(number).name, flush=True)
         self._is_over = True
         for process in self._running:
             _end(process)
@@ -224,7 +227,8 @@ def main():
     durations.load()
     with tempfile.TemporaryDirectory() as work_dir:
         runs = Runs(names, work_dir)
-        signal.signal(signal.SIGALRM, runs.end)
+        for number in ENDING:
+            signal.signal(number, runs.end)
         signal.alarm(LIMIT_S)
         runs.run()
     outcomes = {name: runs.outcomes[name] for name in names}

@@ -115,9 +115,10 @@ print(' - Failed: 1' if first else ' - Failed: 0')
 raise SystemExit(int(first))
 """
     PRIORITY = "import os\nprint('nice', os.nice(0))\n"
-    OUT_OF_TIME = """\
-import os, signal
-os.kill(os.getppid(), signal.SIGALRM)
+    ENDED = """\
+import os, signal, subprocess, sys
+subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])
+os.kill(os.getppid(), signal.%s)
 signal.pause()
 """
 
@@ -153,9 +154,12 @@ signal.pause()
         _code, printed = self.run_with(self.PRIORITY, 'sim')
         self.assertIn(f'nice {os.nice(0)}', printed)
 
-    def test_what_has_not_ended_in_time_has_failed(self):
-        code, printed = self.run_with(self.OUT_OF_TIME, 'functional', 'unit')
-        self.assertEqual((1, '0 passed, 2 failed'), (code, printed[-1]), printed)
+    def test_what_has_not_ended_when_the_run_ends_has_failed(self):
+        # The output ends when the last child has: the run waits for no more.
+        for name in ('SIGALRM', 'SIGHUP', 'SIGINT', 'SIGTERM'):
+            code, printed = self.run_with(self.ENDED % name, 'functional', 'unit')
+            self.assertEqual((1, '0 passed, 2 failed'), (code, printed[-1]), printed)
+            self.assertIn(f'Ended by {name}.', printed)
 
 
 class TestFailures(testtools.TestCase):
