@@ -5,22 +5,14 @@ import sys
 from nova_lite.daemons import api
 from nova_lite.daemons import exposure
 from nova_lite.daemons import process
-from nova_lite.wsgi import server
 
 
 def main(argv=None):
     """Serve until SIGTERM."""
     argv = sys.argv[1:] if argv is None else argv
     conf = process.configure(argv, 'nova-lite-api')
-    exposure.require_safe(conf.api)
     # Connections must not be shared with the parent: each worker builds its own.
-    server.serve(
-        lambda: api.application(process.configure(argv, 'nova-lite-api')),
-        host=conf.api.listen,
-        port=conf.api.port,
-        workers=conf.api.workers,
-        threads=conf.api.threads,
-    )
+    exposure.serve(lambda: api.application(process.configure(argv, 'nova-lite-api')), conf.api)
 
 
 if __name__ == '__main__':

@@ -2,6 +2,8 @@
 
 import ipaddress
 
+from nova_lite.wsgi import server
+
 
 def problem(auth_strategy, listen):
     """Return why a service must not listen there, None when it may.
@@ -21,6 +23,21 @@ def require_safe(options):
     found = problem(options.auth_strategy, options.listen)
     if found is not None:
         raise SystemExit(found)
+
+
+def serve(load_application, options):
+    """Serve what `load_application()` returns until SIGTERM, where it is safe to do so.
+
+    options: listen, port, workers, threads and auth_strategy of the service
+    """
+    require_safe(options)
+    server.serve(
+        load_application,
+        host=options.listen,
+        port=options.port,
+        workers=options.workers,
+        threads=options.threads,
+    )
 
 
 def _is_loopback(listen):
