@@ -31,6 +31,8 @@ Queue = queue.Queue
 SimpleQueue = queue.SimpleQueue
 Empty = queue.Empty
 Future = concurrent.futures.Future
+# The type of generators of pseudo-random numbers; make them with `seeded_random`.
+Random = _random.Random
 
 
 class Leaps:
@@ -39,11 +41,11 @@ class Leaps:
     # Less is the correction of a clock that runs a little fast or slow.
     LEAST_S = 1.0
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._offset = None
         self._at, self._seconds = 0.0, 0.0
 
-    def found(self, wall, monotonic, within_s):
+    def found(self, wall: float, monotonic: float, within_s: float) -> float:
         """See `leap_s`."""
         offset = wall - monotonic
         before, self._offset = self._offset, offset
@@ -55,45 +57,45 @@ class Leaps:
 class Runtime:
     """The real one. A subclass with other answers may be given to `install`."""
 
-    def __init__(self, seed=None):
-        self.rng = _random.Random(seed)
+    def __init__(self, seed: int | str | None = None) -> None:
+        self.rng = Random(seed)
         self._leaps = Leaps()
 
-    def now(self):
+    def now(self) -> datetime.datetime:
         return datetime.datetime.now(datetime.UTC)
 
-    def database_now(self):
+    def database_now(self) -> datetime.datetime:
         return self.now()
 
-    def monotonic(self):
+    def monotonic(self) -> float:
         return time.monotonic()
 
-    def boottime(self):
+    def boottime(self) -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
-    def boot_id(self):
+    def boot_id(self) -> str:
         with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
             return file.read().strip()
 
-    def leap_s(self, within_s):
+    def leap_s(self, within_s: float) -> float:
         return self._leaps.found(self.now().timestamp(), self.monotonic(), within_s)
 
-    def sleep(self, seconds):
+    def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 
-    def wait(self, event, seconds):
+    def wait(self, event: threading.Event, seconds: float | None) -> bool:
         return event.wait(seconds)
 
-    def wait_readable(self, descriptor, seconds):
+    def wait_readable(self, descriptor: int, seconds: float | None) -> bool:
         return bool(select.select([descriptor], [], [], seconds)[0])
 
-    def cpu_time(self):
+    def cpu_time(self) -> float:
         return time.thread_time()
 
-    def secret(self, bytes_):
+    def secret(self, bytes_: int) -> str:
         return secrets.token_urlsafe(bytes_)
 
-    def uuid(self):
+    def uuid(self) -> str:
         return str(uuid.UUID(bytes=self.rng.randbytes(16), version=4))
 
 
@@ -114,27 +116,27 @@ def install(runtime):
         _current = before
 
 
-def now():
+def now() -> datetime.datetime:
     """The time of day as an aware datetime in UTC."""
     return _current.now()
 
 
-def naive_now():
+def naive_now() -> datetime.datetime:
     """The time of day in UTC without a zone: what the databases store."""
     return _current.now().replace(tzinfo=None)
 
 
-def timestamp():
+def timestamp() -> float:
     """Seconds since 1970 as a float, of the same clock as `now`."""
     return _current.now().timestamp()
 
 
-def monotonic():
+def monotonic() -> float:
     """Seconds of a clock that never goes back; only differences mean anything."""
     return _current.monotonic()
 
 
-def database_now():
+def database_now() -> datetime.datetime:
     """The clock of databases in SQLite files, in UTC without a zone: one for all processes.
 
     A runtime whose processes have clocks that differ answers the same to all of them.
@@ -142,17 +144,17 @@ def database_now():
     return _current.database_now().replace(tzinfo=None)
 
 
-def boottime():
+def boottime() -> float:
     """Seconds of a clock that never goes back and counts while the machine sleeps."""
     return _current.boottime()
 
 
-def boot_id():
+def boot_id() -> str:
     """The id of this boot of the machine: `boottime` goes on while it is the same."""
     return _current.boot_id()
 
 
-def leap_s(within_s):
+def leap_s(within_s: float) -> float:
     """Seconds by which the wall clock leapt ahead within the last `within_s` seconds.
 
     It leaps when it is set, and when the machine has slept. The leap is noticed by the first
@@ -161,27 +163,27 @@ def leap_s(within_s):
     return _current.leap_s(within_s)
 
 
-def cpu_time():
+def cpu_time() -> float:
     """Seconds of CPU that the calling thread has had; only differences mean anything."""
     return _current.cpu_time()
 
 
-def sleep(seconds):
+def sleep(seconds: float) -> None:
     """Block the calling thread for `seconds`."""
     _current.sleep(seconds)
 
 
-def wait(event, seconds=None):
+def wait(event: threading.Event, seconds: float | None = None) -> bool:
     """Wait for `event` (an Event) at most `seconds`; True when it was set."""
     return _current.wait(event, seconds)
 
 
-def wait_readable(descriptor, seconds=None):
+def wait_readable(descriptor: int, seconds: float | None = None) -> bool:
     """Wait at most `seconds` for something to read from a file or pipe; True when there is."""
     return _current.wait_readable(descriptor, seconds)
 
 
-def wait_all(futures, seconds=None):
+def wait_all(futures, seconds: float | None = None) -> None:
     """Wait for all of these futures at most `seconds`; ask each whether it is done.
 
     In their order: concurrent.futures.wait takes their locks in the order of addresses,
@@ -194,27 +196,27 @@ def wait_all(futures, seconds=None):
             future.exception(left)
 
 
-def random():
+def random() -> Random:
     """The shared generator of pseudo-random numbers (a random.Random)."""
     return _current.rng
 
 
-def seeded_random(seed):
+def seeded_random(seed: int | str) -> Random:
     """A generator of its own, whose sequence follows from `seed` alone."""
-    return _random.Random(seed)
+    return Random(seed)
 
 
-def new_uuid():
+def new_uuid() -> str:
     """A random UUID as a lower-case string with hyphens."""
     return _current.uuid()
 
 
-def new_request_id():
+def new_request_id() -> str:
     """An id for one API request, in the form OpenStack services use."""
     return 'req-' + new_uuid()
 
 
-def new_secret(bytes_=24):
+def new_secret(bytes_: int = 24) -> str:
     """A URL-safe string from the system's entropy: tokens and generated passwords."""
     return _current.secret(bytes_)
 
@@ -247,16 +249,16 @@ def periodics(tasks, *, threads, failed):
     # Only daemons need it, and it takes long to import.
     from futurist import periodics as library
 
-    def repeated(seconds, function):
+    def repeated(seconds: float | None, function):
         # The library marks what it is given, which it cannot do with a method.
         @library.periodic(seconds)
         @functools.wraps(function)
-        def turn():
+        def turn() -> None:
             function()
 
         return turn, (), {}
 
-    def report(turn, *how, traceback=None):
+    def report(turn, *how, traceback=None) -> None:
         _type, error, _traceback = how[-1]
         failed(turn, error)
 
@@ -270,11 +272,11 @@ def periodics(tasks, *, threads, failed):
     )
 
 
-def thread_name():
+def thread_name() -> str:
     """The name of the calling thread."""
     return threading.current_thread().name
 
 
-def active_threads():
+def active_threads() -> int:
     """How many threads this process runs (health and benchmarks)."""
     return threading.active_count()

@@ -6,6 +6,7 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.virt import driver as protocol
 
 
 class Allocations(typing.Protocol):
@@ -58,9 +59,9 @@ class Site:
     """
 
     conf: typing.Any
-    hosts: tuple
-    nodes: dict
-    driver: typing.Any
+    hosts: tuple[str, ...]
+    nodes: dict[str, list[str]]
+    driver: protocol.Driver
     conductor: typing.Any
     placement: Placement
     network: typing.Any

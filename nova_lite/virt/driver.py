@@ -65,10 +65,10 @@ class Driver(Protocol):
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         """Totals by resource class (VCPU, MEMORY_MB, DISK_GB); ratios are not its business."""
 
-    def get_volume_connector(self, node: str) -> dict:
+    def get_volume_connector(self, node: str) -> model.Json:
         """The properties a volume service needs to export a volume to the node."""
 
-    def can_connect_volume(self, node: str, connection_info: dict) -> bool:
+    def can_connect_volume(self, node: str, connection_info: model.Json) -> bool:
         """Tell whether the node has a path to such a volume; changes nothing."""
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
@@ -85,7 +85,7 @@ class Driver(Protocol):
     def get_console_output(self, node: str, guest: str, lines: int | None = None) -> str:
         """The last `lines` of the serial console, or all."""
 
-    def get_diagnostics(self, node: str, guest: str) -> dict:
+    def get_diagnostics(self, node: str, guest: str) -> model.Json:
         """Counters of the guest, in the form of the API's diagnostics since 2.48."""
 
     # ---- jobs -------------------------------------------------------------
@@ -159,7 +159,13 @@ class Driver(Protocol):
         """Source: stop the guest, keep its disks, mark it departed. result: {handover}."""
 
     def finish_migration(
-        self, node: str, spec: model.GuestSpec, handover: dict, *, key: str, power_on: bool
+        self,
+        node: str,
+        spec: model.GuestSpec,
+        handover: model.Handover,
+        *,
+        key: str,
+        power_on: bool,
     ) -> model.Job:
         """Dest: make the guest as `spec` says (the new flavor). result: {power_state}."""
 
@@ -210,7 +216,7 @@ class Driver(Protocol):
         move: str,
         *,
         key: str,
-        ticket: dict,
+        ticket: model.Ticket,
         block_migration: bool = True,
     ) -> model.Job:
         """Source: copy the guest's memory and disks until it can be handed over.
@@ -235,7 +241,9 @@ class Driver(Protocol):
         result: {mode: post-copy or pause}. Fails with MigrationNotRunning.
         """
 
-    def post_live_migration(self, node: str, guest: str, handover: dict, *, key: str) -> model.Job:
+    def post_live_migration(
+        self, node: str, guest: str, handover: model.Handover, *, key: str
+    ) -> model.Job:
         """Dest: the guest has arrived; let it run. result: {power_state}."""
 
     def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:

@@ -6,8 +6,16 @@ records or allocations: those are the compute daemon's.
 
 import dataclasses
 import enum
+from typing import Any
+from typing import Self
 
 from nova_lite import states
+
+# An object of JSON: what travels, or is stored, as text.
+Json = dict[str, Any]
+# What the ends of a move give one another; see `nova_lite.virt.driver`.
+Ticket = Json
+Handover = Json
 
 
 class Verb(enum.StrEnum):
@@ -92,13 +100,13 @@ class Device:
 
     kind: DeviceKind
     id: str
-    data: dict = dataclasses.field(default_factory=dict)
+    data: Json = dataclasses.field(default_factory=dict)
 
-    def to_dict(self):
+    def to_dict(self) -> Json:
         return {'kind': str(self.kind), 'id': self.id, 'data': self.data}
 
     @classmethod
-    def from_dict(cls, value):
+    def from_dict(cls, value: Json) -> Self:
         return cls(DeviceKind(value['kind']), value['id'], value['data'])
 
 
@@ -118,12 +126,12 @@ class GuestSpec:
     memory_mb: int
     disk_gb: int
     image_id: str | None = None
-    metadata: dict = dataclasses.field(default_factory=dict)
+    metadata: Json = dataclasses.field(default_factory=dict)
     devices: tuple[Device, ...] = ()
     config_drive: bool = False
     title: str = ''
 
-    def to_dict(self):
+    def to_dict(self) -> Json:
         return {
             'uuid': self.uuid,
             'name': self.name,
@@ -139,7 +147,7 @@ class GuestSpec:
         }
 
     @classmethod
-    def from_dict(cls, value):
+    def from_dict(cls, value: Json) -> Self:
         devices = tuple(Device.from_dict(device) for device in value['devices'])
         return cls(**{**value, 'devices': devices})
 
@@ -191,7 +199,7 @@ class Job:
     state: JobState
     ready_in: float = 0.0
     progress: int = 100
-    result: dict = dataclasses.field(default_factory=dict)
+    result: Json = dataclasses.field(default_factory=dict)
     error: JobError | None = None
     subject: str = ''
 
@@ -221,6 +229,6 @@ class NodeFacts:
     architecture: str
     host_ip: str
     booted_at: float
-    cpu_info: dict
+    cpu_info: Json
     supported_instances: tuple[tuple[str, str, str], ...]
     traits: tuple[str, ...]

@@ -5,6 +5,7 @@ has come but which nobody has looked at yet have not taken place.
 """
 
 import collections
+from collections.abc import Iterable
 import contextlib
 import dataclasses
 import datetime
@@ -37,7 +38,7 @@ class Row:
     changed_at: datetime.datetime | None = None
 
     @property
-    def running(self):
+    def running(self) -> bool:
         """Whether it is running or has its memory, so that a second one would do harm."""
         return self.role is model.Role.RESIDENT and self.power_state in (
             states.PowerState.RUNNING,
@@ -45,7 +46,7 @@ class Row:
         )
 
 
-def guests(path):
+def guests(path: str | pathlib.Path) -> list[Row]:
     """All rows of the file, as one consistent picture; raises FileNotFoundError."""
     path = pathlib.Path(path)
     if not path.exists():
@@ -78,17 +79,19 @@ def guests(path):
         ]
 
 
-def _changed_at(now, ended, switched):
+def _changed_at(
+    now: float | None, ended: float | None, switched: float | None
+) -> datetime.datetime | None:
     """The later of two changes. now, ended: instants; switched: a timestamp; or None"""
     known = [] if switched is None else [switched]
-    if ended is not None:
+    if now is not None and ended is not None:
         known.append(runtime.timestamp() - (now - ended))
     if not known:
         return None
     return datetime.datetime.fromtimestamp(max(known), datetime.UTC).replace(tzinfo=None)
 
 
-def running(paths):
+def running(paths: Iterable[str | pathlib.Path]) -> dict[str, list[str]]:
     """{guest uuid: [nodes where it runs]} over all the files."""
     found = collections.defaultdict(list)
     for path in paths:

@@ -11,6 +11,8 @@ was started as the wall clock says, and none if that went back. A file that is c
 another machine is treated in the same way.
 """
 
+import sqlite3
+
 from nova_lite import runtime
 
 TABLE = """
@@ -26,12 +28,12 @@ CREATE TABLE IF NOT EXISTS clock (
 class Clock:
     """The clock of one file. tx: a transaction that writes."""
 
-    def __init__(self, tx):
+    def __init__(self, tx: sqlite3.Connection) -> None:
         tx.execute(TABLE)
         boot_id = runtime.boot_id()
         row = tx.execute('SELECT * FROM clock').fetchone()
         if row is not None and row['boot_id'] == boot_id:
-            self._ahead = row['ahead']
+            self._ahead: float = row['ahead']
             return
         instant = wall = runtime.timestamp()
         if row is not None:
@@ -40,12 +42,12 @@ class Clock:
         tx.execute('DELETE FROM clock')
         tx.execute('INSERT INTO clock VALUES (?, ?, ?, ?)', (boot_id, self._ahead, instant, wall))
 
-    def now(self):
+    def now(self) -> float:
         """Return the present instant in seconds; only differences mean anything."""
         return runtime.boottime() + self._ahead
 
 
-def read(connection):
+def read(connection: sqlite3.Connection) -> float | None:
     """Return the instant by the clock of a file that is only read, None if it stands still.
 
     It does when no process has opened the file to write since the boot of the machine.
@@ -53,10 +55,12 @@ def read(connection):
     known = "SELECT 1 FROM sqlite_master WHERE name = 'clock'"
     if connection.execute(known).fetchone() is None:
         return None
+    boot_id: str
+    ahead: float
     boot_id, ahead = connection.execute('SELECT boot_id, ahead FROM clock').fetchone()
     return runtime.boottime() + ahead if boot_id == runtime.boot_id() else None
 
 
-def mark(tx, instant):
+def mark(tx: sqlite3.Connection, instant: float) -> None:
     """Record the time of day at `instant`, from which time is counted after a boot."""
     tx.execute('UPDATE clock SET instant = ?, wall = ?', (instant, runtime.timestamp()))

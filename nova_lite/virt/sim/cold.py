@@ -1,6 +1,7 @@
 """Effects of cold moves: out of the source, into the destination, back, forgotten."""
 
 import json
+import sqlite3
 
 from nova_lite import states
 from nova_lite.virt import model
@@ -13,7 +14,7 @@ Verb = model.Verb
 COLD, LIVE = 'cold', 'live'
 
 
-def depart(work, row, power_state):
+def depart(work: frame.Work, row: sqlite3.Row, power_state: Power) -> None:
     """Turn the resident guest into one that left with the move `work.subject`."""
     work.insert(
         row['spec'],
@@ -27,7 +28,7 @@ def depart(work, row, power_state):
     store.delete_guest(work.tx, row)
 
 
-def handover(work, kind, power_state, **values):
+def handover(work: frame.Work, kind: str, power_state: int, **values: object) -> model.Handover:
     """The proof, for the destination, that the guest has left this node."""
     return {
         'kind': kind,
@@ -39,9 +40,9 @@ def handover(work, kind, power_state, **values):
     }
 
 
-def check_handover(work, kind):
+def check_handover(work: frame.Work, kind: str) -> model.Handover:
     """Refuse a handover of another kind, guest or move."""
-    given = work.args['handover']
+    given: model.Handover = work.args['handover']
     if (given.get('kind'), given.get('guest'), given.get('move')) != (
         kind,
         work.guest,
@@ -53,7 +54,7 @@ def check_handover(work, kind):
     return given
 
 
-def _migrate_out(work):
+def _migrate_out(work: frame.Work) -> model.Json:
     work.check_move()
     departed = work.find(departed=True)
     if departed is not None and departed['move'] == work.subject:
@@ -63,13 +64,13 @@ def _migrate_out(work):
     return {'handover': handover(work, COLD, row['power_state'])}
 
 
-def _stop(work):
+def _stop(work: frame.Work) -> None:
     work.check_move()
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
 
 
-def _finish_migration(work):
+def _finish_migration(work: frame.Work) -> model.Json:
     work.check_move()
     check_handover(work, COLD)
     row = work.find()
@@ -78,7 +79,7 @@ def _finish_migration(work):
     return life.make(work, move=work.subject)
 
 
-def _ensure_power(work, row):
+def _ensure_power(work: frame.Work, row: sqlite3.Row) -> model.Json:
     """An attempt before this one got as far as the guest: see that it runs if it shall."""
     if work.args['power_on'] and row['power_state'] == Power.SHUTDOWN:
         store.update_guest(work.tx, row, power_state=Power.RUNNING, started_at=work.at)
@@ -86,13 +87,13 @@ def _ensure_power(work, row):
     return work.power_result(row['power_state'])
 
 
-def _half_finished(work):
+def _half_finished(work: frame.Work) -> None:
     work.check_move()
     check_handover(work, COLD)
     frame.half_made(work)
 
 
-def _take_back(work):
+def _take_back(work: frame.Work) -> model.Json:
     """Revert: the departed guest is defined here again; one that never left stays."""
     row = work.find()
     departed = work.find(departed=True)
@@ -118,13 +119,13 @@ def _take_back(work):
     return work.power_result(power)
 
 
-def _with_devices(work, spec):
+def _with_devices(work: frame.Work, spec: str) -> str:
     """A definition (JSON text) with the devices that the job names, if it names any."""
     devices = work.args.get('devices')
     return spec if devices is None else json.dumps({**json.loads(spec), 'devices': devices})
 
 
-def _take_back_stopped(work):
+def _take_back_stopped(work: frame.Work) -> None:
     """A failure in the middle: taken back, but the move is not over."""
     departed = work.find(departed=True)
     if work.find() is None and departed is not None and departed['move'] == work.subject:
@@ -137,7 +138,7 @@ def _take_back_stopped(work):
         store.delete_guest(work.tx, departed)
 
 
-def _confirm(work):
+def _confirm(work: frame.Work) -> model.Json:
     work.end_move()
     departed = work.find(departed=True)
     if departed is None or departed['move'] != work.subject:

@@ -1,40 +1,36 @@
 """How long things take: distributions of seconds.
 
-`draw(rng)` takes a generator of random numbers where `is_random`, else None.
+Those that are not `Fixed` draw from a generator of random numbers.
 """
 
 import dataclasses
 import math
-from typing import ClassVar
+
+from nova_lite import runtime
+from nova_lite.virt.sim import reader as readers
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fixed:
-    is_random: ClassVar[bool] = False
     seconds: float
-
-    def draw(self, rng):
-        return self.seconds
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Uniform:
-    is_random: ClassVar[bool] = True
     low: float
     high: float
 
-    def draw(self, rng):
+    def draw(self, rng: runtime.Random) -> float:
         return rng.uniform(self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Triangular:
-    is_random: ClassVar[bool] = True
     low: float
     mode: float
     high: float
 
-    def draw(self, rng):
+    def draw(self, rng: runtime.Random) -> float:
         return rng.triangular(self.low, self.high, self.mode)
 
 
@@ -42,16 +38,18 @@ class Triangular:
 class Lognormal:
     """A long tail to the right; `high` cuts it."""
 
-    is_random: ClassVar[bool] = True
     median: float
     sigma: float
     high: float
 
-    def draw(self, rng):
+    def draw(self, rng: runtime.Random) -> float:
         return min(self.high, rng.lognormvariate(math.log(self.median), self.sigma))
 
 
-def read(reader):
+Distribution = Fixed | Uniform | Triangular | Lognormal
+
+
+def read(reader: readers.Reader) -> Distribution:
     """A distribution from a profile: a number, or {name: {parameter: seconds}}."""
     if reader.is_number():
         return Fixed(reader.number())

@@ -4,8 +4,13 @@ See `nova_lite.virt.driver` for what each method means. All state is in the file
 `path`; another SimDriver on the same file goes on where this one stopped.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 import fnmatch
 import json
+import sqlite3
+from typing import Any
 
 from nova_lite import exception
 from nova_lite import states
@@ -30,7 +35,14 @@ class SimDriver:
     rules.Profile. speed: how many times faster than the profile says.
     """
 
-    def __init__(self, path, nodes, profile='default', *, speed=1.0):
+    def __init__(
+        self,
+        path: str,
+        nodes: Iterable[str],
+        profile: str | rules.Profile = 'default',
+        *,
+        speed: float = 1.0,
+    ) -> None:
         if speed <= 0:
             raise exception.Invalid(reason='speed must be more than 0')
         self._nodes = dict.fromkeys(nodes)
@@ -39,41 +51,41 @@ class SimDriver:
         self._jobs = jobs.Jobs(self._store, profile, speed)
 
     @property
-    def profile(self):
+    def profile(self) -> rules.Profile:
         """The profile in force."""
         return self._jobs.profile
 
-    def reload(self, profile=None):
+    def reload(self, profile: str | rules.Profile | None = None) -> None:
         """Take another profile, or read the same source again.
 
         Raises ProfileError or OSError; the profile in force stays.
         """
         self._jobs.profile = _load(profile or self.profile.source)
 
-    def close(self):
+    def close(self) -> None:
         self._store.close()
 
     # ---- nodes ------------------------------------------------------------
 
-    def list_nodes(self):
+    def list_nodes(self) -> list[str]:
         return list(self._nodes)
 
-    def is_up(self, node):
+    def is_up(self, node: str) -> bool:
         return self._power(node)[0]
 
-    def get_facts(self, node):
+    def get_facts(self, node: str) -> model.NodeFacts:
         _powered, booted_at = self._power(node)
         return facts.node_facts(node, self.profile.behaviour(node), booted_at)
 
-    def get_inventory(self, node):
+    def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         self._check(node)
         return facts.inventory(self.profile.behaviour(node))
 
-    def get_volume_connector(self, node):
+    def get_volume_connector(self, node: str) -> model.Json:
         self._check(node)
         return facts.volume_connector(node, self.profile.behaviour(node).architecture)
 
-    def can_connect_volume(self, node, connection_info):
+    def can_connect_volume(self, node: str, connection_info: model.Json) -> bool:
         self._check(node)
         kind = connection_info.get('driver_volume_type', '')
         return any(
@@ -81,42 +93,42 @@ class SimDriver:
             for pattern in self.profile.behaviour(node).volume_types
         )
 
-    def cache_image(self, node, image_id, *, key):
+    def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
 
-    def _power(self, node):
+    def _power(self, node: str) -> tuple[bool, float]:
         self._check(node)
         with self._store.read() as tx:
             return store.node_power(tx, node)
 
-    def _check(self, node):
+    def _check(self, node: str) -> None:
         if node not in self._nodes:
             raise exception.ComputeNodeNotFound(node=node)
 
     # ---- guests -----------------------------------------------------------
 
-    def list_guests(self, node):
+    def list_guests(self, node: str) -> list[model.Guest]:
         self._check(node)
         self._jobs.settle_node(node)
         with self._store.read() as tx:
             rows = tx.execute('SELECT * FROM guests WHERE node = ?', (node,)).fetchall()
         return [_to_guest(row) for row in rows]
 
-    def get_guest(self, node, guest):
+    def get_guest(self, node: str, guest: str) -> model.Guest:
         return _to_guest(self._row(node, guest))
 
-    def get_console_output(self, node, guest, lines=None):
+    def get_console_output(self, node: str, guest: str, lines: int | None = None) -> str:
         row = self._row(node, guest)
         found = facts.console_output(_to_guest(row), row['rescue_image'], self._store.now())
         if lines is not None:
             found = found[-lines:] if lines > 0 else []
         return ''.join(f'{line}\n' for line in found)
 
-    def get_diagnostics(self, node, guest):
+    def get_diagnostics(self, node: str, guest: str) -> model.Json:
         kind = self.profile.behaviour(node).hypervisor['type']
         return facts.diagnostics(self.get_guest(node, guest), kind, self._store.now())
 
-    def _row(self, node, guest):
+    def _row(self, node: str, guest: str) -> sqlite3.Row:
         self._check(node)
         self._jobs.settle_node(node)
         with self._store.read() as tx:
@@ -129,26 +141,28 @@ class SimDriver:
 
     # ---- jobs -------------------------------------------------------------
 
-    def poll(self, job_id):
+    def poll(self, job_id: str) -> model.Job:
         return self._jobs.poll(job_id)
 
-    def list_jobs(self, node, guest=None):
+    def list_jobs(self, node: str, guest: str | None = None) -> list[model.Job]:
         self._check(node)
         return self._jobs.running(node, guest)
 
-    def read_snapshot(self, job_id):
+    def read_snapshot(self, job_id: str) -> Iterator[bytes]:
         job = self.poll(job_id)
         if job.verb is not Verb.SNAPSHOT or job.state is not model.JobState.DONE:
             raise exception.NotFound(f'Job {job_id} is not a snapshot that is done.')
         return facts.snapshot_bytes(job.guest, job.result['size'])
 
-    def _start(self, node, guest, verb, key, **request):
+    def _start(self, node: str, guest: str, verb: str, key: str, **request: Any) -> model.Job:
         self._check(node)
         return self._jobs.start(jobs.Request(node, guest, Verb(verb), key, **request))
 
     # ---- life -------------------------------------------------------------
 
-    def spawn(self, node, spec, *, key, power_on=True):
+    def spawn(
+        self, node: str, spec: model.GuestSpec, *, key: str, power_on: bool = True
+    ) -> model.Job:
         return self._start(
             node,
             spec.uuid,
@@ -158,11 +172,28 @@ class SimDriver:
             args={'spec': _text(spec), 'power_on': power_on},
         )
 
-    def destroy(self, node, guest, *, key, keep_disks=False, move=None, seen=None):
+    def destroy(
+        self,
+        node: str,
+        guest: str,
+        *,
+        key: str,
+        keep_disks: bool = False,
+        move: str | None = None,
+        seen: model.Guest | None = None,
+    ) -> model.Job:
         args = {'keep_disks': keep_disks, 'seen': seen and jobs.identity(seen)}
         return self._start(node, guest, Verb.DESTROY, key, subject=move or '', args=args)
 
-    def change_power(self, node, guest, action, *, key, spec=None):
+    def change_power(
+        self,
+        node: str,
+        guest: str,
+        action: model.PowerAction,
+        *,
+        key: str,
+        spec: model.GuestSpec | None = None,
+    ) -> model.Job:
         return self._start(
             node,
             guest,
@@ -171,12 +202,12 @@ class SimDriver:
             args={'spec': _text(spec) if spec else None},
         )
 
-    def snapshot(self, node, guest, *, key):
+    def snapshot(self, node: str, guest: str, *, key: str) -> model.Job:
         self._check(node)
         size = self.profile.behaviour(node).snapshot_bytes
         return self._start(node, guest, Verb.SNAPSHOT, key, args={'size': size})
 
-    def attach(self, node, guest, device, *, key):
+    def attach(self, node: str, guest: str, device: model.Device, *, key: str) -> model.Job:
         attach, _detach = _DEVICE_VERBS[device.kind]
         return self._start(
             node,
@@ -187,16 +218,24 @@ class SimDriver:
             args={'kind': device.kind, 'device': device.to_dict()},
         )
 
-    def detach(self, node, guest, device, *, key):
+    def detach(self, node: str, guest: str, device: model.Device, *, key: str) -> model.Job:
         _attach, detach = _DEVICE_VERBS[device.kind]
         return self._start(node, guest, detach, key, subject=device.id, args={'kind': device.kind})
 
     # ---- cold moves -------------------------------------------------------
 
-    def migrate_out(self, node, guest, move, *, key):
+    def migrate_out(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.MIGRATE_OUT, key, subject=move)
 
-    def finish_migration(self, node, spec, handover, *, key, power_on):
+    def finish_migration(
+        self,
+        node: str,
+        spec: model.GuestSpec,
+        handover: model.Handover,
+        *,
+        key: str,
+        power_on: bool,
+    ) -> model.Job:
         return self._start(
             node,
             spec.uuid,
@@ -207,18 +246,35 @@ class SimDriver:
             args={'spec': _text(spec), 'handover': handover, 'power_on': power_on},
         )
 
-    def revert_migration(self, node, guest, move, *, key, power_on, devices=None):
-        args = {'power_on': power_on}
+    def revert_migration(
+        self,
+        node: str,
+        guest: str,
+        move: str,
+        *,
+        key: str,
+        power_on: bool,
+        devices: Sequence[model.Device] | None = None,
+    ) -> model.Job:
+        args: model.Json = {'power_on': power_on}
         if devices is not None:
             args['devices'] = [device.to_dict() for device in devices]
         return self._start(node, guest, Verb.REVERT_MIGRATION, key, subject=move, args=args)
 
-    def confirm_migration(self, node, guest, move, *, key):
+    def confirm_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.CONFIRM_MIGRATION, key, subject=move)
 
     # ---- live moves -------------------------------------------------------
 
-    def check_live_migration(self, node, spec, *, source, dest, key):
+    def check_live_migration(
+        self,
+        node: str,
+        spec: model.GuestSpec,
+        *,
+        source: model.NodeFacts,
+        dest: model.NodeFacts,
+        key: str,
+    ) -> model.Job:
         # A guest may be checked against several destinations under one key.
         return self._start(
             node,
@@ -230,7 +286,9 @@ class SimDriver:
             args={'refusal': facts.check_migration(source, dest)},
         )
 
-    def pre_live_migration(self, node, spec, move, *, key):
+    def pre_live_migration(
+        self, node: str, spec: model.GuestSpec, move: str, *, key: str
+    ) -> model.Job:
         return self._start(
             node,
             spec.uuid,
@@ -241,7 +299,16 @@ class SimDriver:
             args={'spec': _text(spec)},
         )
 
-    def live_migrate(self, node, guest, move, *, key, ticket, block_migration=True):
+    def live_migrate(
+        self,
+        node: str,
+        guest: str,
+        move: str,
+        *,
+        key: str,
+        ticket: model.Ticket,
+        block_migration: bool = True,
+    ) -> model.Job:
         return self._start(
             node,
             guest,
@@ -251,13 +318,17 @@ class SimDriver:
             args={'ticket': ticket, 'block_migration': block_migration},
         )
 
-    def abort_live_migration(self, node, guest, move, *, key):
+    def abort_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.ABORT_LIVE_MIGRATION, key, subject=move)
 
-    def force_complete_live_migration(self, node, guest, move, *, key):
+    def force_complete_live_migration(
+        self, node: str, guest: str, move: str, *, key: str
+    ) -> model.Job:
         return self._start(node, guest, Verb.FORCE_COMPLETE, key, subject=move)
 
-    def post_live_migration(self, node, guest, handover, *, key):
+    def post_live_migration(
+        self, node: str, guest: str, handover: model.Handover, *, key: str
+    ) -> model.Job:
         return self._start(
             node,
             guest,
@@ -267,19 +338,19 @@ class SimDriver:
             args={'handover': handover},
         )
 
-    def rollback_live_migration(self, node, guest, move, *, key):
+    def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
 
 
-def _load(profile):
+def _load(profile: str | rules.Profile) -> rules.Profile:
     return profile if isinstance(profile, rules.Profile) else profiles.load(profile)
 
 
-def _text(spec):
+def _text(spec: model.GuestSpec) -> str:
     return json.dumps(spec.to_dict())
 
 
-def _to_guest(row):
+def _to_guest(row: sqlite3.Row) -> model.Guest:
     return model.Guest(
         uuid=row['uuid'],
         node=row['node'],

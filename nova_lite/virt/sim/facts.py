@@ -4,12 +4,14 @@ All of it follows from the profile, the guest's row and the clock, so equal
 questions get equal answers before and after a restart.
 """
 
+from collections.abc import Iterator
 import hashlib
 
 import os_resource_classes as orc
 
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import rules
 
 CHUNK = 65536
 VM_MODE = 'hvm'
@@ -20,7 +22,7 @@ _STATES = {states.PowerState.NOSTATE: 'pending'}
 RX_BYTES, TX_BYTES, PACKET_BYTES = 600, 300, 100
 
 
-def node_facts(node, behaviour, booted_at):
+def node_facts(node: str, behaviour: rules.Behaviour, booted_at: float) -> model.NodeFacts:
     """The model.NodeFacts of a node that behaves so."""
     architecture = behaviour.architecture
     kind = behaviour.hypervisor['type']
@@ -37,7 +39,7 @@ def node_facts(node, behaviour, booted_at):
     )
 
 
-def _cpu_info(behaviour):
+def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
     sockets = 2 if behaviour.capacity['vcpus'] % 4 == 0 else 1
     threads = 2 if behaviour.capacity['vcpus'] % 2 == 0 else 1
     features = (
@@ -63,7 +65,7 @@ def _cpu_info(behaviour):
     }
 
 
-def _traits(behaviour):
+def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
     """The profile's traits, and those that follow from its other settings."""
     found = [
         name
@@ -78,7 +80,7 @@ def _traits(behaviour):
     return tuple(sorted(set(found)))
 
 
-def inventory(behaviour):
+def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
     """{resource class: model.Inventory} of a node that behaves so."""
     return {
         name: model.Inventory(behaviour.capacity[key], behaviour.reserved.get(key))
@@ -90,17 +92,17 @@ def inventory(behaviour):
     }
 
 
-def _digest(text):
+def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def host_ip(node):
+def host_ip(node: str) -> str:
     """A private address that follows from the node's name."""
     first, second, third = _digest(node)[:3]
     return f'10.{first}.{second}.{1 + third % 254}'
 
 
-def volume_connector(node, architecture):
+def volume_connector(node: str, architecture: str) -> model.Json:
     """What a volume service asks of the node."""
     return {
         'platform': architecture,
@@ -112,7 +114,7 @@ def volume_connector(node, architecture):
     }
 
 
-def check_migration(source, dest):
+def check_migration(source: model.NodeFacts, dest: model.NodeFacts) -> tuple[str, str] | None:
     """(error class, message) if a guest cannot go live from one node to the other, or None."""
     if source.hypervisor_hostname == dest.hypervisor_hostname:
         return 'UnableToMigrateToSelf', 'Source and destination are the same node.'
@@ -134,7 +136,7 @@ def check_migration(source, dest):
 # ---- a guest --------------------------------------------------------------
 
 
-def console_output(guest, rescue_image, now):
+def console_output(guest: model.Guest, rescue_image: str | None, now: float) -> list[str]:
     """The serial console of a guest as a list of lines."""
     if guest.started_at is None:
         return []
@@ -155,7 +157,7 @@ def console_output(guest, rescue_image, now):
     return lines
 
 
-def diagnostics(guest, hypervisor_type, now):
+def diagnostics(guest: model.Guest, hypervisor_type: str, now: float) -> model.Json:
     """The guest's counters, in the form the API shows since 2.48.
 
     That form admits a few drivers only; this one poses as the most common.
@@ -193,7 +195,7 @@ def diagnostics(guest, hypervisor_type, now):
     }
 
 
-def _disk(seconds):
+def _disk(seconds: int) -> model.Json:
     return {
         'read_bytes': seconds * READ_BYTES,
         'read_requests': seconds * READ_BYTES // REQUEST_BYTES,
@@ -203,7 +205,7 @@ def _disk(seconds):
     }
 
 
-def _nic(device, seconds):
+def _nic(device: model.Device, seconds: int) -> model.Json:
     return {
         'mac_address': device.data.get('mac_address'),
         'rx_octets': seconds * RX_BYTES,
@@ -219,7 +221,7 @@ def _nic(device, seconds):
     }
 
 
-def snapshot_bytes(guest, size):
+def snapshot_bytes(guest: str, size: int) -> Iterator[bytes]:
     """`size` bytes that stand for a guest's disk, in chunks."""
     pattern = f'nova_lite simulated disk of guest {guest}\n'.encode()
     block = (pattern * (CHUNK // len(pattern) + 1))[:CHUNK]

@@ -7,6 +7,7 @@ file may run meanwhile; it finds its hypervisor gone (`Driver.is_up`).
 
 import contextlib
 import os
+import sqlite3
 
 from nova_lite import runtime
 from nova_lite import states
@@ -15,7 +16,7 @@ from nova_lite.virt.sim import jobs
 from nova_lite.virt.sim import store
 
 
-def power_off(path, node):
+def power_off(path: str, node: str) -> None:
     """Stop the node at once: its guests are shut down, its jobs fail.
 
     Raises FileNotFoundError if `path` holds no hosts.
@@ -36,7 +37,7 @@ def power_off(path, node):
         _switch(tx, node, 0)
 
 
-def power_on(path, node):
+def power_on(path: str, node: str) -> None:
     """Boot the node; its guests stay shut down until somebody starts them."""
     with _opened(path) as opened, opened.write() as tx:
         powered, _booted_at = store.node_power(tx, node)
@@ -44,13 +45,13 @@ def power_on(path, node):
             _switch(tx, node, 1)
 
 
-def _opened(path):
+def _opened(path: str) -> contextlib.closing[store.Store]:
     if not os.path.exists(path):
         raise FileNotFoundError(path)
     return contextlib.closing(store.Store(path))
 
 
-def _switch(tx, node, powered):
+def _switch(tx: sqlite3.Connection, node: str, powered: int) -> None:
     tx.execute(
         'INSERT INTO nodes VALUES (?, ?, ?)'
         ' ON CONFLICT (node) DO UPDATE SET powered = excluded.powered,'

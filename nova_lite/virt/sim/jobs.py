@@ -6,16 +6,21 @@ in the order in which it was due. No timer and no thread is involved, so nothing
 with the daemon.
 """
 
+from collections.abc import Sequence
 import dataclasses
+import functools
 import json
+import sqlite3
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt import model
 from nova_lite.virt.sim import clock
 from nova_lite.virt.sim import cold
+from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import life
 from nova_lite.virt.sim import live
+from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
 from nova_lite.virt.sim import work as frame
 
@@ -42,19 +47,19 @@ class Request:
     verb: Verb
     key: str
     subject: str = ''
-    args: dict = dataclasses.field(default_factory=dict)
+    args: model.Json = dataclasses.field(default_factory=dict)
     spec: model.GuestSpec | None = None
 
 
 class Jobs:
     """The jobs of one store. `profile` may be replaced at any time."""
 
-    def __init__(self, store_, profile, speed):
+    def __init__(self, store_: store.Store, profile: rules.Profile, speed: float) -> None:
         self._store = store_
         self.profile = profile
         self._speed = speed
 
-    def start(self, request):
+    def start(self, request: Request) -> model.Job:
         """Start the effect, or find the job that an equal request started."""
         now = self._store.now()
         with self._store.write() as tx:
@@ -71,7 +76,7 @@ class Jobs:
             settle(tx, request.node, request.guest, now)
             return to_job(_get(tx, job_id), now)
 
-    def poll(self, job_id):
+    def poll(self, job_id: str) -> model.Job:
         """The job as it is now; raises NotFound."""
         now = self._store.now()
         with self._store.read() as tx:
@@ -82,14 +87,14 @@ class Jobs:
             settle(tx, row['node'], row['guest'], now)
             return to_job(_get(tx, job_id), now)
 
-    def running(self, node, guest=None):
+    def running(self, node: str, guest: str | None = None) -> list[model.Job]:
         """The jobs that have not ended."""
         self.settle_node(node)
         now = self._store.now()
         with self._store.read() as tx:
             return [to_job(row, now) for row in store.running_jobs(tx, node, guest)]
 
-    def settle_node(self, node):
+    def settle_node(self, node: str) -> None:
         """Let all effects take place that are due on the node."""
         now = self._store.now()
         due = "SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ? AND due <= ?"
@@ -102,7 +107,7 @@ class Jobs:
 
     # ---- admission --------------------------------------------------------
 
-    def _admit(self, tx, request, now):
+    def _admit(self, tx: sqlite3.Connection, request: Request, now: float) -> int:
         """Write the job's row and what shows of it at once; return its id."""
         settle(tx, request.node, request.guest, now)
         job_id = _insert(tx, request, now)
@@ -119,11 +124,12 @@ class Jobs:
             dict(request.args),
             now,
         )
+        due: float | None
         try:
-            begins = _queue(work)
+            begins = due = _queue(work)
             effect = EFFECTS[request.verb]
             if effect.is_idle is not None and effect.is_idle(work):
-                failure, due = None, begins
+                failure = None
             else:
                 failure = self._failure(work, request.spec)
                 due = self._schedule(work, begins, failure)
@@ -138,7 +144,9 @@ class Jobs:
         )
         return job_id
 
-    def _schedule(self, work, begins, failure):
+    def _schedule(
+        self, work: frame.Work, begins: float, failure: model.Json | None
+    ) -> float | None:
         """The instant at which the effect takes place (or fails); None: not foreseeable."""
         delay = self._delay(work)
         when = failure and failure['when']
@@ -147,49 +155,46 @@ class Jobs:
             live.prepare(work, self.profile.live_migration(work.node, spec), self._speed)
             work.args['setup'] = delay
             if when != 'before':
-                return live.due(
-                    begins, work.args, live.until_event(work.args, fails=when == 'during')
-                )
+                seconds = live.until_event(work.args, fails=when == 'during')
+                return None if seconds is None else live.due(begins, work.args, seconds)
         if when == 'before':
             return begins
         return begins + (delay / 2 if when == 'during' else delay)
 
-    def _delay(self, work):
+    def _delay(self, work: frame.Work) -> float:
         """Seconds; random ones follow from seed, node, verb and how many were drawn."""
         distribution = self.profile.behaviour(work.node).delays[work.verb]
-        rng = None
-        if distribution.is_random:
-            name = f'{work.node}/{work.verb}'
-            count = store.count(work.tx, f'delay/{name}')
-            rng = runtime.seeded_random(f'{self.profile.seed}/{name}/{count}')
+        if isinstance(distribution, delay.Fixed):
+            return distribution.seconds / self._speed
+        name = f'{work.node}/{work.verb}'
+        count = store.count(work.tx, f'delay/{name}')
+        rng = runtime.seeded_random(f'{self.profile.seed}/{name}/{count}')
         return distribution.draw(rng) / self._speed
 
-    def _failure(self, work, spec):
+    def _failure(self, work: frame.Work, spec: model.GuestSpec | None) -> model.Json | None:
         """The injected failure of this effect as {when, error}, or None."""
-        rules = self.profile.failures(work.verb)
-        if not rules:
+        failures = self.profile.failures(work.verb)
+        if not failures:
             return None
         if spec is None:
             row = work.find() or work.find(departed=True)
             spec = model.GuestSpec.from_dict(json.loads(row['spec'])) if row else None
-        for rule in rules:
+        for rule in failures:
             if not rule.match.fits(work.node, spec):
                 continue
             count = store.count(work.tx, f'failure/{rule.identity}')
-            rng = None
-            if rule.probability is not None:
-                rng = runtime.seeded_random(f'{self.profile.seed}/{rule.identity}/{count}')
-            if rule.strikes(count, rng):
+            seed = f'{self.profile.seed}/{rule.identity}/{count}'
+            if rule.strikes(count, functools.partial(runtime.seeded_random, seed)):
                 return {'when': rule.when, 'error': dataclasses.astuple(rule.error)}
         return None
 
 
-def identity(guest):
+def identity(guest: model.Guest) -> model.Json:
     """Columns by which a guest that was listed is known again."""
     return {name: getattr(guest, name) for name in IDENTITY}
 
 
-def _require_as_seen(work, others):
+def _require_as_seen(work: frame.Work, others: Sequence[sqlite3.Row]) -> None:
     """Refuse to destroy a guest that has changed since it was listed, or is being changed."""
     seen, row = work.args.get('seen'), work.find()
     if seen is None:
@@ -201,7 +206,7 @@ def _require_as_seen(work, others):
         )
 
 
-def _queue(work):
+def _queue(work: frame.Work) -> float:
     """The instant at which the job begins: after what runs on the guest.
 
     A destroy interrupts that instead. Refuses to wait for a live migration.
@@ -223,10 +228,11 @@ def _queue(work):
         raise frame.Refused(
             'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is under way on {work.node}.'
         )
-    return max(work.at, *(row['due'] for row in others))
+    begins: float = max(work.at, *(row['due'] for row in others))
+    return begins
 
 
-def interrupt(tx, row, error, now):
+def interrupt(tx: sqlite3.Connection, row: sqlite3.Row, error: model.JobError, now: float) -> None:
     """End a job from outside with a model.JobError."""
     result = {}
     if row['verb'] == Verb.LIVE_MIGRATE:
@@ -237,7 +243,7 @@ def interrupt(tx, row, error, now):
 # ---- settling -------------------------------------------------------------
 
 
-def settle(tx, node, guest, now):
+def settle(tx: sqlite3.Connection, node: str, guest: str, now: float) -> None:
     """Let the effects on a guest that are due take place, in order."""
     while True:
         row = tx.execute(
@@ -250,7 +256,7 @@ def settle(tx, node, guest, now):
         _take_place(tx, row)
 
 
-def _take_place(tx, row):
+def _take_place(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
     """Do what the due job is for, or what its injected failure leaves of it."""
     effect = EFFECTS[row['verb']]
     work = frame.Work(
@@ -264,7 +270,7 @@ def _take_place(tx, row):
         row['due'],
     )
     failure = json.loads(row['failure']) if row['failure'] else None
-    result = {}
+    result: model.Json | frame.Later = {}
     try:
         if failure and failure['when'] == 'during' and effect.partial is not None:
             effect.partial(work)
@@ -289,29 +295,31 @@ def _take_place(tx, row):
 # ---- rows -----------------------------------------------------------------
 
 
-def _find(tx, request):
-    return tx.execute(
+def _find(tx: sqlite3.Connection, request: Request) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = tx.execute(
         'SELECT id FROM jobs WHERE guest = ? AND key = ? AND verb = ? AND node = ? AND subject = ?',
         (request.guest, request.key, request.verb, request.node, request.subject),
     ).fetchone()
+    return row
 
 
-def _get(tx, job_id):
-    row = tx.execute('SELECT * FROM jobs WHERE id = ?', (job_id,)).fetchone()
+def _get(tx: sqlite3.Connection, job_id: int | str) -> sqlite3.Row:
+    row: sqlite3.Row | None = tx.execute('SELECT * FROM jobs WHERE id = ?', (job_id,)).fetchone()
     if row is None:
         raise exception.NotFound(f'Job {job_id} could not be found.')
     return row
 
 
-def _insert(tx, request, now):
-    return tx.execute(
+def _insert(tx: sqlite3.Connection, request: Request, now: float) -> int:
+    job_id: int = tx.execute(
         'INSERT INTO jobs (node, guest, verb, subject, key, state, begins, args, result)'
-        " VALUES (?, ?, ?, ?, ?, 'running', ?, '{}', '{}')",
+        " VALUES (?, ?, ?, ?, ?, 'running', ?, '{}', '{}') RETURNING id",
         (request.node, request.guest, request.verb, request.subject, request.key, now),
-    ).lastrowid
+    ).fetchone()[0]
+    return job_id
 
 
-def _purge(tx, now):
+def _purge(tx: sqlite3.Connection, now: float) -> None:
     tx.execute('DELETE FROM ended_moves WHERE ended_at < ?', (now - RETENTION_S,))
     tx.execute(
         "DELETE FROM jobs WHERE state != 'running' AND begins < ? AND id <= ?"
@@ -320,7 +328,7 @@ def _purge(tx, now):
     )
 
 
-def to_job(row, now):
+def to_job(row: sqlite3.Row, now: float) -> model.Job:
     """The model.Job of a row at the instant `now`."""
     result = json.loads(row['result'])
     ready_in, progress = 0.0, 100
@@ -348,7 +356,7 @@ def to_job(row, now):
     )
 
 
-def _percent(row, now):
+def _percent(row: sqlite3.Row, now: float) -> int:
     if row['due'] is None or row['due'] <= row['begins']:
         return 0
     return max(0, min(99, int(100 * (now - row['begins']) / (row['due'] - row['begins']))))

@@ -1,6 +1,9 @@
 """Effects on a guest that stays where it is (life, power, devices, snapshots), and images."""
 
+from collections.abc import Callable
 import json
+import sqlite3
+from typing import NoReturn
 
 from nova_lite import states
 from nova_lite.virt import model
@@ -11,7 +14,7 @@ Power = states.PowerState
 Verb = model.Verb
 
 
-def make(work, *, move=None):
+def make(work: frame.Work, *, move: str | None = None) -> model.Json:
     """Make the guest that `args` describe: {spec: JSON text, power_on: bool}.
 
     Kept disks, and what a failed attempt left half made, are replaced.
@@ -30,7 +33,7 @@ def make(work, *, move=None):
     return work.power_result(power)
 
 
-def _destroy(work):
+def _destroy(work: frame.Work) -> model.Json:
     if work.subject:
         work.end_move()
     row = work.find()
@@ -50,7 +53,7 @@ def _destroy(work):
     return {'destroyed': row['role'] != model.Role.DISKS_ONLY}
 
 
-def _stop(work):
+def _stop(work: frame.Work) -> None:
     """What a failed destroy or reboot leaves: the guest, stopped."""
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT:
@@ -60,27 +63,27 @@ def _stop(work):
 # ---- power ----------------------------------------------------------------
 
 
-def _power_on(work):
+def _power_on(work: frame.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] == Power.RUNNING:
         return work.power_result(Power.RUNNING)
     return _boot(work, row)
 
 
-def _power_off(work):
+def _power_off(work: frame.Work) -> model.Json:
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
     return work.power_result(Power.SHUTDOWN)
 
 
-def _soft_reboot(work):
+def _soft_reboot(work: frame.Work) -> model.Json:
     row = work.resident()
     if row['power_state'] != Power.RUNNING:
         _refuse_power(work, row)
     return _boot(work, row)
 
 
-def _hard_reboot(work):
+def _hard_reboot(work: frame.Work) -> model.Json:
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT:
         return _boot(work, row)
@@ -90,37 +93,35 @@ def _hard_reboot(work):
     if departed is not None:
         # It may run elsewhere: only revert_migration, told so, may bring it back.
         work.refuse_existing(departed)
-    spec = work.args['spec'] or (row['spec'] if row is not None else None)
-    if spec is None:
-        work.resident()
+    spec = work.args['spec'] or (row or work.resident())['spec']
     work.insert(spec, role=model.Role.RESIDENT, power_state=Power.RUNNING, started_at=work.at)
     return work.power_result(Power.RUNNING)
 
 
-def _rescue(work):
+def _rescue(work: frame.Work) -> model.Json:
     row = work.resident()
     image = json.loads(work.args['spec'])['image_id'] if work.args['spec'] else None
     return _boot(work, row, rescue_image=image or '')
 
 
-def _unrescue(work):
+def _unrescue(work: frame.Work) -> model.Json:
     row = work.resident()
     if row['rescue_image'] is None:
         return work.power_result(row['power_state'])
     return _boot(work, row, rescue_image=None)
 
 
-def _boot(work, row, **values):
+def _boot(work: frame.Work, row: sqlite3.Row, **values: object) -> model.Json:
     store.update_guest(
         work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values
     )
     return work.power_result(Power.RUNNING)
 
 
-def _switch(before, after):
+def _switch(before: tuple[Power, ...], after: Power) -> Callable[[frame.Work], model.Json]:
     """An effect that takes a guest from one of `before` to `after`, its memory kept."""
 
-    def finish(work):
+    def finish(work: frame.Work) -> model.Json:
         row = work.resident()
         if row['power_state'] not in (*before, after):
             _refuse_power(work, row)
@@ -130,7 +131,7 @@ def _switch(before, after):
     return finish
 
 
-def _refuse_power(work, row):
+def _refuse_power(work: frame.Work, row: sqlite3.Row) -> NoReturn:
     state = Power(row['power_state']).name
     raise frame.Refused(
         'InstanceInvalidState',
@@ -141,20 +142,20 @@ def _refuse_power(work, row):
 # ---- devices and snapshots ------------------------------------------------
 
 
-def _attach(work):
+def _attach(work: frame.Work) -> model.Json:
     row = work.resident()
     _replace_device(work, row, work.args['device'])
     return {'attached': True}
 
 
-def _detach(work):
+def _detach(work: frame.Work) -> model.Json:
     row = work.find()
     if row is None:
         return {'detached': False}
     return {'detached': _replace_device(work, row, None)}
 
 
-def _replace_device(work, row, device):
+def _replace_device(work: frame.Work, row: sqlite3.Row, device: model.Json | None) -> bool:
     """Drop the device that is the job's subject, plug `device` in; was it there?"""
     spec = json.loads(row['spec'])
     others = [
@@ -168,7 +169,7 @@ def _replace_device(work, row, device):
     return was_there
 
 
-def _snapshot(work):
+def _snapshot(work: frame.Work) -> model.Json:
     work.resident()
     return {'size': work.args['size'], 'disk_format': 'raw', 'container_format': 'bare'}
 
@@ -176,11 +177,11 @@ def _snapshot(work):
 # ---- images, which stand in the place of a guest --------------------------
 
 
-def _has_image(work):
+def _has_image(work: frame.Work) -> bool:
     return store.has_image(work.tx, work.node, work.guest)
 
 
-def _cache_image(work):
+def _cache_image(work: frame.Work) -> model.Json:
     return {'fetched': store.cache_image(work.tx, work.node, work.guest)}
 
 

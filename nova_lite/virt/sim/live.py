@@ -8,6 +8,7 @@ so where it stands follows from the clock alone.
 
 import json
 import math
+import sqlite3
 
 from nova_lite import runtime
 from nova_lite import states
@@ -24,7 +25,7 @@ Verb = model.Verb
 # ---- the copy -------------------------------------------------------------
 
 
-def prepare(work, settings, speed):
+def prepare(work: frame.Work, settings: model.Json, speed: float) -> None:
     """Fix the parameters of a copy that begins now; refuse one that cannot begin.
 
     work.args: {ticket, block_migration}. settings: the profile's live migration
@@ -65,7 +66,7 @@ def prepare(work, settings, speed):
     }
 
 
-def until_event(args, *, fails):
+def until_event(args: model.Json, *, fails: bool) -> float | None:
     """Seconds of the copy until its next event, None if none will come.
 
     fails: an injected failure strikes in the middle.
@@ -79,18 +80,17 @@ def until_event(args, *, fails):
     return ends.handover / 2
 
 
-def due(begins, args, seconds):
-    """The instant of `seconds` into the copy; None stays None.
+def due(begins: float, args: model.Json, seconds: float) -> float:
+    """The instant of `seconds` into the copy.
 
     Less than a millisecond is no time: the instant profile means it.
     """
-    if seconds is None:
-        return None
     seconds /= args['speed']
-    return begins + args['setup'] + (seconds if seconds >= 0.001 else 0)
+    setup: float = args['setup']
+    return begins + setup + (seconds if seconds >= 0.001 else 0)
 
 
-def describe(args, begins, at):
+def describe(args: model.Json, begins: float, at: float) -> model.Json:
     """The job's result at the instant `at`: counters, and the handover if there is one."""
     params, force = _params(args)
     found = precopy.progress(params, _elapsed(args, begins, at), force).to_dict()
@@ -99,7 +99,7 @@ def describe(args, begins, at):
     return found
 
 
-def _params(args):
+def _params(args: model.Json) -> tuple[precopy.Parameters, precopy.Force | None]:
     force = args['force']
     return (
         precopy.Parameters(**args['params']),
@@ -107,11 +107,12 @@ def _params(args):
     )
 
 
-def _elapsed(args, begins, at):
-    return max(0.0, at - begins - args['setup']) * args['speed']
+def _elapsed(args: model.Json, begins: float, at: float) -> float:
+    setup: float = args['setup']
+    return max(0.0, at - begins - setup) * float(args['speed'])
 
 
-def hand_over(work):
+def hand_over(work: frame.Work) -> model.Handover:
     """The source's half of the instant at which the guest changes its node."""
     row = work.resident()
     cold.depart(work, row, Power.NOSTATE)
@@ -124,7 +125,7 @@ def hand_over(work):
     )
 
 
-def _advance(work):
+def _advance(work: frame.Work) -> model.Json | frame.Later:
     """Handle the copy's event at `work.at`: the handover, or with post-copy the end."""
     begins = work.tx.execute('SELECT begins FROM jobs WHERE id = ?', (work.id,)).fetchone()[0]
     params, force = _params(work.args)
@@ -141,7 +142,7 @@ def _advance(work):
 # ---- abort and force complete ---------------------------------------------
 
 
-def _running_copy(work, error_class, reason):
+def _running_copy(work: frame.Work, error_class: str, reason: str) -> sqlite3.Row | None:
     """The row of the copy's job, None if it does not run; must not be handed over."""
     for row in store.running_jobs(work.tx, work.node, work.guest):
         if row['verb'] == Verb.LIVE_MIGRATE and row['subject'] == work.subject:
@@ -151,7 +152,7 @@ def _running_copy(work, error_class, reason):
     return None
 
 
-def _abort(work):
+def _abort(work: frame.Work) -> model.Json:
     row = _running_copy(work, 'AbortRefused', 'has switched to post-copy: no way back.')
     if row is None:
         departed = work.find(departed=True)
@@ -171,7 +172,7 @@ def _abort(work):
     return {'aborted': True}
 
 
-def _force(work):
+def _force(work: frame.Work) -> model.Json:
     row = _running_copy(work, 'MigrationNotRunning', 'runs at its destination already.')
     if row is None:
         raise frame.Refused(
@@ -183,7 +184,7 @@ def _force(work):
         args['force'] = [_elapsed(args, row['begins'], work.at), str(mode)]
     mode = args['force'][1]
     # Never before now, and not a rounding error after it.
-    event = due(row['begins'], args, until_event(args, fails=False))
+    event = due(row['begins'], args, precopy.timeline(*_params(args)).handover)
     if event < work.at + 1e-5:
         event = work.at
     if row['failure'] and json.loads(row['failure'])['when'] == 'during':
@@ -197,13 +198,13 @@ def _force(work):
 # ---- the destination ------------------------------------------------------
 
 
-def _check(work):
+def _check(work: frame.Work) -> model.Json:
     if work.args['refusal']:
         raise frame.Refused(*work.args['refusal'])
     return {'block_migration': True}
 
 
-def _prepare_destination(work):
+def _prepare_destination(work: frame.Work) -> model.Json:
     work.check_move()
     row = work.find()
     if row is not None and row['role'] == model.Role.INCOMING and row['move'] == work.subject:
@@ -221,11 +222,11 @@ def _prepare_destination(work):
     return {'ticket': _ticket(work, identity)}
 
 
-def _ticket(work, identity):
+def _ticket(work: frame.Work, identity: str) -> model.Ticket:
     return {'id': identity, 'node': work.node, 'guest': work.guest, 'move': work.subject}
 
 
-def _arrive(work):
+def _arrive(work: frame.Work) -> model.Json:
     given = cold.check_handover(work, cold.LIVE)
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT and row['move'] == work.subject:
@@ -245,7 +246,7 @@ def _arrive(work):
     return work.power_result(given['power_state'])
 
 
-def _roll_back(work):
+def _roll_back(work: frame.Work) -> model.Json:
     work.end_move()
     row = work.find()
     if row is None or row['role'] != model.Role.INCOMING or row['move'] != work.subject:

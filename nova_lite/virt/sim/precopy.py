@@ -10,9 +10,11 @@ or switched to post-copy (it leaves at once and fetches the rest afterwards).
 Sizes are MB (2**20 bytes), rates MB/s, times seconds since the copy began.
 """
 
+from collections.abc import Iterator
 import dataclasses
 import enum
 import math
+from typing import Any
 
 MB = 1024 * 1024
 POST_COPY_DOWNTIME_S = 0.05
@@ -51,7 +53,7 @@ class Parameters:
     converges: bool | None = None
 
     @property
-    def dirty(self):
+    def dirty(self) -> float:
         """The rate at which the guest writes, as `converges` wants it."""
         if self.converges is None:
             return self.dirty_rate_mb_s
@@ -60,7 +62,7 @@ class Parameters:
         return max(self.dirty_rate_mb_s, self.bandwidth_mb_s)
 
     @property
-    def throttled(self):
+    def throttled(self) -> bool:
         """Whether auto-converge has to act."""
         return (
             self.auto_converge
@@ -69,14 +71,14 @@ class Parameters:
         )
 
     @property
-    def threshold_mb(self):
+    def threshold_mb(self) -> float:
         """How much may be left when the guest is stopped."""
         if self.converges is False:
             return 0.0
         return self.bandwidth_mb_s * self.max_downtime_ms / 1000
 
     @property
-    def disk_seconds(self):
+    def disk_seconds(self) -> float:
         return self.disk_mb / self.bandwidth_mb_s
 
 
@@ -104,7 +106,7 @@ class Progress:
     disk_processed: int
     disk_remaining: int
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__} | {'phase': str(self.phase)}
 
 
@@ -128,14 +130,14 @@ class Timeline:
     downtime: float
 
 
-def converges(params):
+def converges(params: Parameters) -> bool:
     """Tell whether the copy ends without being forced."""
     if params.memory_mb <= params.threshold_mb:
         return True
     return params.throttled or params.dirty < params.bandwidth_mb_s
 
 
-def timeline(params, force=None):
+def timeline(params: Parameters, force: Force | None = None) -> Timeline:
     """When the guest is handed over and the copy complete."""
     natural = _natural_timeline(params)
     if force is None or force.at >= natural.completed - natural.downtime:
@@ -151,7 +153,7 @@ def timeline(params, force=None):
     return Timeline(completed, completed, completed - force.at)
 
 
-def progress(params, elapsed, force=None):
+def progress(params: Parameters, elapsed: float, force: Force | None = None) -> Progress:
     """The phase and counters `elapsed` seconds after the copy began."""
     ends = timeline(params, force)
     elapsed = min(max(elapsed, 0.0), ends.completed)
@@ -186,7 +188,7 @@ def progress(params, elapsed, force=None):
     )
 
 
-def may_abort(progress):
+def may_abort(progress: Progress) -> bool:
     """Tell whether the source still has the guest and could keep it."""
     return progress.phase not in (Phase.POST_COPY, Phase.COMPLETED)
 
@@ -194,7 +196,7 @@ def may_abort(progress):
 # ---- the rounds -----------------------------------------------------------
 
 
-def _opening_rounds(params):
+def _opening_rounds(params: Parameters) -> Iterator[Round]:
     """The rounds up to the one from which the guest's rate stays the same."""
     current = Round(0, 0.0, params.memory_mb, params.dirty)
     yield current
@@ -216,7 +218,7 @@ def _opening_rounds(params):
         yield current
 
 
-def _slowed(params, throttle):
+def _slowed(params: Parameters, throttle: int) -> float:
     """The rate at which the guest writes when it loses `throttle` percent of its time."""
     dirty = params.dirty * (100 - throttle) / 100
     if throttle == THROTTLE_LIMIT:
@@ -224,16 +226,16 @@ def _slowed(params, throttle):
     return dirty
 
 
-def _end(params, current):
+def _end(params: Parameters, current: Round) -> float:
     return current.start + current.amount / params.bandwidth_mb_s
 
 
-def _next_amount(params, current):
+def _next_amount(params: Parameters, current: Round) -> float:
     written = current.amount * (current.dirty / params.bandwidth_mb_s)
     return min(params.memory_mb, written)
 
 
-def _natural_timeline(params):
+def _natural_timeline(params: Parameters) -> Timeline:
     """The timeline of a copy that nobody forces."""
     for last in _opening_rounds(params):
         if last.amount <= params.threshold_mb:
@@ -247,14 +249,14 @@ def _natural_timeline(params):
     return Timeline(completed, completed, last.amount / params.bandwidth_mb_s)
 
 
-def _rounds_until(params, first, ratio):
+def _rounds_until(params: Parameters, first: Round, ratio: float) -> int:
     """How many rounds after `first`, each `ratio` of the one before, reach the threshold."""
     if ratio == 0:
         return 1
     return max(1, math.ceil(math.log(params.threshold_mb / first.amount) / math.log(ratio)))
 
 
-def _later_round(params, first, count):
+def _later_round(params: Parameters, first: Round, count: int) -> Round:
     """The round `count` after `first`, at the same rate of writing."""
     ratio = first.dirty / params.bandwidth_mb_s
     seconds = first.amount / params.bandwidth_mb_s
@@ -279,7 +281,7 @@ def _later_round(params, first, count):
     )
 
 
-def _round_at(params, since):
+def _round_at(params: Parameters, since: float) -> Round:
     """The round that runs `since` seconds after the disks were copied."""
     for last in _opening_rounds(params):
         if last.amount <= params.threshold_mb or since < _end(params, last):
@@ -287,7 +289,7 @@ def _round_at(params, since):
     return _later_round(params, last, _rounds_within(params, last, since - last.start))
 
 
-def _rounds_within(params, first, span):
+def _rounds_within(params: Parameters, first: Round, span: float) -> int:
     """How many whole rounds from `first` on fit into `span` seconds."""
     ratio = first.dirty / params.bandwidth_mb_s
     seconds = first.amount / params.bandwidth_mb_s
@@ -305,11 +307,11 @@ def _rounds_within(params, first, span):
 # ---- what is left ---------------------------------------------------------
 
 
-def _disk_left(params, elapsed):
+def _disk_left(params: Parameters, elapsed: float) -> float:
     return max(0.0, params.disk_mb - elapsed * params.bandwidth_mb_s)
 
 
-def _round_left(params, elapsed):
+def _round_left(params: Parameters, elapsed: float) -> float:
     """What the running round has still to send."""
     since = elapsed - params.disk_seconds
     if since <= 0:
@@ -318,7 +320,7 @@ def _round_left(params, elapsed):
     return max(0.0, current.amount - (since - current.start) * params.bandwidth_mb_s)
 
 
-def _memory_left(params, elapsed):
+def _memory_left(params: Parameters, elapsed: float) -> float:
     """What would have to be sent if the guest stopped now."""
     since = elapsed - params.disk_seconds
     if since <= 0:
@@ -328,17 +330,17 @@ def _memory_left(params, elapsed):
     return min(params.memory_mb, _round_left(params, elapsed) + written)
 
 
-def _sent(params, elapsed):
+def _sent(params: Parameters, elapsed: float) -> float:
     return max(0.0, elapsed - params.disk_seconds) * params.bandwidth_mb_s
 
 
-def _phase(params, elapsed, force, ends):
+def _phase(params: Parameters, elapsed: float, force: Force | None, ends: Timeline) -> Phase:
     if elapsed >= ends.completed:
         return Phase.COMPLETED
     if elapsed >= ends.handover:
         return Phase.POST_COPY
-    forced = ends != _natural_timeline(params)
-    if forced and force.mode is ForceMode.PAUSE and elapsed >= force.at:
+    forced = force is not None and ends != _natural_timeline(params)
+    if force is not None and forced and force.mode is ForceMode.PAUSE and elapsed >= force.at:
         return Phase.PAUSED
     if elapsed < params.disk_seconds:
         return Phase.DISK

@@ -4,11 +4,13 @@ doc/source/admin/simulated-hosts.rst describes the document. It adds to the bund
 profile that it extends. `rules` is what becomes of it, `reader` the strictness.
 """
 
+from collections.abc import Callable
 import fnmatch
 import hashlib
 import importlib.resources
 import os
 import re
+from typing import TypeVar
 
 import os_traits
 
@@ -21,6 +23,7 @@ ProfileError = reader.ProfileError
 
 ROOT = 'default'
 VERBS = rules.VERBS
+Rule = TypeVar('Rule')
 WHEN = ('before', 'during', 'after')
 ARCHITECTURES = ('x86_64', 'aarch64', 'ppc64le', 's390x', 'riscv64')
 RESOURCES = ('vcpus', 'memory_mb', 'disk_gb')
@@ -50,7 +53,7 @@ HOST_KEYS = (
 # ---- loading --------------------------------------------------------------
 
 
-def bundled():
+def bundled() -> list[str]:
     """The names of the profiles that come with the package."""
     folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
     return sorted(
@@ -60,7 +63,7 @@ def bundled():
     )
 
 
-def load(source):
+def load(source: str) -> rules.Profile:
     """The profile of that name, or in that file. Raises ProfileError, OSError."""
     if source in bundled():
         folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
@@ -75,13 +78,16 @@ def load(source):
         return parse(stream.read(), source)
 
 
-def parse(text, source='(text)'):
+def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
     """The profile that `text` is. Raises ProfileError, which names the place."""
     document = reader.Reader.parse(source, text)
     if document.value is None:
         document.value = {}
     document.mapping(optional=('extends', 'seed', 'hosts', 'guests', 'failures'))
-    hosts, guests, failures, seed = (), (), (), 0
+    hosts: tuple[rules.HostRule, ...] = ()
+    guests: tuple[rules.GuestRule, ...] = ()
+    failures: tuple[rules.FailureRule, ...] = ()
+    seed = 0
     if source != ROOT:
         base = document.at('extends').choice(bundled()) if document.has('extends') else ROOT
         document.expect(base != source, f'{base} cannot extend itself')
@@ -97,24 +103,26 @@ def parse(text, source='(text)'):
     )
 
 
-def _each(document, key, read):
+def _each(
+    document: reader.Reader, key: str, read: Callable[[reader.Reader], Rule]
+) -> tuple[Rule, ...]:
     if not document.has(key):
         return ()
     return tuple(read(item) for item in document.at(key).sequence())
 
 
-def _host_rule(item):
+def _host_rule(item: reader.Reader) -> rules.HostRule:
     item.mapping(optional=('match', *HOST_KEYS))
     settings = {key: _HOST_READERS[key](item.at(key)) for key in HOST_KEYS if item.has(key)}
     return rules.HostRule(item.at('match').string() if item.has('match') else '*', settings)
 
 
-def _guest_rule(item):
+def _guest_rule(item: reader.Reader) -> rules.GuestRule:
     item.mapping(required=('match', 'live_migration'))
     return rules.GuestRule(_match(item.at('match')), _live_migration(item.at('live_migration')))
 
 
-def _failure_rule(item):
+def _failure_rule(item: reader.Reader) -> rules.FailureRule:
     item.mapping(
         required=('verb',),
         optional=('match', 'when', 'probability', 'first', 'nth', 'error', 'message', 'reschedule'),
@@ -143,16 +151,16 @@ def _failure_rule(item):
     )
 
 
-def _match(item):
+def _match(item: reader.Reader) -> rules.Match:
     item.mapping(optional=('host', 'flavor', 'server', 'metadata'))
     patterns = {key: item.at(key).string() for key in ('host', 'flavor', 'server') if item.has(key)}
-    metadata = ()
+    metadata: tuple[tuple[str, str], ...] = ()
     if item.has('metadata'):
         metadata = tuple((key, value.string()) for key, value in item.at('metadata').items())
     return rules.Match(metadata=metadata, **patterns)
 
 
-def _verbs(place, pattern):
+def _verbs(place: reader.Reader, pattern: str) -> list[str]:
     found = fnmatch.filter(VERBS, pattern)
     place.expect(found, f'{pattern!r} fits no verb; verbs: {", ".join(VERBS)}')
     return found
@@ -161,14 +169,14 @@ def _verbs(place, pattern):
 # ---- the settings of a host -----------------------------------------------
 
 
-def _amounts(item):
+def _amounts(item: reader.Reader) -> dict[str, int]:
     item.mapping(optional=RESOURCES)
     return {key: value.integer() for key, value in item.items()}
 
 
-def _hypervisor(item):
+def _hypervisor(item: reader.Reader) -> dict[str, str | int]:
     item.mapping(optional=('type', 'version'))
-    found = {}
+    found: dict[str, str | int] = {}
     if item.has('type'):
         found['type'] = item.at('type').string()
     if item.has('version'):
@@ -176,7 +184,7 @@ def _hypervisor(item):
     return found
 
 
-def _traits(item):
+def _traits(item: reader.Reader) -> tuple[str, ...]:
     names = []
     for entry in item.sequence():
         name = entry.string()
@@ -189,13 +197,13 @@ def _traits(item):
     return tuple(names)
 
 
-def _strings(item):
+def _strings(item: reader.Reader) -> tuple[str, ...]:
     return tuple(entry.string() for entry in item.sequence())
 
 
-def _live_migration(item):
+def _live_migration(item: reader.Reader) -> model.Json:
     item.mapping(optional=LIVE_MIGRATION)
-    found = {}
+    found: model.Json = {}
     for key, value in item.items():
         if key in ('auto_converge', 'post_copy'):
             found[key] = value.boolean()
@@ -212,9 +220,10 @@ def _live_migration(item):
     return found
 
 
-def _delays(item):
+def _delays(item: reader.Reader) -> dict[str, delay.Distribution]:
     """{verb: distribution}; a verb's own entry goes before patterns that fit it."""
-    patterns, own = {}, {}
+    patterns: dict[str, delay.Distribution] = {}
+    own: dict[str, delay.Distribution] = {}
     for pattern, value in item.items():
         verbs = _verbs(value, pattern)
         distribution = delay.read(value)

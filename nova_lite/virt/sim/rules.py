@@ -3,10 +3,14 @@
 Nothing here acts: `jobs` asks. `profile` makes these from YAML.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
 import dataclasses
 import fnmatch
 
+from nova_lite import runtime
 from nova_lite.virt import model
+from nova_lite.virt.sim import delay
 
 VERBS = tuple(str(verb) for verb in model.Verb)
 
@@ -21,10 +25,10 @@ class Match:
     metadata: tuple[tuple[str, str], ...] = ()
 
     @property
-    def about_guest(self):
+    def about_guest(self) -> bool:
         return self.flavor != '*' or self.server != '*' or bool(self.metadata)
 
-    def fits(self, node, spec):
+    def fits(self, node: str, spec: model.GuestSpec | None) -> bool:
         """Tell whether it applies. spec: the guest's, or None if there is none."""
         if not fnmatch.fnmatchcase(node, self.host):
             return False
@@ -60,10 +64,13 @@ class FailureRule:
     first: int | None = None
     nth: int | None = None
 
-    def strikes(self, count, rng):
-        """Tell whether the `count`-th effect (from 1) that fits shall fail."""
+    def strikes(self, count: int, rng: Callable[[], runtime.Random]) -> bool:
+        """Tell whether the `count`-th effect (from 1) that fits shall fail.
+
+        rng: makes the generator that a probability asks.
+        """
         if self.probability is not None:
-            return rng.random() < self.probability
+            return rng().random() < self.probability
         if self.first is not None:
             return count <= self.first
         if self.nth is not None:
@@ -74,34 +81,42 @@ class FailureRule:
 @dataclasses.dataclass(frozen=True, slots=True)
 class HostRule:
     match: str
-    settings: dict
+    settings: model.Json
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GuestRule:
     match: Match
-    live_migration: dict
+    live_migration: model.Json
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Behaviour:
     """All that the rules say of a host; hosts with the same rules share one."""
 
-    capacity: dict
-    reserved: dict
+    capacity: dict[str, int]
+    reserved: dict[str, int]
     architecture: str
-    hypervisor: dict
+    hypervisor: model.Json
     traits: tuple[str, ...]
     volume_types: tuple[str, ...]
     snapshot_bytes: int
-    live_migration: dict
-    delays: dict
+    live_migration: model.Json
+    delays: dict[str, delay.Distribution]
 
 
 class Profile:
     """A whole profile. Immutable; `source` is what it was loaded from."""
 
-    def __init__(self, source, *, seed, hosts, guests, failures):
+    def __init__(
+        self,
+        source: str,
+        *,
+        seed: int,
+        hosts: tuple[HostRule, ...],
+        guests: tuple[GuestRule, ...],
+        failures: tuple[FailureRule, ...],
+    ) -> None:
         self.source = source
         self.seed = seed
         self.hosts = hosts
@@ -110,10 +125,10 @@ class Profile:
         self._failures_by_verb = {
             verb: tuple(rule for rule in failures if verb in rule.verbs) for verb in VERBS
         }
-        self._by_rules = {}
-        self._by_node = {}
+        self._by_rules: dict[tuple[int, ...], Behaviour] = {}
+        self._by_node: dict[str, Behaviour] = {}
 
-    def behaviour(self, node):
+    def behaviour(self, node: str) -> Behaviour:
         """The Behaviour of a node."""
         found = self._by_node.get(node)
         if found is None:
@@ -129,11 +144,11 @@ class Profile:
             self._by_node[node] = found
         return found
 
-    def failures(self, verb):
+    def failures(self, verb: str) -> tuple[FailureRule, ...]:
         """The failure rules that concern the verb, in order."""
         return self._failures_by_verb[verb]
 
-    def live_migration(self, node, spec):
+    def live_migration(self, node: str, spec: model.GuestSpec) -> model.Json:
         """The live migration parameters of a guest on a node."""
         found = dict(self.behaviour(node).live_migration)
         for rule in self.guests:
@@ -142,10 +157,12 @@ class Profile:
         return found
 
 
-def _merge(layers):
+def _merge(layers: Iterable[model.Json]) -> Behaviour:
     """One Behaviour from the settings of all rules that fit; a later one prevails."""
-    merged = {key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')}
-    traits = {}
+    merged: model.Json = {
+        key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')
+    }
+    traits: dict[str, None] = {}
     for settings in layers:
         for key, value in settings.items():
             if key == 'traits':

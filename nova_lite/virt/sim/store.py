@@ -7,6 +7,7 @@ happens in one BEGIN IMMEDIATE transaction, so a kill at any instant leaves an
 effect either wholly done or not begun.
 """
 
+from collections.abc import Iterator
 import contextlib
 import json
 import os
@@ -14,6 +15,7 @@ import sqlite3
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.virt import model
 from nova_lite.virt.sim import clock
 
 VERSION = 1
@@ -78,7 +80,7 @@ CREATE TABLE IF NOT EXISTS images (
 class Store:
     """An open file. `path` is made with its tables if it is not there, and its directory."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.path = path
         os.makedirs(os.path.dirname(path) or '.', mode=0o700, exist_ok=True)
         self._lock = runtime.RLock()
@@ -90,7 +92,7 @@ class Store:
             self._connection.execute(f'PRAGMA {pragma}')
         self._create()
 
-    def _create(self):
+    def _create(self) -> None:
         with self.write() as tx:
             tx.execute(IMAGES)
             self._clock = clock.Clock(tx)
@@ -106,18 +108,18 @@ class Store:
             tx.execute('INSERT INTO origin VALUES (?)', (runtime.timestamp(),))
             tx.execute(f'PRAGMA user_version = {VERSION}')
 
-    def now(self):
+    def now(self) -> float:
         """Return the instant by which the jobs of the file run."""
         return self._clock.now()
 
     @contextlib.contextmanager
-    def read(self):
+    def read(self) -> Iterator[sqlite3.Connection]:
         """The connection, for statements that only read."""
         with self._lock:
             yield self._connection
 
     @contextlib.contextmanager
-    def write(self):
+    def write(self) -> Iterator[sqlite3.Connection]:
         """The connection inside a transaction: committed whole, or not at all."""
         with self._lock:
             self._connection.execute('BEGIN IMMEDIATE')
@@ -128,7 +130,7 @@ class Store:
                 raise
             self._connection.execute('COMMIT')
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             self._connection.close()
 
@@ -136,15 +138,18 @@ class Store:
 # ---- guests ---------------------------------------------------------------
 
 
-def find_guest(tx, node, guest, *, departed=False):
+def find_guest(
+    tx: sqlite3.Connection, node: str, guest: str, *, departed: bool = False
+) -> sqlite3.Row | None:
     """The row of a guest on a node, or None."""
-    return tx.execute(
+    row: sqlite3.Row | None = tx.execute(
         'SELECT * FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
         (node, guest, int(departed)),
     ).fetchone()
+    return row
 
 
-def insert_guest(tx, node, spec, **values):
+def insert_guest(tx: sqlite3.Connection, node: str, spec: str, **values: object) -> None:
     """Write the row of a guest; what stood there under its name is replaced.
 
     spec: as JSON text with its uuid in values['uuid'].
@@ -167,7 +172,7 @@ def insert_guest(tx, node, spec, **values):
     )
 
 
-def update_guest(tx, row, **values):
+def update_guest(tx: sqlite3.Connection, row: sqlite3.Row, **values: object) -> None:
     """Change columns of a guest's row."""
     columns = ', '.join(f'{name} = ?' for name in values)
     tx.execute(
@@ -176,7 +181,7 @@ def update_guest(tx, row, **values):
     )
 
 
-def delete_guest(tx, row):
+def delete_guest(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
     """Remove a guest's row."""
     tx.execute(
         'DELETE FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
@@ -187,7 +192,7 @@ def delete_guest(tx, row):
 # ---- jobs -----------------------------------------------------------------
 
 
-def running_jobs(tx, node, guest=None):
+def running_jobs(tx: sqlite3.Connection, node: str, guest: str | None = None) -> list[sqlite3.Row]:
     """The rows of jobs that have not ended, in the order in which they end."""
     where, values = 'node = ?', [node]
     if guest is not None:
@@ -198,7 +203,14 @@ def running_jobs(tx, node, guest=None):
     ).fetchall()
 
 
-def end_job(tx, row, state, *, result='{}', error=None):
+def end_job(
+    tx: sqlite3.Connection,
+    row: sqlite3.Row,
+    state: str,
+    *,
+    result: str = '{}',
+    error: str | None = None,
+) -> None:
     """Write a job's end; what only its run needed is dropped."""
     tx.execute(
         "UPDATE jobs SET state = ?, result = ?, error = ?, args = '{}' WHERE id = ?",
@@ -206,7 +218,9 @@ def end_job(tx, row, state, *, result='{}', error=None):
     )
 
 
-def fail_job(tx, row, error, *, result='{}'):
+def fail_job(
+    tx: sqlite3.Connection, row: sqlite3.Row, error: model.JobError, *, result: str = '{}'
+) -> None:
     """End a job with a model.JobError."""
     text = json.dumps([error.error_class, error.message, error.reschedule])
     end_job(tx, row, 'failed', result=result, error=text)
@@ -215,12 +229,12 @@ def fail_job(tx, row, error, *, result='{}'):
 # ---- ended moves ----------------------------------------------------------
 
 
-def end_move(tx, node, guest, *, move, at):
+def end_move(tx: sqlite3.Connection, node: str, guest: str, *, move: str, at: float) -> None:
     """Note that a move is over on this node: nothing is done for it any more."""
     tx.execute('INSERT OR IGNORE INTO ended_moves VALUES (?, ?, ?, ?)', (guest, move, node, at))
 
 
-def move_has_ended(tx, node, guest, move):
+def move_has_ended(tx: sqlite3.Connection, node: str, guest: str, move: str) -> bool:
     """Tell whether `end_move` was called."""
     return (
         tx.execute(
@@ -234,13 +248,13 @@ def move_has_ended(tx, node, guest, move):
 # ---- images kept at hand --------------------------------------------------
 
 
-def has_image(tx, node, image):
+def has_image(tx: sqlite3.Connection, node: str, image: str) -> bool:
     """Whether a node has an image at hand."""
     query = 'SELECT 1 FROM images WHERE node = ? AND image = ?'
     return tx.execute(query, (node, image)).fetchone() is not None
 
 
-def cache_image(tx, node, image):
+def cache_image(tx: sqlite3.Connection, node: str, image: str) -> bool:
     """Note that a node has an image; whether it had not."""
     found = tx.execute('INSERT OR IGNORE INTO images VALUES (?, ?)', (node, image))
     return bool(found.rowcount)
@@ -249,16 +263,17 @@ def cache_image(tx, node, image):
 # ---- the rest -------------------------------------------------------------
 
 
-def count(tx, name):
+def count(tx: sqlite3.Connection, name: str) -> int:
     """Raise a counter by one and return it."""
-    return tx.execute(
+    value: int = tx.execute(
         'INSERT INTO counters VALUES (?, 1)'
         ' ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value',
         (name,),
     ).fetchone()[0]
+    return value
 
 
-def node_power(tx, node):
+def node_power(tx: sqlite3.Connection, node: str) -> tuple[bool, float]:
     """(powered, booted_at) of a node."""
     row = tx.execute('SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
     if row is None:

@@ -7,6 +7,7 @@ before they write, so that a refusal leaves nothing behind.
 from collections.abc import Callable
 import dataclasses
 import sqlite3
+from typing import NoReturn
 
 from nova_lite import states
 from nova_lite.virt import model
@@ -18,7 +19,7 @@ HALF_MADE = 'half made'
 class Refused(Exception):
     """The guest's state forbids the effect; `error` says why."""
 
-    def __init__(self, error_class, message, *, reschedule=False):
+    def __init__(self, error_class: str, message: str, *, reschedule: bool = False) -> None:
         self.error = model.JobError(error_class, message, reschedule)
         super().__init__(message)
 
@@ -36,14 +37,14 @@ class Work:
     guest: str
     verb: str
     subject: str
-    args: dict
+    args: model.Json
     at: float
 
-    def find(self, *, departed=False):
+    def find(self, *, departed: bool = False) -> sqlite3.Row | None:
         """The guest's row, or None."""
         return store.find_guest(self.tx, self.node, self.guest, departed=departed)
 
-    def resident(self):
+    def resident(self) -> sqlite3.Row:
         """The row of the guest, which must be defined here."""
         row = self.find()
         if row is None or row['role'] != model.Role.RESIDENT:
@@ -51,30 +52,30 @@ class Work:
             raise Refused('GuestNotFound', f'Guest {self.guest} {what} on {self.node}.')
         return row
 
-    def refuse_existing(self, row):
+    def refuse_existing(self, row: sqlite3.Row) -> NoReturn:
         """Refuse to make a guest where `row` stands."""
         raise Refused('GuestExists', f'Guest {self.guest} is {row["role"]} on {self.node} already.')
 
-    def insert(self, spec, **values):
+    def insert(self, spec: str, **values: object) -> None:
         """Write the guest's row; `spec` is JSON text."""
         store.insert_guest(self.tx, self.node, spec, uuid=self.guest, **values)
 
-    def end_move(self):
+    def end_move(self) -> None:
         """From now on refuse to begin, on this node, the move that is the subject."""
         store.end_move(self.tx, self.node, self.guest, move=self.subject, at=self.at)
 
     @property
-    def move_has_ended(self):
+    def move_has_ended(self) -> bool:
         return store.move_has_ended(self.tx, self.node, self.guest, self.subject)
 
-    def check_move(self):
+    def check_move(self) -> None:
         """Refuse to go on with a move that was undone or confirmed here."""
         if self.move_has_ended:
             raise Refused(
                 'MoveEnded', f'Move {self.subject} of guest {self.guest} is over on {self.node}.'
             )
 
-    def power_result(self, power_state):
+    def power_result(self, power_state: int) -> model.Json:
         return {'power_state': int(power_state)}
 
 
@@ -95,13 +96,13 @@ class Effect:
     is_idle: whether there is nothing to do, which takes no time and does not fail.
     """
 
-    finish: Callable
-    begin: Callable | None = None
-    partial: Callable | None = None
-    is_idle: Callable | None = None
+    finish: Callable[[Work], model.Json | Later]
+    begin: Callable[[Work], object] | None = None
+    partial: Callable[[Work], object] | None = None
+    is_idle: Callable[[Work], bool] | None = None
 
 
-def half_made(work):
+def half_made(work: Work) -> None:
     """Show the guest of a spawn or finish_migration that is under way."""
     if work.find() is None:
         work.insert(
@@ -112,6 +113,6 @@ def half_made(work):
         )
 
 
-def is_half_made(row):
+def is_half_made(row: sqlite3.Row) -> bool:
     """Tell whether the row is what `half_made` wrote, and nobody touched it since."""
-    return row['ticket'] == HALF_MADE and row['power_state'] == states.PowerState.NOSTATE
+    return bool(row['ticket'] == HALF_MADE and row['power_state'] == states.PowerState.NOSTATE)

@@ -147,4 +147,3 @@ class DelayTests(testtools.TestCase):
             self.assertTrue(all(0 <= seconds <= 2 for seconds in first))
             rng = runtime.seeded_random('seed')
             self.assertEqual(first, [drawn.draw(rng) for _index in range(100)])
-        self.assertEqual(4, delay.Fixed(4).draw(None))
