@@ -10,7 +10,12 @@ OPTS = [
         help='Names of the hosts that this process simulates. NAME[1-20] stands for NAME1 to NAME20. '
         'Empty: only the host named by [DEFAULT]host.',
     ),
-    cfg.StrOpt('driver', default='sim', help='Virtualization driver.'),
+    cfg.StrOpt(
+        'driver',
+        default='sim',
+        help='Virtualization driver: "sim" for simulated hosts, or the name of an entry '
+        'point of another package in the group nova_lite.compute.drivers.',
+    ),
     cfg.StrOpt(
         'profile',
         default='default',

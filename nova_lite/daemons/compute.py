@@ -8,7 +8,7 @@ from nova_lite.monitoring import checks
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
-from nova_lite.virt.sim import driver as sim_driver
+from nova_lite.virt import drivers
 
 
 def refuse_databases(conf, prog):
@@ -31,12 +31,7 @@ def make(conf):
     """The daemon of a compute process with all its hosts."""
     hosts = expand(conf.compute.hosts) or [conf.host]
     bus = transport.open_bus(conf, conf.transport_url)
-    driver = sim_driver.SimDriver(
-        f'{conf.state_path.rstrip("/")}/guests.sqlite',
-        hosts,
-        conf.compute.profile,
-        speed=conf.compute.speed,
-    )
+    driver = drivers.load(conf, hosts)
     neighbours = neighbours_module.clients(conf)
     manager = compute_manager.ComputeManager(
         conf,
@@ -50,7 +45,7 @@ def make(conf):
         manager,
         threads=conf.rpc_threads,
         closing=[driver.close, bus.cleanup],
-        reloading=[lambda: driver.reload(conf.compute.profile)],
+        reloading=[lambda: driver.reload(conf)],
         servers=[compute_rpc.ComputeAPI.server(bus, hosts, manager)],
     ).watch(
         {

@@ -45,6 +45,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Protocol
 
+from oslo_config import cfg
+
 from nova_lite.virt import model
 
 
@@ -251,8 +253,8 @@ class Driver(Protocol):
 
     # ---- the driver itself ------------------------------------------------
 
-    def reload(self) -> None:
-        """Read the configuration again (SIGHUP)."""
+    def reload(self, conf: cfg.ConfigOpts) -> None:
+        """Take what the configuration says now (SIGHUP)."""
 
     def close(self) -> None:
         """Let go of files and connections; guests and jobs go on."""

@@ -12,8 +12,11 @@ import json
 import sqlite3
 from typing import Any
 
+from oslo_config import cfg
+
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import jobs
@@ -21,6 +24,8 @@ from nova_lite.virt.sim import profile as profiles
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
 
+# What [compute]driver calls it.
+NAME = 'sim'
 Verb = model.Verb
 _DEVICE_VERBS = {
     model.DeviceKind.VOLUME: (Verb.ATTACH_VOLUME, Verb.DETACH_VOLUME),
@@ -55,7 +60,10 @@ class SimDriver:
         """The profile in force."""
         return self._jobs.profile
 
-    def reload(self, profile: str | rules.Profile | None = None) -> None:
+    def reload(self, conf: cfg.ConfigOpts) -> None:
+        self.use_profile(conf.compute.profile)
+
+    def use_profile(self, profile: str | rules.Profile | None = None) -> None:
         """Take another profile, or read the same source again.
 
         Raises ProfileError or OSError; the profile in force stays.
@@ -340,6 +348,16 @@ class SimDriver:
 
     def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
+
+
+def make(conf: cfg.ConfigOpts, hosts: Iterable[str]) -> protocol.Driver:
+    """Make the driver of a compute process as its configuration says."""
+    return SimDriver(
+        f'{conf.state_path.rstrip("/")}/guests.sqlite',
+        hosts,
+        conf.compute.profile,
+        speed=conf.compute.speed,
+    )
 
 
 def _load(profile: str | rules.Profile) -> rules.Profile:

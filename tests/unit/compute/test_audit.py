@@ -236,7 +236,7 @@ class TestAudit(testtools.TestCase):
 
     def test_stranger_that_is_worked_at_stays(self):
         """Nobody owns it as far as the cell knows, and yet somebody makes it."""
-        self.cell.driver.reload(profile.parse(SLOW))
+        self.cell.driver.use_profile(profile.parse(SLOW))
         uuid = self.stranger()
         for _audit in range(2):
             self.cell.compute.audit()

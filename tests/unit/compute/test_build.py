@@ -306,7 +306,7 @@ failures:
         self.cell = self.useFixture(cell.Cell(profile=failing))
         uuid = self.cell.boot(['host-1', 'host-2'])
         self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
-        self.cell.driver.reload(profile.parse('extends: instant'))
+        self.cell.driver.use_profile(profile.parse('extends: instant'))
         self.assertEqual(self.when != 'before', uuid in self.cell.guests())
         self.cell.compute._resume.run(0)
         self.assertEqual({}, self.cell.guests())

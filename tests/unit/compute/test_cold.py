@@ -162,7 +162,7 @@ class ColdTest(testtools.TestCase):
     def test_no_path_to_the_volume(self):
         self.boot_with_volume()
         device = self.device_for_destination()
-        self.cell.driver.reload(profile.parse(ISOLATED))
+        self.cell.driver.use_profile(profile.parse(ISOLATED))
         refused = self.assertRaises(exception.MoveRefused, self.prepare, [device])
         self.assertTrue(refused.reschedule)
         self.assertEqual(0, self.memory(DEST))
@@ -208,7 +208,7 @@ class ColdTest(testtools.TestCase):
 
     def test_hypervisors_that_take_their_time(self):
         self.boot()
-        self.cell.driver.reload(profile.parse(SLOW))
+        self.cell.driver.use_profile(profile.parse(SLOW))
         self.prepare()
         answer = self.call('resize_instance', **self.at(SOURCE))
         self.assertEqual(['pending'], list(answer))

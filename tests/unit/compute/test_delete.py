@@ -341,7 +341,7 @@ class TestWhileBuilding(Timed):
 
     def test_asked_again_and_again(self):
         """Who repeats a deletion does not make it begin anew, nor is each kept for later."""
-        self.cell.driver.reload(
+        self.cell.driver.use_profile(
             profile.parse('extends: instant\nhosts:\n  - {delays: {destroy: 10}}\n')
         )
         uuid = self.boot()

@@ -81,7 +81,7 @@ class TestInventory(testtools.TestCase):
 
     def test_changed_capacity(self):
         self.report()
-        self.cell.driver.reload(profile.parse(CAPACITY % 16))
+        self.cell.driver.use_profile(profile.parse(CAPACITY % 16))
         self.report()
         self.assertEqual(16, self.inventories()['VCPU']['total'])
         self.assertEqual(16, self.node().vcpus)
@@ -89,7 +89,7 @@ class TestInventory(testtools.TestCase):
     def test_ratio_of_the_operator_stays(self):
         self.report()
         self.set_ratio(9.0)
-        self.cell.driver.reload(profile.parse(CAPACITY % 16))
+        self.cell.driver.use_profile(profile.parse(CAPACITY % 16))
         self.report()
         vcpus = self.inventories()['VCPU']
         self.assertEqual((16, 9.0), (vcpus['total'], vcpus['allocation_ratio']))

@@ -37,7 +37,7 @@ class SourceTest(testtools.TestCase):
         with open(profile, 'w') as text:
             text.write(ENDLESS)
         driver = self.cell.driver
-        driver.reload(profile)
+        driver.use_profile(profile)
         values = {
             'uuid': self.move,
             'instance_uuid': self.uuid,

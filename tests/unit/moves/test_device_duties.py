@@ -352,7 +352,7 @@ class SlowTest(LostHostCase):
         profile = os.path.join(self.cell.directory, 'slow.yaml')
         with open(profile, 'w') as slow:
             slow.write(SLOW)
-        self.cell.driver.reload(profile)
+        self.cell.driver.use_profile(profile)
         self.force_down(False)
         self.assertEqual(journal.CLEANING, self.attempt(made))
         self.assertEqual(self.server, self.journal_row(made).active_for)

@@ -135,7 +135,7 @@ class EventsTest(WatchTestCase):
         )
 
     def test_a_build_that_fails_goes_on_elsewhere(self):
-        self.cell.driver.reload(self.profile(REFUSE % 'host-1'))
+        self.cell.driver.use_profile(self.profile(REFUSE % 'host-1'))
         uuid = self.cell.boot(('host-1', 'host-2'))
         self.cell.run_dry()
         self.assertEqual('active', self.cell.row(uuid).vm_state)
@@ -157,7 +157,7 @@ class EventsTest(WatchTestCase):
         self.assertEqual('ExceptionPayload', fault['nova_object.name'])
 
     def test_a_build_that_no_host_takes(self):
-        self.cell.driver.reload(self.profile(REFUSE % '*'))
+        self.cell.driver.use_profile(self.profile(REFUSE % '*'))
         self.cell.boot(('host-1', 'host-2'))
         self.cell.run_dry()
         self.assertEqual(

@@ -1,12 +1,8 @@
 """Filters and weighers of other packages."""
 
-import pathlib
-import textwrap
-
-import fixtures
-
 from nova_lite.scheduler import filters
 from nova_lite.scheduler import weighers
+from tests.fixtures import packages
 from tests.unit.scheduler import base
 
 MODULE = """
@@ -49,13 +45,7 @@ EmptyWeigher = other_package:EmptyWeigher
 class TestOtherPackages(base.SchedulerTestCase):
     def setUp(self):
         super().setUp()
-        top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (top / 'other_package.py').write_text(textwrap.dedent(MODULE))
-        described = top / 'other_package-1.0.dist-info'
-        described.mkdir()
-        (described / 'METADATA').write_text('Metadata-Version: 2.1\nName: other\nVersion: 1.0\n')
-        (described / 'entry_points.txt').write_text(ENTRY_POINTS)
-        self.useFixture(fixtures.PythonPathEntry(str(top)))
+        self.useFixture(packages.OtherPackage(MODULE, ENTRY_POINTS))
 
     def load_filters(self, *names):
         self.set('filter_scheduler', enabled_filters=list(names))

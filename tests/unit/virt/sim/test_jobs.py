@@ -180,10 +180,10 @@ class FailureTests(base.SimTestCase):
         made = super().hosts(SLOW)
         job = made.spawn('n1', base.guest_spec(), key='k')
         instant = super().hosts(name='other').profile
-        made.reload(instant)
+        made.use_profile(instant)
         self.assertEqual(10.0, made.poll(job.id).ready_in)
         self.assertDone(made.spawn('n1', base.guest_spec('g2'), key='k'))
-        self.assertRaises(exception.Invalid, made.reload, 'no such profile')
+        self.assertRaises(exception.Invalid, made.use_profile, 'no such profile')
         self.assertIs(instant, made.profile)
-        made.reload('default')
+        made.use_profile('default')
         self.assertEqual('default', made.profile.source)

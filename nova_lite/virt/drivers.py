@@ -1,0 +1,36 @@
+"""The driver that [compute]driver names: the simulated one, or one of another package.
+
+Another package names a `Maker` in an entry point of `GROUP`.
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import importlib.metadata
+
+from oslo_config import cfg
+
+from nova_lite.virt import driver
+from nova_lite.virt.sim import driver as sim
+
+GROUP = 'nova_lite.compute.drivers'
+# Makes the driver of a compute process: configuration, names of its service hosts.
+Maker = Callable[[cfg.ConfigOpts, Sequence[str]], driver.Driver]
+
+
+def load(conf: cfg.ConfigOpts, hosts: Sequence[str]) -> driver.Driver:
+    """Make the driver that the configuration names; raises ValueError if there is none."""
+    return _maker(conf.compute.driver)(conf, hosts)
+
+
+def _maker(name: str) -> Maker:
+    if name == sim.NAME:
+        return sim.make
+    points = importlib.metadata.entry_points(group=GROUP)
+    for point in points.select(name=name):
+        try:
+            maker: Maker = point.load()
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f'{GROUP}: {point.value} cannot be loaded: {error}') from error
+        return maker
+    known = ', '.join([sim.NAME, *sorted(points.names)])
+    raise ValueError(f'[compute]driver: unknown {name}; known are {known}')
