@@ -1,5 +1,6 @@
 """What the tests of the simulated neighbours share."""
 
+import functools
 import json
 
 import falcon.testing
@@ -79,8 +80,14 @@ class SimCloudTestCase(testtools.TestCase):
         super().setUp()
         self.database = self.new_database()
         self.start()
-        self.admin = self.login('admin', 'pw-admin', 'admin')
-        self.demo = self.login('demo', 'pw-demo', 'demo')
+
+    @functools.cached_property
+    def admin(self):
+        return self.login('admin', 'pw-admin', 'admin')
+
+    @functools.cached_property
+    def demo(self):
+        return self.login('demo', 'pw-demo', 'demo')
 
     def new_database(self):
         """Where a database with the first contents is."""

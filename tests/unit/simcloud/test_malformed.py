@@ -17,6 +17,7 @@ from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.volume import actions
 from nova_lite.simcloud.volume import volumes
 from tests.fixtures import examples
+from tests.fixtures import hostile
 from tests.unit.simcloud import base
 
 ODD = (
@@ -80,9 +81,14 @@ WRITES = tuple(
     )
 )
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(hostile.CHARACTERS, max_size=20),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(hostile.CHARACTERS, max_size=8), inner, max_size=3)
     ),
     max_leaves=6,
 )
