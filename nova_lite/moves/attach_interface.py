@@ -7,27 +7,28 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
-from nova_lite.moves import devices
 from nova_lite.moves import duties
+from nova_lite.moves import move
 from nova_lite.moves import neighbours
 from nova_lite.moves import places
 from nova_lite.moves import steps
+from nova_lite.moves.parts import guest_devices
 
-BEGIN = 'record the request'
 BIND = 'give the server its port'
 PLUG = 'attach on the host'
+EVENT = 'compute_attach_interface'
 
 
-class AttachInterface(devices.DeviceSaga):
+class AttachInterface(move.Move):
     """arguments: 'request': {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
 
     kind = 'attach-interface'
-    ways = devices.WAYS_OF_ATTACHING
-    event = 'compute_attach_interface'
+    faults = False
+    ways = guest_devices.WAYS_OF_ATTACHING
 
     def steps(self):
         return (
-            steps.begin(self, BEGIN),
+            steps.begin(self),
             saga.Step(
                 BIND,
                 self.bind,
@@ -35,16 +36,20 @@ class AttachInterface(devices.DeviceSaga):
                 clean=duties.foreign_ports(self),
                 at=places.NETWORK,
             ),
-            self.at_guest(PLUG, self.plug, self.unplug, 'attach_interface', 'detach_interface'),
+            self.guest.step(self.plug, self.unplug, 'attach_interface', 'detach_interface'),
             saga.Step('record the interface', self.record, pivot=True, at=places.SOURCE_RECORDS),
-            *self.replugging(self.replug, 'attach_interface', 'detach_interface'),
+            *self.guest.replugging(self.replug, 'attach_interface', 'detach_interface'),
         )
 
-    def found(self, connection, row):
-        return {'ports': [vif['id'] for vif in row.network_info or ()]}
+    @property
+    def guest(self):
+        """The guest's devices."""
+        return guest_devices.GuestDevices(self, PLUG, self.settle)
 
-    def undone(self, connection, row):
-        """Nothing but the event was recorded."""
+    def begun(self, connection, row):
+        self.require_there(row)
+        ports = neighbours.port_ids(row.network_info)
+        return self.guest.begin(connection, row, EVENT, ports=ports)
 
     @property
     def known(self):
@@ -62,8 +67,8 @@ class AttachInterface(devices.DeviceSaga):
 
         A deletion that finds the port with the server knows that it is the user's.
         """
-        row = self.current()
-        self.require_up(row.host)
+        row = self.guest.current()
+        self.guest.require_up(row.host)
         known = self.known
         if self.given in known:
             raise exception.PortInUse(port_id=self.given)
@@ -79,13 +84,11 @@ class AttachInterface(devices.DeviceSaga):
 
     def _note(self, connection):
         row = instances.lock(connection, self.instance_uuid)
-        if instances.is_gone(row):
-            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
-        user_ports.note(connection, row, self.given)
+        user_ports.note(connection, self.require_there(row), self.given)
 
     def release(self):
         """Undo of `bind`, also of one whose answer was lost, unless the guest may have the port."""
-        if BIND in self.data and self.keeps(PLUG, neighbours.PORTS, self.data[BIND]['id']):
+        if BIND in self.data and self.guest.keeps(neighbours.PORTS, self.data[BIND]['id']):
             return
         known = self.known
         self.world.network.undo_attach(
@@ -99,28 +102,28 @@ class AttachInterface(devices.DeviceSaga):
 
     def plug(self):
         """attach_interface."""
-        return self.ask_host(self.compute.attach_interface, PLUG, vif=self.data[BIND])
+        return self.guest.ask(self.compute.attach_interface, vif=self.data[BIND])
 
     def unplug(self):
         if BIND not in self.data:
             return None
-        return self.undo_at_host(self.compute.detach_interface, PLUG, port_id=self.data[BIND]['id'])
+        return self.guest.undo(self.compute.detach_interface, port_id=self.data[BIND]['id'])
 
     def replug(self, **options):
         """Have the guest as it is on record, after a reboot that may not have known the port."""
-        return self.settle_port(PLUG, self.data[BIND], **options)
+        return self.guest.settle_port(self.data[BIND], **options)
 
     def settle(self):
         """The duty when `unplug` failed: only then the port is free again."""
-        waits = self.settle_port(PLUG, self.data[BIND])
+        waits = self.guest.settle_port(self.data[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
         return waits
 
     def record(self):
         """From here on the port is the server's."""
-        self.finish(self._record)
-        self.data[devices.ACCEPTED] = self.data[BIND]['id']
+        self.guest.finish(self._record)
+        self.data[guest_devices.ACCEPTED] = self.data[BIND]['id']
 
     def _record(self, connection, row):
         vif = self.data[BIND]

@@ -20,7 +20,6 @@ from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import steps
 
-BEGIN = 'record the request'
 CLEAN = 'clean up at source'
 EVENT = 'compute_confirm_resize'
 
@@ -40,7 +39,7 @@ class ConfirmResize(move.Move):
         if self.arguments.get('delete'):
             last = (saga.Step('delete the server', self.delete, at=places.DEST_HOST),)
         return (
-            steps.begin(self, BEGIN, at=places.DEST_RECORDS, pivot=True),
+            steps.begin(self, at=places.DEST_RECORDS, pivot=True),
             steps.patient(
                 CLEAN,
                 self.clean,
@@ -58,11 +57,6 @@ class ConfirmResize(move.Move):
             saga.Step('record confirmation', self.record, at=places.DEST_RECORDS),
             *last,
         )
-
-    @property
-    def began(self):
-        """What `resized.ends` found."""
-        return self.data[BEGIN]
 
     @property
     def _crosses(self):

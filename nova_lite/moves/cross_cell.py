@@ -66,7 +66,7 @@ class CrossCellResize(resize.Resize):
     def _promised(self):
         """The destination is chosen, has the records, and promises room."""
         return (
-            steps.begin(self, resize.BEGIN),
+            steps.begin(self),
             steps.hold(self),
             steps.choose(self),
             saga.Step(

@@ -40,7 +40,7 @@ class CrossCellRevert(revert.RevertResize):
 
     def steps(self):
         return (
-            steps.begin(self, revert.BEGIN, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',)),
             self.volumes.step(),
             saga.Step(
                 SHOW,
@@ -102,11 +102,11 @@ class CrossCellRevert(revert.RevertResize):
     def give_up(self):
         """Also for a server that is deleted: nobody else knows of what the source keeps."""
         super().give_up()
-        if not self.is_gone() or revert.BEGIN not in self.data:
+        if not self.is_gone() or self.first not in self.data:
             return None
         waits = self.ask(
             self.source_side.compute.discard_guest,
-            resized.asked(self, 'source', f'{revert.BEGIN}/discard'),
+            resized.asked(self, 'source', f'{self.first}/discard'),
         )
         if not isinstance(waits, saga.Pending):
             self.source_side.purge(self.instance_uuid)

@@ -10,27 +10,28 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
-from nova_lite.moves import devices
+from nova_lite.moves import move
 from nova_lite.moves import places
 from nova_lite.moves import steps
+from nova_lite.moves.parts import guest_devices
 
 LOG = log.getLogger(__name__)
 
-BEGIN = 'record the request'
 UNPLUG = 'detach on the host'
 AGAIN = 'unplug it from a guest made again'
+EVENT = 'compute_detach_interface'
 
 
-class DetachInterface(devices.DeviceSaga):
+class DetachInterface(move.Move):
     """arguments: 'port_id'"""
 
     kind = 'detach-interface'
-    event = 'compute_detach_interface'
+    faults = False
 
     def steps(self):
         return (
-            steps.begin(self, BEGIN),
-            self.at_guest(UNPLUG, self.unplug, self.plug, 'attach_interface', 'detach_interface'),
+            steps.begin(self),
+            self.guest.step(self.unplug, self.plug, 'attach_interface', 'detach_interface'),
             saga.Step('give the port up', self.release, pivot=True, at=places.NETWORK),
             saga.Step('forget the interface', self.forget, at=places.SOURCE_RECORDS),
             steps.patient(
@@ -42,42 +43,45 @@ class DetachInterface(devices.DeviceSaga):
             ),
         )
 
-    def found(self, connection, row):
+    @property
+    def guest(self):
+        """The guest's devices."""
+        return guest_devices.GuestDevices(self, UNPLUG, self.settle)
+
+    def begun(self, connection, row):
+        self.require_there(row)
         for vif in row.network_info or ():
             if vif['id'] == self.arguments['port_id']:
                 kept = vif['id'] in user_ports.of(row)
-                return {'vif': {**vif, 'preserve_on_delete': kept}}
+                return self.guest.begin(
+                    connection, row, EVENT, vif={**vif, 'preserve_on_delete': kept}
+                )
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments['port_id'])
-
-    def undone(self, connection, row):
-        """Nothing but the event was recorded."""
 
     def unplug(self):
         """detach_interface."""
-        return self.ask_host(
-            self.compute.detach_interface, UNPLUG, port_id=self.arguments['port_id']
-        )
+        return self.guest.ask(self.compute.detach_interface, port_id=self.arguments['port_id'])
 
     def plug(self):
         """Undo of `unplug`."""
-        if BEGIN not in self.data or self.is_gone():
+        if self.first not in self.data or self.is_gone():
             return None
-        return self.undo_at_host(self.compute.attach_interface, UNPLUG, vif=self.began['vif'])
+        return self.guest.undo(self.compute.attach_interface, vif=self.began['vif'])
 
     def settle(self, **options):
         """Have the guest as it is on record. The duty when `plug` failed."""
-        return self.settle_port(UNPLUG, self.began['vif'], **options)
+        return self.guest.settle_port(self.began['vif'], **options)
 
     def release(self):
         """From here on the port is not the server's: deleted if it was made for it."""
-        self.current()
+        self.guest.current()
         self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began['vif']])
 
     def forget(self):
         self.write(self._forget)
 
     def unplug_again(self):
-        return self.settle_remade(UNPLUG, forward=True, running=AGAIN)
+        return self.guest.settle_remade(forward=True, running=AGAIN)
 
     def _forget(self, connection):
         try:

@@ -36,12 +36,13 @@ class Evacuation(move.Move):
     """
 
     kind = 'evacuation'
+    first = relocation.BEGIN
     tasks = (Task.REBUILDING,)
     may_retry = False
 
     def steps(self):
         return (
-            steps.begin(self, relocation.BEGIN),
+            steps.begin(self),
             saga.Step(NOTE, self.note_held, at=places.PLACEMENT),
             steps.choose(self),
             self.relocation.recording(),
@@ -67,11 +68,6 @@ class Evacuation(move.Move):
             holder=self.instance_uuid,
             columns={'status': str(Status.PRE_MIGRATING)},
         )
-
-    @property
-    def began(self):
-        """What the server was, see Relocation."""
-        return self.relocation.began
 
     def begun(self, connection, row):
         return self.relocation.begin(connection, row, CONDUCTOR_EVENT)

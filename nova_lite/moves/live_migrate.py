@@ -46,6 +46,7 @@ class LiveMigration(move.Move):
     """
 
     kind = 'live-migration'
+    first = relocation.BEGIN
     tasks = (states.TaskState.MIGRATING,)
     refusable = (
         relocation.RECORD,
@@ -56,7 +57,7 @@ class LiveMigration(move.Move):
 
     def steps(self):
         return (
-            steps.begin(self, relocation.BEGIN),
+            steps.begin(self),
             self.checks.of_server(),
             steps.hold(self),
             steps.choose(self),
@@ -132,11 +133,6 @@ class LiveMigration(move.Move):
         if self.arguments.get('synchronous'):
             return 'conductor_migrate_server'
         return 'conductor_live_migrate_instance'
-
-    @property
-    def began(self):
-        """What the server was, see Relocation."""
-        return self.relocation.began
 
     def begun(self, connection, row):
         return self.relocation.begin(connection, row, self._conductor_event)

@@ -34,8 +34,6 @@ from nova_lite.objects import selection as selection_objects
 
 LOG = log.getLogger(__name__)
 
-FAULT_CODE = 500
-
 
 class Move(saga.Saga):
     """Base of the moves.
@@ -43,6 +41,9 @@ class Move(saga.Saga):
     tasks: the task states that this saga sets, which it may clear as well
     refusable: names of steps whose refusal leads to another destination
     harmless: names of steps whose undo may fail without breaking the server
+    first: name of the first step
+    named: arguments that notifications of what this saga records name
+    faults: whether a failure shows at the server, which has a task meanwhile
     arguments: 'cell', 'order' (see db.cell.moves), and of its kind; 'migration_uuid'
         where the saga is not the migration itself; 'host', 'node' of a requested
         destination; 'ignore_hosts'
@@ -51,6 +52,9 @@ class Move(saga.Saga):
     tasks = ()
     refusable = ()
     harmless = ()
+    first = 'record the request'
+    named = ()
+    faults = True
 
     # ---- records ----
 
@@ -101,6 +105,12 @@ class Move(saga.Saga):
         """Whether the server is deleted or is being deleted."""
         return instances.is_gone(self.read(instances.find, self.instance_uuid))
 
+    def require_there(self, row):
+        """Return a server's row; raise InstanceNotFound when it is deleted or about to be."""
+        if instances.is_gone(row):
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        return row
+
     def is_up(self, host):
         """Whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self.world.conf.service_down_time)
@@ -130,7 +140,18 @@ class Move(saga.Saga):
 
     def _begin(self, connection):
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments['order'])
+        self._tell_subject(connection)
         return self.begun(connection, instances.find(connection, self.instance_uuid))
+
+    def _tell_subject(self, connection):
+        if self.named:
+            facts = {name: self.arguments.get(name) for name in self.named}
+            actions.tell_of(connection, self.instance_uuid, **facts)
+
+    @property
+    def began(self):
+        """What `begun` returned."""
+        return self.data[self.first]
 
     def begun(self, connection, row):
         """What a kind of move records when it begins; returns what it wants to remember.
@@ -148,7 +169,7 @@ class Move(saga.Saga):
         row = instances.find(connection, self.instance_uuid)
         gone = instances.is_gone(row)
         self.undone(connection, None if gone else row)
-        if not gone:
+        if self.faults and not gone:
             self._free(connection, row)
         self.end_events(connection, error=self.error)
 
@@ -166,8 +187,8 @@ class Move(saga.Saga):
         changes = self.changes_of_failure(row)
         if set(self.not_undone) - set(self.harmless):
             changes = {**changes, 'vm_state': states.VmState.ERROR}
-        begun = self.arguments['order']['changes'].get('task_state')
-        self.clear_task(connection, changes, tasks=(*self.tasks, begun))
+        first = self.arguments['order']['changes'].get('task_state')
+        self.clear_task(connection, changes, tasks=(*self.tasks, first))
         self.add_fault(connection, self.error)
 
     def clear_task(self, connection, changes, *, tasks=None):
@@ -190,7 +211,7 @@ class Move(saga.Saga):
         instances.add_fault(
             connection,
             self.instance_uuid,
-            code=FAULT_CODE,
+            code=500,
             message=error['message'],
             details=error['traceback'],
         )
@@ -210,17 +231,14 @@ class Move(saga.Saga):
         of `expect` (default: of this saga's); started, ended: (event, host)
         Raises StateChanged when the server is no longer in this move.
         """
-        uuid, expect = self.instance_uuid, expect or self.tasks
-        instances.update(connection, uuid, changes or {}, expect_task=expect)
+        uuid, request_id = self.instance_uuid, self.ctxt.request_id
+        instances.update(connection, uuid, changes or {}, expect_task=expect or self.tasks)
         if status is not None:
             migrations.update(connection, self.migration_uuid, {'status': str(status)})
-        request_id = self.ctxt.request_id
         if ended:
-            actions.finish_event(
-                connection, self.instance_uuid, request_id, ended[0], host=ended[1]
-            )
+            actions.finish_event(connection, uuid, request_id, ended[0], host=ended[1])
         if started:
-            actions.start_event(connection, self.instance_uuid, request_id, *started)
+            actions.start_event(connection, uuid, request_id, *started)
 
     def end_event(self, connection, event, host, *, error=None):
         """End one event of the request's action, if it has not ended. error: as Saga.error"""
@@ -247,6 +265,7 @@ class Move(saga.Saga):
 
     def end_events(self, connection, *, error=None):
         """End all open events of the request's action. error: as Saga.error"""
+        self._tell_subject(connection)
         actions.end_open(
             connection,
             self.instance_uuid,
@@ -287,8 +306,7 @@ class Move(saga.Saga):
         """What the scheduler is asked: the server's own request, for this move."""
         row = self.row()
         spec = self.world.api_db.read(request_specs.get, self.instance_uuid)
-        spec.force_hosts, spec.force_nodes = [], []
-        spec.num_instances = 1
+        spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
         spec.ignore_hosts = list(self.arguments.get('ignore_hosts') or ())
         spec.current_host, spec.current_cell = row.host, self.cell.uuid
         spec.requested_networks = [
@@ -301,8 +319,7 @@ class Move(saga.Saga):
         ]
         destination = spec.destination()
         destination.cell = self.cell.uuid
-        destination.host = self.arguments.get('host')
-        destination.node = self.arguments.get('node')
+        destination.host, destination.node = map(self.arguments.get, ('host', 'node'))
         return spec
 
     def choose(self):
@@ -328,8 +345,8 @@ class Move(saga.Saga):
     def _choose_alternate(self):
         row = self.row()
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        for alternate in list(self.data['alternates']):
-            self.data['alternates'] = self.data['alternates'][1:]
+        while self.data['alternates']:
+            alternate, *self.data['alternates'] = self.data['alternates']
             request = json.loads(alternate['allocation_request'])
             if self.world.placement.claim(self.ctxt, consumer, request, beside=self.held_beside()):
                 LOG.info('Server %s moves to %s instead', row.uuid, alternate['service_host'])
@@ -363,8 +380,7 @@ class Move(saga.Saga):
         if arrival not in self.not_undone:
             return {}
         chosen = self.destination
-        place = {'host': chosen.service_host, 'node': chosen.nodename}
-        return {'data': {migrations.LEFT: place}}
+        return {'data': {migrations.LEFT: {'host': chosen.service_host, 'node': chosen.nodename}}}
 
     @property
     def destination(self):

@@ -62,13 +62,14 @@ class Rebuild(move.Move):
     """
 
     kind = 'rebuild'
+    first = shelving.BEGIN
     tasks = (Task.REBUILDING, Task.REBUILD_BLOCK_DEVICE_MAPPING, Task.REBUILD_SPAWNING)
     ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
 
     def steps(self):
         reimages = self.arguments['reimage'] is not None
         return (
-            steps.begin(self, shelving.BEGIN),
+            steps.begin(self),
             saga.Step(CHECK, self.check, at=places.SCHEDULER),
             *((self.volumes.step(),) if reimages else ()),
             saga.Step(COMMIT, self.commit, pivot=True, at=places.SOURCE_RECORDS),
@@ -112,11 +113,6 @@ class Rebuild(move.Move):
             ),
             saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True, at=places.VOLUMES),
         )
-
-    @property
-    def began(self):
-        """What `shelving.begin` found."""
-        return self.data[shelving.BEGIN]
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT)

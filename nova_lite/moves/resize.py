@@ -5,7 +5,6 @@ fails before is undone, and the server is as it was. The pivot is the one transa
 that switches the record. What is left on the source is kept for the revert.
 """
 
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
@@ -48,13 +47,14 @@ class Resize(move.Move):
     """
 
     kind, also = 'resize', ('migrate',)
+    first = BEGIN
     tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
     refusable = (RECORD, BIND, RESERVE, CLAIM)
     harmless = (RECORD,)
 
     def steps(self):
         return (
-            steps.begin(self, BEGIN),
+            steps.begin(self),
             steps.hold(self),
             steps.choose(self),
             saga.Step(RECORD, self.record, undo=self.forget, at=places.SOURCE_RECORDS),
@@ -103,11 +103,6 @@ class Resize(move.Move):
     # ---- what it is about ----
 
     @property
-    def began(self):
-        """What the server was: {'host', 'node', 'zone', 'vm_state'}."""
-        return self.data[BEGIN]
-
-    @property
     def stays(self):
         """Whether the destination is the host the server is on."""
         return self.destination.service_host == self.began['host']
@@ -142,8 +137,7 @@ class Resize(move.Move):
     # ---- record the migration ----
 
     def begun(self, connection, row):
-        if instances.is_gone(row):
-            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        self.require_there(row)
         if migrations.find(connection, self.uuid) is None:
             migrations.create(
                 connection,

@@ -26,7 +26,6 @@ from nova_lite.moves.parts import volumes
 Task = states.TaskState
 Status = states.MigrationStatus
 
-BEGIN = 'record the request'
 RESERVE = 'reserve volumes for source'
 ACTIVATE = 'activate source bindings'
 DESTROY = 'destroy on destination'
@@ -50,7 +49,7 @@ class RevertResize(move.Move):
 
     def steps(self):
         return (
-            steps.begin(self, BEGIN, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',)),
             self.volumes.step(),
             self.ports.plugging(ACTIVATE),
             saga.Step(
@@ -83,11 +82,6 @@ class RevertResize(move.Move):
             steps.save_spec(self),
             saga.Step('record the revert', self.record, at=places.SOURCE_RECORDS),
         )
-
-    @property
-    def began(self):
-        """What `resized.ends` found, and 'flavor', which the server gets back."""
-        return self.data[BEGIN]
 
     # ---- while the destination has the guest ----
 

@@ -32,13 +32,14 @@ class Shelve(move.Move):
     """arguments: 'offload': leave the host at once; 'image': False needs none."""
 
     kind = 'shelve'
+    first = shelving.BEGIN
     tasks = offload.TASKS
     harmless = (QUEUE,)
     ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
 
     def steps(self):
         return (
-            steps.begin(self, shelving.BEGIN),
+            steps.begin(self),
             self.image.step(QUEUE, self.queue_image),
             saga.Step(
                 SNAPSHOT,
@@ -50,11 +51,6 @@ class Shelve(move.Move):
             saga.Step(RECORD, self.record, pivot=True, at=places.SOURCE_RECORDS),
             *(offload.Offload(self).steps() if self.arguments['offload'] else ()),
         )
-
-    @property
-    def began(self):
-        """What `shelving.begin` found."""
-        return self.data[shelving.BEGIN]
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
@@ -137,19 +133,15 @@ class ShelveOffload(move.Move):
     """Take a shelved server off its host."""
 
     kind = 'shelve-offload'
+    first = shelving.BEGIN
     tasks = offload.TASKS
 
     def steps(self):
         return (
-            steps.begin(self, shelving.BEGIN),
+            steps.begin(self),
             saga.Step('see that the host is up', self.agree, pivot=True, at=places.SOURCE_RECORDS),
             *offload.Offload(self).steps(),
         )
-
-    @property
-    def began(self):
-        """What `shelving.begin` found."""
-        return self.data[shelving.BEGIN]
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, shelving.OFFLOAD_EVENT)

@@ -5,7 +5,6 @@ Source: reference/nova/moves 1, reference/nova/api-surface 2.4.
 
 from nova_lite import exception
 from nova_lite.clients import release
-from nova_lite.db.cell import instances
 from nova_lite.moves.parts import volumes
 
 BEGIN = 'record the action'
@@ -27,8 +26,7 @@ def without_shelf(system_metadata):
 
 def begin(move, connection, row, event):
     """Begin the event; return what the server was: {'host', 'node', 'vm_state', 'image_id'}."""
-    if instances.is_gone(row):
-        raise exception.InstanceNotFound(instance_id=move.instance_uuid)
+    move.require_there(row)
     move.note_progress(connection, started=(event, row.host))
     return {
         'host': row.host,

@@ -9,9 +9,9 @@ HOLD = 'hold source allocation'
 CHOOSE = 'choose destination'
 
 
-def begin(move, name, *, at=places.SOURCE_RECORDS, **options):
+def begin(move, *, at=places.SOURCE_RECORDS, **options):
     """The first step: what is recorded when a move begins. options: of saga.Step"""
-    return saga.Step(name, move.begin, undo=move.give_up, at=at, **options)
+    return saga.Step(move.first, move.begin, undo=move.give_up, at=at, **options)
 
 
 def hold(move):

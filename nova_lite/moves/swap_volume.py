@@ -8,32 +8,34 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
-from nova_lite.moves import attach_volume
-from nova_lite.moves import detach_volume
-from nova_lite.moves import devices
 from nova_lite.moves import duties
+from nova_lite.moves import move
 from nova_lite.moves import places
 from nova_lite.moves import steps
+from nova_lite.moves.parts import detaching
+from nova_lite.moves.parts import guest_devices
+from nova_lite.moves.parts import reservation
 
-BEGIN = 'record the request'
 RESERVE = 'reserve the other volume'
 SWAP = 'swap on the host'
 TELL = 'tell the volume service'
+EVENT = 'compute_swap_volume'
 
 
-class SwapVolume(devices.DeviceSaga):
+class SwapVolume(move.Move):
     """arguments: 'old_volume_id', 'volume_id'"""
 
     kind = 'swap-volume'
-    event = 'compute_swap_volume'
+    named = guest_devices.VOLUMES
+    faults = False
 
     def steps(self):
         return (
-            steps.begin(self, BEGIN),
-            detach_volume.marking(self),
-            attach_volume.reserving(self, RESERVE),
-            self.at_guest(
-                SWAP, self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
+            steps.begin(self),
+            self.detaching.step(),
+            self.reservation.step(),
+            self.guest.step(
+                self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
             ),
             saga.Step('record the other volume', self.record, pivot=True, at=places.SOURCE_RECORDS),
             steps.patient(
@@ -54,27 +56,42 @@ class SwapVolume(devices.DeviceSaga):
 
     @property
     def _old(self):
-        return self.arguments['old_volume_id']
+        return self.arguments.get('old_volume_id')
 
     @property
     def _new(self):
-        return self.arguments['volume_id']
+        return self.arguments.get('volume_id')
+
+    @property
+    def guest(self):
+        """The guest's devices."""
+        return guest_devices.GuestDevices(self, SWAP, self.settle)
+
+    @property
+    def detaching(self):
+        """The mark of the volume that the server has."""
+        return detaching.Detaching(self, self._old)
+
+    @property
+    def reservation(self):
+        """The attachment of the other volume."""
+        return reservation.Reservation(self, RESERVE, self._new, self.guest)
 
     def begin(self):
-        self.require_not_held(self._new)
+        self.reservation.require_free()
         return super().begin()
 
-    def found(self, connection, row):
+    def begun(self, connection, row):
+        self.require_there(row)
         device = device_rows.find(connection, row.uuid, self._old)
         if device is None:
             raise exception.VolumeNotAttached(instance_id=row.uuid, volume_id=self._old)
         if device_rows.find(connection, row.uuid, self._new) is not None:
             # Attached by what the request has waited for.
             raise device_rows.already_attached(self._new)
-        return {'device': device.uuid, 'attachment_id': device.attachment_id}
-
-    def undone(self, connection, row):
-        """Nothing but the event was recorded."""
+        return self.guest.begin(
+            connection, row, EVENT, device=device.uuid, attachment_id=device.attachment_id
+        )
 
     def device(self):
         """The block device as it is on record."""
@@ -83,41 +100,22 @@ class SwapVolume(devices.DeviceSaga):
                 return found
         raise device_rows.gone(self.began['device'])
 
-    # ---- both volumes ----
-
-    def mark(self):
-        detach_volume.mark_detaching(self, self._old)
-
-    def unmark(self):
-        detach_volume.unmark_detaching(self, self._old)
-
-    def reserve(self):
-        """Returns the id of the new attachment."""
-        found = attach_volume.reserve(self, self._new)
-        self.data[devices.ACCEPTED] = True
-        return found
-
-    def unreserve(self):
-        """Undo of `reserve`, unless the guest may still have the other volume."""
-        if not attach_volume.hold(self, SWAP, RESERVE):
-            attach_volume.unreserve(self, self._new)
-
     # ---- the host ----
 
     def swap(self):
         """swap_volume. Returns {'connection_info', 'detached'}."""
         device = self.device()
-        device.volume_id, device.attachment_id = self._new, self.data[RESERVE]
+        device.volume_id, device.attachment_id = self._new, self.reservation.id
         device.connection_info = None
-        return self.ask_host(
-            self.compute.swap_volume, SWAP, old_volume_id=self._old, block_device=device
+        return self.guest.ask(
+            self.compute.swap_volume, old_volume_id=self._old, block_device=device
         )
 
     def swap_back(self):
         if self.is_gone():
-            return self.undo_at_host(self.compute.detach_volume, SWAP, volume_id=self._new)
-        return self.undo_at_host(
-            self.compute.swap_volume, SWAP, old_volume_id=self._new, block_device=self.device()
+            return self.guest.undo(self.compute.detach_volume, volume_id=self._new)
+        return self.guest.undo(
+            self.compute.swap_volume, old_volume_id=self._new, block_device=self.device()
         )
 
     def settle(self, **options):
@@ -125,14 +123,14 @@ class SwapVolume(devices.DeviceSaga):
 
         The duty when `swap_back` failed: only then the other volume is free again.
         """
-        return self.settle_volumes(SWAP, self._new, self._old, **options)
+        return self.guest.settle_volumes(self._new, self._old, **options)
 
     # ---- only forward ----
 
     def record(self):
         """From here on the server has the other volume."""
         self.write(self._record)
-        self.data.pop(detach_volume.MARKED, None)
+        self.detaching.forget()
 
     def _record(self, connection):
         device_rows.change(
@@ -142,7 +140,7 @@ class SwapVolume(devices.DeviceSaga):
                 'source_type': 'volume',
                 'snapshot_id': None,
                 'volume_id': self._new,
-                'attachment_id': self.data[RESERVE],
+                'attachment_id': self.reservation.id,
                 'connection_info': self.data[SWAP]['connection_info'],
             },
         )
@@ -153,7 +151,7 @@ class SwapVolume(devices.DeviceSaga):
 
         Either volume may be deleted with the server: then no migration can be completed.
         """
-        waits = self.settle_remade(SWAP, forward=forward, running=TELL)
+        waits = self.guest.settle_remade(forward=forward, running=TELL)
         if waits is not None:
             return waits
         try:

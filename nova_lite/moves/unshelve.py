@@ -42,6 +42,7 @@ class Unshelve(move.Move):
     """
 
     kind = 'unshelve'
+    first = shelving.BEGIN
     tasks = (Task.UNSHELVING,)
     may_retry = False
     # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
@@ -50,7 +51,7 @@ class Unshelve(move.Move):
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
     def steps(self):
-        begin = steps.begin(self, shelving.BEGIN)
+        begin = steps.begin(self)
         drop = steps.patient(
             'delete shelved image',
             self.drop_image,
@@ -96,11 +97,6 @@ class Unshelve(move.Move):
             self.volumes.settling('drop former attachments'),
             done,
         )
-
-    @property
-    def began(self):
-        """What `shelving.begin` found."""
-        return self.data[shelving.BEGIN]
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT)

@@ -2,7 +2,7 @@
 
 from nova_lite import context
 from nova_lite import runtime
-from nova_lite.moves import detach_volume
+from nova_lite.moves.parts import detaching
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.fixtures import saga_faults
@@ -289,7 +289,7 @@ class SharedTest(base.CloudTest):
             self.hands.attached(server, volume)
         self.faults.fault = saga_faults.Fault(
             'detach-volume',
-            detach_volume.MARK,
+            detaching.MARK,
             saga_faults.Mode.DURING_BEFORE,
             meanwhile=lambda: self.client.begin_detaching(context.admin(), volume),
         )

@@ -16,13 +16,8 @@ MOST = 2
 DEEP = {
     f'nova_lite.moves.{name}'
     for name in (
-        'attach_interface.AttachInterface',
-        'attach_volume.AttachVolume',
         'cross_cell.CrossCellResize',
         'cross_cell_revert.CrossCellRevert',
-        'detach_interface.DetachInterface',
-        'detach_volume.DetachVolume',
-        'swap_volume.SwapVolume',
     )
 }
 # Payloads derive from each other as nova's do.

@@ -263,8 +263,8 @@ DEFECTS = (
             ),
             # What a later release does about reboots that began before a detachment ended.
             (
-                'moves/devices.py',
-                'return self.settle(**options) if self._may_be_remade(step) else None',
+                'moves/parts/guest_devices.py',
+                'return self._settle_all(**options)',
                 'return None',
             ),
         ),

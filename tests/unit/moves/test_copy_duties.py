@@ -20,7 +20,6 @@ from nova_lite.moves import confirm
 from nova_lite.moves import cross_cell
 from nova_lite.moves import cross_cell_revert
 from nova_lite.moves import resize
-from nova_lite.moves import revert
 from nova_lite.moves import steps
 from nova_lite.objects import selection
 from nova_lite.saga import cleaning
@@ -69,7 +68,7 @@ class Migrate(OnRecord, cross_cell.CrossCellResize):
 
 class Revert(OnRecord, cross_cell_revert.CrossCellRevert):
     names = (
-        revert.BEGIN,
+        cross_cell_revert.CrossCellRevert.first,
         cross_cell_revert.SHOW,
         cross_cell_revert.SWITCH,
         'hide destination records',

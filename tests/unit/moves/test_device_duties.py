@@ -312,7 +312,7 @@ class FormerReleaseTest(LostHostCase):
         made = self.attach_volume()
         self.do(made, made.steps()[:3])
         made.data[step.NOT_UNDONE] = {attach_volume.PLUG: {'message': 'no reply'}}
-        made.unreserve()
+        made.reservation.drop()
         self.assertFalse(self.is_reserved())
         self.assertNotIn(neighbours.HELD, made.data)
 

@@ -23,6 +23,7 @@ from nova_lite.moves import attach_volume
 from nova_lite.moves import detach_interface
 from nova_lite.moves import detach_volume
 from nova_lite.moves import swap_volume
+from nova_lite.moves.parts import detaching
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours
@@ -267,13 +268,13 @@ class MarkTest(DeviceSagasCase):
         """Of which nobody has heard is taken for one's own, unless another has."""
         uuid = self.another()
         self.cell.volume.begin_detaching(self.ctxt, self.volume)
-        self.change(uuid, data={detach_volume.MARKED: self.volume})
+        self.change(uuid, data={detaching.MARKED: self.volume})
         self.made.repeated = True
         self.assertRaises(exception.VolumeNotUsable, self.steps[1].do)
         self.undo(self.made, self.steps)
         self.assertTrue(self.is_marked())
         self.change(uuid, data={})
-        self.made.data.pop(detach_volume.MARKED)
+        self.made.data.pop(detaching.MARKED)
         self.steps[1].do()
         self.undo(self.made, self.steps)
         self.assertFalse(self.is_marked())
@@ -282,7 +283,7 @@ class MarkTest(DeviceSagasCase):
         """In between another has marked it."""
         self.do(self.made, self.steps[1:])
         uuid = self.another()
-        self.change(uuid, data={detach_volume.MARKED: self.volume})
+        self.change(uuid, data={detaching.MARKED: self.volume})
         self.undo(self.made, self.steps)
         self.assertTrue(self.is_marked())
         self.change(uuid, active_for=None)
@@ -305,7 +306,7 @@ class DeletedVolumeTest(DeviceSagasCase):
             self.do(made, steps)
             self.cell.volume.delete(self.ctxt, self.volume)
             self.undo(made, steps)
-            self.assertNotIn(detach_volume.MARKED, made.data)
+            self.assertNotIn(detaching.MARKED, made.data)
 
     def test_no_migration_is_completed(self):
         """After the pivot: there is nobody to be told."""

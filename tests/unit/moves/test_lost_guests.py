@@ -7,7 +7,7 @@ from nova_lite import saga
 from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_interface
-from nova_lite.moves import devices
+from nova_lite.moves.parts import guest_devices
 from nova_lite.saga import journal
 from nova_lite.saga import step
 from nova_lite.virt import model
@@ -87,7 +87,7 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.cell.ask(self.server, 'reboot', 'rebooting_hard')
         self.do(made, [pivot])
         last = made.steps()[-1]
-        self.assertEqual(devices.REPLUG, last.name)
+        self.assertEqual(guest_devices.REPLUG, last.name)
         self.assertIsInstance(last.do(), saga.Pending)
         self.cell.driver.destroy(HOST, self.server, key='lost')
         action = model.PowerAction.HARD_REBOOT
@@ -111,7 +111,7 @@ class LostBeforeTheRecordTest(testscenarios.WithScenarios, test_device_sagas.Dev
         self.assertRaises(exception.NovaLiteError, last.do)
         action = model.PowerAction.HARD_REBOOT
         self.cell.driver.change_power(HOST, self.server, action, key='reboot', spec=before)
-        made.data[step.TRIES] = {devices.REPLUG: 1}
+        made.data[step.TRIES] = {guest_devices.REPLUG: 1}
         self.do(made, [last])
         found = self.cell.driver.get_guest(HOST, self.server).spec
         self.assertEqual(len(before.devices) + 1, len(found.devices))

@@ -1,0 +1,70 @@
+"""The mark of a volume that its server is about to lose.
+
+There is one mark, whichever of the volume's attachments is meant, and it names nobody.
+"""
+
+import contextlib
+
+from nova_lite import exception
+from nova_lite import saga
+from nova_lite.db.api import sagas
+from nova_lite.moves import places
+
+MARK = 'mark the volume as detaching'
+DETACHING = 'detaching'
+# Key of Saga.data until the pivot: the volume that the saga has marked; False when that was
+# refused; there is none while nobody knows.
+MARKED = 'marked'
+
+
+class Detaching:
+    """move: the saga"""
+
+    def __init__(self, move, volume_id):
+        self._move, self._volume_id = move, volume_id
+
+    def step(self, do=None, undo=None):
+        """The step that marks the volume. do, undo: None: `mark` and `unmark`"""
+        undo = undo or self.unmark
+        clean = saga.Clean(undo, alone=True)
+        return saga.Step(MARK, do or self.mark, undo=undo, clean=clean, at=places.VOLUMES)
+
+    def mark(self):
+        """Mark the volume as about to be detached; raises VolumeNotUsable."""
+        move = self._move
+        if not (move.repeated and self._may_be_marked()):
+            try:
+                move.world.volume.begin_detaching(move.ctxt, self._volume_id)
+            except exception.VolumeNotUsable:
+                move.data[MARKED] = False
+                raise
+        move.data[MARKED] = self._volume_id
+
+    def unmark(self):
+        """Undo of `mark`: what is another's mark stays."""
+        move = self._move
+        if move.data.get(MARKED) is False or self._is_anothers():
+            return
+        # A volume may be deleted with its server while the saga runs.
+        with contextlib.suppress(exception.VolumeNotFound):
+            move.world.volume.roll_detaching(move.ctxt, self._volume_id)
+        self.forget()
+
+    def forget(self):
+        """The volume is not the server's any more: there is no mark to take back."""
+        self._move.data.pop(MARKED, None)
+
+    def _may_be_marked(self):
+        """Whether there is a mark that may be this saga's, of which it has not heard."""
+        move = self._move
+        status = move.world.volume.get(move.ctxt, self._volume_id)['status']
+        return status == DETACHING and not self._is_anothers()
+
+    def _is_anothers(self):
+        """Whether the volume is marked by another saga, which has not got past its pivot."""
+        others = self._move.world.api_db.read(sagas.every, active=True)
+        return any(
+            other.data.get(MARKED) == self._volume_id
+            for other in others
+            if other.uuid != self._move.uuid
+        )
