@@ -5,12 +5,14 @@ number of INACTIVE ones, made for a move. Activating one deactivates the other.
 Every named host can bind: there are no agents here that could be missing.
 """
 
-import falcon
+import dataclasses
+
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -129,6 +131,22 @@ def _compute_port(conn, port_id):
     return port
 
 
+def listed(conn, req, port_id):
+    """The bindings of a compute port that the query chooses."""
+    _compute_port(conn, port_id)
+    found = of_port(conn, port_id)
+    for name in ('host', 'status', 'vif_type', 'vnic_type'):
+        values = req.get_param_as_list(name)
+        found = [row for row in found if not values or row[name] in values]
+    return found
+
+
+def get(conn, _caller, port_id, host):
+    """One binding of a compute port; NotFound otherwise."""
+    _compute_port(conn, port_id)
+    return _get(conn, port_id, host)
+
+
 def _get(conn, port_id, host):
     row = database.one(
         conn, sa.select(BINDINGS).where(BINDINGS.c.port_id == port_id, BINDINGS.c.host == host)
@@ -140,7 +158,7 @@ def _get(conn, port_id, host):
     return row
 
 
-def create(conn, port_id, wanted):
+def create(conn, _caller, port_id, wanted):
     """Add a binding; it is INACTIVE when the port has an active one."""
     _compute_port(conn, port_id)
     rows = of_port(conn, port_id)
@@ -160,7 +178,7 @@ def create(conn, port_id, wanted):
     return row
 
 
-def update(conn, port_id, host, wanted):
+def update(conn, _caller, port_id, host, *, wanted):
     """Change vNIC type or profile of a binding."""
     _compute_port(conn, port_id)
     row = _get(conn, port_id, host)
@@ -195,51 +213,39 @@ def activate(conn, port_id, host):
     return changed
 
 
-def delete(conn, port_id, host):
+def delete(conn, _caller, port_id, host):
     """Remove a binding; without the active one the port is unbound."""
     _compute_port(conn, port_id)
     conn.execute(BINDINGS.delete().where(_where(_get(conn, port_id, host))))
 
 
-class BindingResource:
-    """/v2.0/ports/{id}/bindings: for services and administrators."""
+def _privileged(caller, action, _path):
+    what = 'port bindings' if action == resources.LIST else 'a port binding'
+    caller.require_privileged(f'{action} {what}')
+
+
+RESOURCE = resources.Resource(
+    name='binding',
+    plural='bindings',
+    style=dataclasses.replace(standard.STYLE, collection=standard.whole),
+    permit=_privileged,
+    listed=listed,
+    get=get,
+    views=resources.each(view),
+    create=create,
+    create_body=CREATE,
+    update=update,
+    update_body=UPDATE,
+    delete=delete,
+)
+
+
+class ActivateResource:
+    """/v2.0/ports/{id}/bindings/{host}/activate."""
 
     def __init__(self, db):
         self._db = db
 
-    def on_get(self, req, resp, port_id):
-        req.context.caller.require_privileged('listing port bindings')
-        with self._db.read() as conn:
-            _compute_port(conn, port_id)
-            found = of_port(conn, port_id)
-        for name in ('host', 'status', 'vif_type', 'vnic_type'):
-            values = req.get_param_as_list(name)
-            found = [row for row in found if not values or row[name] in values]
-        resp.media = {'bindings': [standard.only_fields(req, view(row)) for row in found]}
-
-    def on_post(self, req, resp, port_id):
-        req.context.caller.require_privileged('creating a port binding')
-        wanted = bodies.read(req, CREATE, 'binding')
-        resp.media = {'binding': view(self._db.change(create, port_id, wanted))}
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, port_id, host):
-        req.context.caller.require_privileged('showing a port binding')
-        with self._db.read() as conn:
-            _compute_port(conn, port_id)
-            row = _get(conn, port_id, host)
-        resp.media = {'binding': standard.only_fields(req, view(row))}
-
-    def on_put_one(self, req, resp, port_id, host):
-        req.context.caller.require_privileged('changing a port binding')
-        wanted = bodies.read(req, UPDATE, 'binding')
-        resp.media = {'binding': view(self._db.change(update, port_id, host, wanted))}
-
-    def on_put_activate(self, req, resp, port_id, host):
+    def on_put(self, req, resp, port_id, host):
         req.context.caller.require_privileged('activating a port binding')
         resp.media = {'binding': view(self._db.change(activate, port_id, host))}
-
-    def on_delete_one(self, req, resp, port_id, host):
-        req.context.caller.require_privileged('deleting a port binding')
-        self._db.change(delete, port_id, host)
-        resp.status = falcon.HTTP_204

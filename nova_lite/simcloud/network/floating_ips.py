@@ -1,12 +1,12 @@
 """/v2.0/floatingips: addresses of external networks, lent to ports."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
 from nova_lite.simcloud.network import quotas
@@ -40,7 +40,7 @@ SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_addr
 FILTERS = {name: name for name in SHOWN}
 
 
-def views(conn, found):
+def views(conn, _req, found):
     """Rows with what the extension fip-port-details tells of their ports."""
     ports = standard.grouped(
         conn, PORTS, PORTS.c.id, [row['port_id'] for row in found if row['port_id']]
@@ -181,13 +181,13 @@ def create(conn, caller, wanted):
 
 
 def update(conn, caller, floating_id, wanted):
-    """Tie an address to a port, or loosen it; returns its rows before and after."""
+    """Tie an address to a port, or loosen it. Returns its row with the `former_port_id`."""
     caller.require_writer()
     row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.changes(wanted, ('description',))
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
         values |= _target(conn, caller, row, {'port_id': row['port_id'], **wanted})
-    return row, standard.save(conn, FLOATING, row, **values)
+    return standard.save(conn, FLOATING, row, **values) | {'former_port_id': row['port_id']}
 
 
 def delete(conn, caller, floating_id):
@@ -199,63 +199,31 @@ def delete(conn, caller, floating_id):
     return row
 
 
-class FloatingResource:
-    """List, create, show, update and delete."""
+def resource(events):
+    """The resource, which lets the compute service know whose addresses changed."""
 
-    def __init__(self, db, events):
-        self._db = db
-        self._events = events
-
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                FLOATING,
-                sa.select(FLOATING).where(standard.own(caller, FLOATING)),
-                filters=FILTERS,
-                sortable=frozenset(('floating_ip_address',)),
-            )
-            items = views(conn, found)
-        resp.media = standard.collection(req, 'floatingips', items)
-
-    def _answer(self, req, resp, row):
-        with self._db.read() as conn:
-            (item,) = views(conn, [row])
-        resp.media = {'floatingip': standard.only_fields(req, item)}
-
-    def _tell(self, caller, *port_ids):
-        """Let the compute service know whose addresses changed."""
-        if caller.is_service or not any(port_ids):
+    def notify(db, caller, _action, row):
+        port_ids = {row['port_id'], row.get('former_port_id')} - {None}
+        if caller.is_service or not port_ids:
             return
-        with self._db.read() as conn:
-            concerned = port_records.servers_with(conn, set(filter(None, port_ids)))
-        self._events.send('network-changed', concerned)
+        with db.read() as conn:
+            concerned = port_records.servers_with(conn, port_ids)
+        events.send('network-changed', concerned)
 
-    def on_post(self, req, resp):
-        caller = req.context.caller
-        row = self._db.change(create, caller, bodies.read(req, CREATE, 'floatingip'))
-        self._tell(caller, row['port_id'])
-        self._answer(req, resp, row)
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, floating_id):
-        with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, FLOATING, floating_id)
-        self._answer(req, resp, row)
-
-    def on_put_one(self, req, resp, floating_id):
-        caller = req.context.caller
-        wanted = bodies.read(req, UPDATE, 'floatingip')
-        change = standard.guarded(req, FLOATING, floating_id, update)
-        before, row = self._db.change(change, caller, floating_id, wanted)
-        self._tell(caller, before['port_id'], row['port_id'])
-        self._answer(req, resp, row)
-
-    def on_delete_one(self, req, resp, floating_id):
-        caller = req.context.caller
-        change = standard.guarded(req, FLOATING, floating_id, delete)
-        row = self._db.change(change, caller, floating_id)
-        self._tell(caller, row['port_id'])
-        resp.status = falcon.HTTP_204
+    return resources.Resource(
+        name='floatingip',
+        plural='floatingips',
+        style=standard.STYLE,
+        revisions=FLOATING,
+        listed=standard.lists(
+            FLOATING, filters=FILTERS, sortable=frozenset(('floating_ip_address',))
+        ),
+        get=standard.owned(FLOATING),
+        views=views,
+        create=create,
+        create_body=CREATE,
+        update=update,
+        update_body=UPDATE,
+        delete=delete,
+        notify=notify,
+    )

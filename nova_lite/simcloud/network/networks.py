@@ -1,11 +1,11 @@
 """/v2.0/networks."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -90,7 +90,7 @@ def view(row, subnet_ids, caller):
     return answer
 
 
-def views(conn, caller, found):
+def views(conn, req, found):
     """Rows with the ids of their subnets."""
     subnets = standard.grouped(
         conn,
@@ -99,6 +99,7 @@ def views(conn, caller, found):
         [row['id'] for row in found],
         tables.subnets.c.created_at,
     )
+    caller = req.context.caller
     return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller) for row in found]
 
 
@@ -220,55 +221,19 @@ def delete(conn, caller, network_id):
     conn.execute(NETWORKS.delete().where(NETWORKS.c.id == network_id))
 
 
-class NetworkResource:
-    """List, create, show, update and delete."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                NETWORKS,
-                sa.select(NETWORKS).where(visible(caller)),
-                filters=FILTERS,
-                sortable=frozenset(('mtu', 'shared')),
-            )
-            resp.media = standard.collection(req, 'networks', views(conn, caller, found))
-
-    def _answer(self, req, resp, row):
-        with self._db.read() as conn:
-            (item,) = views(conn, req.context.caller, [row])
-        resp.media = {'network': standard.only_fields(req, item)}
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'network')
-        self._answer(req, resp, self._db.change(create, req.context.caller, wanted))
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, network_id):
-        with self._db.read() as conn:
-            row = get(conn, req.context.caller, network_id)
-        self._answer(req, resp, row)
-
-    def on_put_one(self, req, resp, network_id):
-        wanted = bodies.read(req, UPDATE, 'network')
-        self._answer(
-            req,
-            resp,
-            self._db.change(
-                standard.guarded(req, NETWORKS, network_id, update),
-                req.context.caller,
-                network_id,
-                wanted,
-            ),
-        )
-
-    def on_delete_one(self, req, resp, network_id):
-        self._db.change(
-            standard.guarded(req, NETWORKS, network_id, delete), req.context.caller, network_id
-        )
-        resp.status = falcon.HTTP_204
+RESOURCE = resources.Resource(
+    name='network',
+    plural='networks',
+    style=standard.STYLE,
+    revisions=NETWORKS,
+    listed=standard.lists(
+        NETWORKS, visible=visible, filters=FILTERS, sortable=frozenset(('mtu', 'shared'))
+    ),
+    get=get,
+    views=views,
+    create=create,
+    create_body=CREATE,
+    update=update,
+    update_body=UPDATE,
+    delete=delete,
+)

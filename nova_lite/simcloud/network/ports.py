@@ -1,9 +1,9 @@
 """/v2.0/ports: schemas, filters, views and requests."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import port_records
 from nova_lite.simcloud.network import standard
@@ -112,10 +112,10 @@ def view(row, related, caller):
     return answer
 
 
-def views(conn, caller, found):
+def views(conn, req, found):
     """Rows with all that belongs to them."""
     related = port_records.related(conn, found)
-    return [view(row, related, caller) for row in found]
+    return [view(row, related, req.context.caller) for row in found]
 
 
 def _on_host(hosts):
@@ -181,58 +181,31 @@ FILTERS = {
 }
 
 
-class PortResource:
-    """List, create, show, update and delete."""
+def resource(events):
+    """The resource, which lets the compute service know, unless a service did it itself."""
 
-    def __init__(self, db, events):
-        self._db = db
-        self._events = events
+    def notify(_db, caller, action, row):
+        name = {resources.UPDATE: 'network-changed', resources.DELETE: 'network-vif-deleted'}
+        if action in name and row['device_owner'].startswith('compute:') and not caller.is_service:
+            events.send(name[action], [(row['device_id'], row['id'])])
 
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                PORTS,
-                sa.select(PORTS).where(port_records.visible(caller)),
-                filters=FILTERS,
-                sortable=frozenset(('device_id', 'device_owner', 'mac_address', 'network_id')),
-            )
-            items = views(conn, caller, found)
-        resp.media = standard.collection(req, 'ports', items)
-
-    def _answer(self, req, resp, row):
-        with self._db.read() as conn:
-            (item,) = views(conn, req.context.caller, [row])
-        resp.media = {'port': standard.only_fields(req, item)}
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'port')
-        self._answer(req, resp, self._db.change(port_records.create, req.context.caller, wanted))
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, port_id):
-        with self._db.read() as conn:
-            row = port_records.get(conn, req.context.caller, port_id)
-        self._answer(req, resp, row)
-
-    def _tell(self, caller, name, row):
-        """Let the compute service know, unless a service did it on its own account."""
-        if row['device_owner'].startswith('compute:') and not caller.is_service:
-            self._events.send(name, [(row['device_id'], row['id'])])
-
-    def on_put_one(self, req, resp, port_id):
-        caller = req.context.caller
-        wanted = bodies.read(req, UPDATE, 'port')
-        change = standard.guarded(req, PORTS, port_id, port_records.update)
-        row = self._db.change(change, caller, port_id, wanted)
-        self._tell(caller, 'network-changed', row)
-        self._answer(req, resp, row)
-
-    def on_delete_one(self, req, resp, port_id):
-        caller = req.context.caller
-        change = standard.guarded(req, PORTS, port_id, port_records.delete)
-        row = self._db.change(change, caller, port_id)
-        self._tell(caller, 'network-vif-deleted', row)
-        resp.status = falcon.HTTP_204
+    return resources.Resource(
+        name='port',
+        plural='ports',
+        style=standard.STYLE,
+        revisions=PORTS,
+        listed=standard.lists(
+            PORTS,
+            visible=port_records.visible,
+            filters=FILTERS,
+            sortable=frozenset(('device_id', 'device_owner', 'mac_address', 'network_id')),
+        ),
+        get=port_records.get,
+        views=views,
+        create=port_records.create,
+        create_body=CREATE,
+        update=port_records.update,
+        update_body=UPDATE,
+        delete=port_records.delete,
+        notify=notify,
+    )

@@ -1,12 +1,14 @@
 """/v2.0/qos: policies with minimum bandwidth, and what their ports ask of placement."""
 
-import falcon
+import dataclasses
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -14,7 +16,7 @@ POLICIES = tables.qos_policies
 RULES = tables.qos_rules
 RESOURCES = {'egress': 'NET_BW_EGR_KILOBIT_PER_SEC', 'ingress': 'NET_BW_IGR_KILOBIT_PER_SEC'}
 
-POLICY = bodies.wrapped(
+POLICY_BODY = bodies.wrapped(
     'policy', {**standard.PROPERTIES, 'shared': bodies.BOOLEAN, 'is_default': {'const': False}}
 )
 _RULE = {'min_kbps': bodies.COUNT, 'direction': {'enum': list(RESOURCES)}}
@@ -74,7 +76,7 @@ def _policy_view(row, rules):
     }
 
 
-def _views(conn, found):
+def _views(conn, _req, found):
     rules = standard.grouped(
         conn, RULES, RULES.c.qos_policy_id, [row['id'] for row in found], RULES.c.id
     )
@@ -100,6 +102,22 @@ def _rule(conn, policy_id, rule_id):
     return row
 
 
+def _usable(conn, caller, policy_id):
+    require_known(conn, caller, policy_id)
+    return _get(conn, policy_id)
+
+
+def _usable_rule(conn, caller, policy_id, rule_id):
+    require_known(conn, caller, policy_id)
+    return _rule(conn, policy_id, rule_id)
+
+
+def _rules(conn, req, policy_id):
+    require_known(conn, req.context.caller, policy_id)
+    query = sa.select(RULES).where(RULES.c.qos_policy_id == policy_id)
+    return database.rows(conn, query.order_by(RULES.c.id))
+
+
 def create_policy(conn, caller, wanted):
     """Insert a policy and return its row."""
     row = standard.new(caller, wanted) | {'shared': wanted.get('shared', False)}
@@ -107,7 +125,7 @@ def create_policy(conn, caller, wanted):
     return row
 
 
-def update_policy(conn, policy_id, wanted):
+def update_policy(conn, _caller, policy_id, wanted):
     """Rename, describe or share a policy and return its row."""
     return standard.save(
         conn,
@@ -117,7 +135,7 @@ def update_policy(conn, policy_id, wanted):
     )
 
 
-def delete_policy(conn, policy_id):
+def delete_policy(conn, _caller, policy_id):
     """Remove a policy that no port uses."""
     _get(conn, policy_id)
     for table in (tables.ports, tables.networks):
@@ -129,7 +147,7 @@ def delete_policy(conn, policy_id):
     conn.execute(POLICIES.delete().where(POLICIES.c.id == policy_id))
 
 
-def create_rule(conn, policy_id, wanted):
+def create_rule(conn, _caller, policy_id, wanted):
     """Add a minimum bandwidth (kbit/s) to a policy, one per direction."""
     _get(conn, policy_id)
     row = {
@@ -149,7 +167,7 @@ def create_rule(conn, policy_id, wanted):
     return row
 
 
-def update_rule(conn, policy_id, rule_id, wanted):
+def update_rule(conn, _caller, policy_id, rule_id, *, wanted):
     """Change a rule and return its row."""
     row = _rule(conn, policy_id, rule_id)
     if wanted:
@@ -157,89 +175,46 @@ def update_rule(conn, policy_id, rule_id, wanted):
     return {**row, **wanted}
 
 
-def delete_rule(conn, policy_id, rule_id):
+def delete_rule(conn, _caller, policy_id, rule_id):
     """Remove a rule."""
     _rule(conn, policy_id, rule_id)
     conn.execute(RULES.delete().where(RULES.c.id == rule_id))
 
 
-class PolicyResource:
-    """Policies are made by administrators and used by those they are shared with."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp):
-        query = sa.select(POLICIES).where(
-            sa.or_(standard.own(req.context.caller, POLICIES), POLICIES.c.shared)
-        )
-        with self._db.read() as conn:
-            items = _views(
-                conn, standard.listed(conn, req, POLICIES, query, filters={'shared': 'shared'})
-            )
-        resp.media = standard.collection(req, 'policies', items)
-
-    def on_post(self, req, resp):
-        req.context.caller.require_admin('creating a QoS policy')
-        row = self._db.change(create_policy, req.context.caller, bodies.read(req, POLICY, 'policy'))
-        resp.media = {'policy': _policy_view(row, ())}
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, policy_id):
-        with self._db.read() as conn:
-            require_known(conn, req.context.caller, policy_id)
-            (item,) = _views(conn, [_get(conn, policy_id)])
-        resp.media = {'policy': standard.only_fields(req, item)}
-
-    def on_put_one(self, req, resp, policy_id):
-        req.context.caller.require_admin('changing a QoS policy')
-        row = self._db.change(update_policy, policy_id, bodies.read(req, POLICY, 'policy'))
-        with self._db.read() as conn:
-            (item,) = _views(conn, [row])
-        resp.media = {'policy': item}
-
-    def on_delete_one(self, req, resp, policy_id):
-        req.context.caller.require_admin('deleting a QoS policy')
-        self._db.change(delete_policy, policy_id)
-        resp.status = falcon.HTTP_204
+_CHANGES = (resources.CREATE, resources.UPDATE, resources.DELETE)
+POLICY = resources.Resource(
+    name='policy',
+    plural='policies',
+    style=standard.STYLE,
+    permit=resources.admins('QoS policy', actions=_CHANGES),
+    listed=standard.lists(
+        POLICIES,
+        visible=lambda caller: sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared),
+        filters={'shared': 'shared'},
+    ),
+    get=_usable,
+    views=_views,
+    create=create_policy,
+    create_body=POLICY_BODY,
+    update=update_policy,
+    update_body=POLICY_BODY,
+    delete=delete_policy,
+)
 
 
-class RuleResource:
-    """/v2.0/qos/policies/{id}/minimum_bandwidth_rules."""
-
-    KEY = 'minimum_bandwidth_rule'
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp, policy_id):
-        with self._db.read() as conn:
-            require_known(conn, req.context.caller, policy_id)
-            found = database.rows(
-                conn,
-                sa.select(RULES).where(RULES.c.qos_policy_id == policy_id).order_by(RULES.c.id),
-            )
-        resp.media = {f'{self.KEY}s': [_rule_view(row) for row in found]}
-
-    def on_post(self, req, resp, policy_id):
-        req.context.caller.require_admin('creating a QoS rule')
-        row = self._db.change(create_rule, policy_id, bodies.read(req, CREATE_RULE, self.KEY))
-        resp.media = {self.KEY: _rule_view(row)}
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, policy_id, rule_id):
-        with self._db.read() as conn:
-            require_known(conn, req.context.caller, policy_id)
-            resp.media = {self.KEY: _rule_view(_rule(conn, policy_id, rule_id))}
-
-    def on_put_one(self, req, resp, policy_id, rule_id):
-        req.context.caller.require_admin('changing a QoS rule')
-        wanted = bodies.read(req, UPDATE_RULE, self.KEY)
-        resp.media = {
-            self.KEY: _rule_view(self._db.change(update_rule, policy_id, rule_id, wanted))
-        }
-
-    def on_delete_one(self, req, resp, policy_id, rule_id):
-        req.context.caller.require_admin('deleting a QoS rule')
-        self._db.change(delete_rule, policy_id, rule_id)
-        resp.status = falcon.HTTP_204
+RULE = resources.Resource(
+    name='minimum_bandwidth_rule',
+    plural='minimum_bandwidth_rules',
+    style=dataclasses.replace(
+        standard.STYLE, collection=standard.whole, narrowed=resources.as_it_is
+    ),
+    permit=resources.admins('QoS rule', actions=_CHANGES),
+    listed=_rules,
+    get=_usable_rule,
+    views=resources.each(_rule_view),
+    create=create_rule,
+    create_body=CREATE_RULE,
+    update=update_rule,
+    update_body=UPDATE_RULE,
+    delete=delete_rule,
+)

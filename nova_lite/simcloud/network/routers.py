@@ -1,12 +1,12 @@
 """/v2.0/routers: a gateway to an external network, and interfaces on subnets."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
@@ -46,8 +46,7 @@ _PROPERTIES = {
     'ha': {'const': False},
     'availability_zone_hints': {'type': 'array', 'items': bodies.NAME},
 }
-CREATE = bodies.wrapped('router', _PROPERTIES)
-UPDATE = bodies.wrapped('router', _PROPERTIES)
+BODY = bodies.wrapped('router', _PROPERTIES)
 INTERFACE_BODY = bodies.compiled(
     {
         'type': 'object',
@@ -91,9 +90,12 @@ def view(conn, row, caller):
     return answer
 
 
-def get(conn, caller, router_id):
-    """One row that the caller's project owns."""
-    return standard.get(conn, caller, ROUTERS, router_id)
+def views(conn, req, found):
+    """Rows with the addresses of their gateways."""
+    return [view(conn, row, req.context.caller) for row in found]
+
+
+get = standard.owned(ROUTERS)
 
 
 def _service_port(conn, router, network_id, *, owner, fixed_ips):
@@ -284,58 +286,27 @@ def remove_interface(conn, caller, router_id, wanted):
     return _interface(conn, router, port, port['subnet_id'])
 
 
-class RouterResource:
-    """List, create, show, update, delete; add and remove interfaces."""
+RESOURCE = resources.Resource(
+    name='router',
+    plural='routers',
+    style=standard.STYLE,
+    revisions=ROUTERS,
+    listed=standard.lists(ROUTERS, filters={'admin_state_up': 'admin_state_up'}),
+    get=get,
+    views=views,
+    create=create,
+    create_body=BODY,
+    update=update,
+    update_body=BODY,
+    delete=delete,
+)
+
+
+class InterfaceResource:
+    """Adds and removes the interfaces of a router."""
 
     def __init__(self, db):
         self._db = db
-
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                ROUTERS,
-                sa.select(ROUTERS).where(standard.own(caller, ROUTERS)),
-                filters={'admin_state_up': 'admin_state_up'},
-            )
-            items = [view(conn, row, caller) for row in found]
-        resp.media = standard.collection(req, 'routers', items)
-
-    def _answer(self, req, resp, row):
-        with self._db.read() as conn:
-            item = view(conn, row, req.context.caller)
-        resp.media = {'router': standard.only_fields(req, item)}
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'router')
-        self._answer(req, resp, self._db.change(create, req.context.caller, wanted))
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, router_id):
-        with self._db.read() as conn:
-            row = get(conn, req.context.caller, router_id)
-        self._answer(req, resp, row)
-
-    def on_put_one(self, req, resp, router_id):
-        wanted = bodies.read(req, UPDATE, 'router')
-        self._answer(
-            req,
-            resp,
-            self._db.change(
-                standard.guarded(req, ROUTERS, router_id, update),
-                req.context.caller,
-                router_id,
-                wanted,
-            ),
-        )
-
-    def on_delete_one(self, req, resp, router_id):
-        self._db.change(
-            standard.guarded(req, ROUTERS, router_id, delete), req.context.caller, router_id
-        )
-        resp.status = falcon.HTTP_204
 
     def on_put_add(self, req, resp, router_id):
         wanted = bodies.read(req, INTERFACE_BODY)

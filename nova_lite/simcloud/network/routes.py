@@ -1,6 +1,7 @@
 """Everything under /network."""
 
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.network import auto_topology
 from nova_lite.simcloud.network import bindings
@@ -122,32 +123,28 @@ def add(app, db, events):
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', Zones())
     for path, resource, field in (
-        ('networks', networks.NetworkResource(db), 'network_id'),
-        ('subnets', subnets.SubnetResource(db), 'subnet_id'),
-        ('ports', ports.PortResource(db, events), 'port_id'),
-        ('security-groups', security_groups.GroupResource(db), 'group_id'),
-        ('security-group-rules', security_rules.RuleResource(db), 'rule_id'),
-        ('routers', routers.RouterResource(db), 'router_id'),
-        ('floatingips', floating_ips.FloatingResource(db, events), 'floating_id'),
-        ('qos/policies', qos.PolicyResource(db), 'policy_id'),
+        ('networks', networks.RESOURCE, 'network_id'),
+        ('subnets', subnets.RESOURCE, 'subnet_id'),
+        ('ports', ports.resource(events), 'port_id'),
+        ('security-groups', security_groups.RESOURCE, 'group_id'),
+        ('security-group-rules', security_rules.RESOURCE, 'rule_id'),
+        ('routers', routers.RESOURCE, 'router_id'),
+        ('floatingips', floating_ips.resource(events), 'floating_id'),
+        ('qos/policies', qos.POLICY, 'policy_id'),
+        ('qos/policies/{policy_id}/minimum_bandwidth_rules', qos.RULE, 'rule_id'),
+        ('ports/{port_id}/bindings', bindings.RESOURCE, 'host'),
     ):
-        routing.add_crud(app, f'{v2}/{path}', resource, field)
+        routing.add_crud(app, f'{v2}/{path}', resources.Endpoint(db, resource), field)
         if path in tags.TAGGED:
             tag = tags.TagResource(db, path)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags/{{tag}}', tag, suffix='one')
-        if path == 'routers':
-            one = f'{v2}/routers/{{router_id}}'
-            app.add_route(f'{one}/add_router_interface', resource, suffix='add')
-            app.add_route(f'{one}/remove_router_interface', resource, suffix='remove')
-    binding = bindings.BindingResource(db)
-    routing.add_crud(app, f'{v2}/ports/{{port_id}}/bindings', binding, 'host')
-    app.add_route(f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', binding, suffix='activate')
-    routing.add_crud(
-        app,
-        f'{v2}/qos/policies/{{policy_id}}/minimum_bandwidth_rules',
-        qos.RuleResource(db),
-        'rule_id',
+    interface = routers.InterfaceResource(db)
+    for name in ('add', 'remove'):
+        path = f'{v2}/routers/{{router_id}}/{name}_router_interface'
+        app.add_route(path, interface, suffix=name)
+    app.add_route(
+        f'{v2}/ports/{{port_id}}/bindings/{{host}}/activate', bindings.ActivateResource(db)
     )
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')

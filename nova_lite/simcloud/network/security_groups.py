@@ -1,12 +1,12 @@
 """/v2.0/security-groups; each project gets a default one when it is first needed."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import standard
@@ -14,8 +14,7 @@ from nova_lite.simcloud.network import tables
 
 GROUPS = tables.groups
 DEFAULT = 'default'
-CREATE = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bodies.BOOLEAN})
-UPDATE = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bodies.BOOLEAN})
+BODY = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bodies.BOOLEAN})
 
 
 def view(row, rules):
@@ -28,7 +27,7 @@ def view(row, rules):
     }
 
 
-def views(conn, found):
+def views(conn, _req, found):
     """Rows with their rules."""
     rules = tables.rules
     by_group = standard.grouped(
@@ -150,76 +149,40 @@ def delete(conn, caller, group_id):
     conn.execute(GROUPS.delete().where(GROUPS.c.id == group_id))
 
 
-class GroupResource:
-    """List, create, show, update and delete."""
+FILTERS = {
+    'stateful': 'stateful',
+    'shared': lambda values: sa.literal(False).in_(
+        [listing.boolean(value, 'shared') for value in values]
+    ),
+}
 
-    FILTERS = {
-        'stateful': 'stateful',
-        'shared': lambda values: sa.literal(False).in_(
-            [listing.boolean(value, 'shared') for value in values]
-        ),
-    }
 
-    def __init__(self, db):
-        self._db = db
-
-    def _ensure_default(self, project_id):
-        """Looking at the list is a first use; a write only when it is needed."""
-        with self._db.read() as conn:
-            known = project_id is None or default_id(conn, project_id)
+def _ensure_listed(db, req):
+    """Looking at a list is a first use; a write only when it is needed."""
+    caller = req.context.caller
+    wanted = {caller.project_id}
+    if caller.is_admin:
+        wanted.update(req.get_param_as_list('project_id') or ())
+        wanted.update(req.get_param_as_list('tenant_id') or ())
+    for project_id in wanted - {None}:
+        with db.read() as conn:
+            known = default_id(conn, project_id)
         if not known:
-            self._db.change(ensure_default, project_id)
+            db.change(ensure_default, project_id)
 
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        self._ensure_default(caller.project_id)
-        if caller.is_admin:
-            for project_id in {
-                *(req.get_param_as_list('project_id') or ()),
-                *(req.get_param_as_list('tenant_id') or ()),
-            }:
-                self._ensure_default(project_id)
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                GROUPS,
-                sa.select(GROUPS).where(standard.own(caller, GROUPS)),
-                filters=self.FILTERS,
-            )
-            items = views(conn, found)
-        resp.media = standard.collection(req, 'security_groups', items)
 
-    def _answer(self, req, resp, row):
-        with self._db.read() as conn:
-            (item,) = views(conn, [row])
-        resp.media = {'security_group': standard.only_fields(req, item)}
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'security_group')
-        self._answer(req, resp, self._db.change(create, req.context.caller, wanted))
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, group_id):
-        with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, GROUPS, group_id)
-        self._answer(req, resp, row)
-
-    def on_put_one(self, req, resp, group_id):
-        wanted = bodies.read(req, UPDATE, 'security_group')
-        self._answer(
-            req,
-            resp,
-            self._db.change(
-                standard.guarded(req, GROUPS, group_id, update),
-                req.context.caller,
-                group_id,
-                wanted,
-            ),
-        )
-
-    def on_delete_one(self, req, resp, group_id):
-        self._db.change(
-            standard.guarded(req, GROUPS, group_id, delete), req.context.caller, group_id
-        )
-        resp.status = falcon.HTTP_204
+RESOURCE = resources.Resource(
+    name='security_group',
+    plural='security_groups',
+    style=standard.STYLE,
+    before_list=_ensure_listed,
+    revisions=GROUPS,
+    listed=standard.lists(GROUPS, filters=FILTERS),
+    get=standard.owned(GROUPS),
+    views=views,
+    create=create,
+    create_body=BODY,
+    update=update,
+    update_body=BODY,
+    delete=delete,
+)

@@ -2,13 +2,13 @@
 
 import ipaddress
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -224,35 +224,14 @@ def delete(conn, caller, rule_id):
     conn.execute(RULES.delete().where(RULES.c.id == rule_id))
 
 
-class RuleResource:
-    """List, create, show and delete; rules do not change."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                RULES,
-                sa.select(RULES).where(standard.own(caller, RULES)),
-                filters=FILTERS,
-            )
-        resp.media = standard.collection(req, 'security_group_rules', [view(row) for row in found])
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'security_group_rule')
-        row = self._db.change(create, req.context.caller, wanted)
-        resp.media = {'security_group_rule': view(row)}
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, rule_id):
-        with self._db.read() as conn:
-            row = standard.get(conn, req.context.caller, RULES, rule_id)
-        resp.media = {'security_group_rule': standard.only_fields(req, view(row))}
-
-    def on_delete_one(self, req, resp, rule_id):
-        self._db.change(delete, req.context.caller, rule_id)
-        resp.status = falcon.HTTP_204
+RESOURCE = resources.Resource(
+    name='security_group_rule',
+    plural='security_group_rules',
+    style=standard.STYLE,
+    listed=standard.lists(RULES, filters=FILTERS),
+    get=standard.owned(RULES),
+    views=resources.each(view),
+    create=create,
+    create_body=CREATE,
+    delete=delete,
+)

@@ -7,6 +7,7 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import tables
 
 PROPERTIES = {
@@ -86,23 +87,29 @@ def get(conn, caller, table, row_id):
     return row
 
 
-def guarded(req, table, row_id, change):
+def owned(table):
+    """Return a `get` of a resource: one row that the caller's project owns."""
+    return lambda conn, caller, row_id: get(conn, caller, table, row_id)
+
+
+def guarded(req, table, path, change):
     """`change`, refused with 412 unless the row is at the revision of If-Match.
 
-    Without that header it is `change` as it is.
+    Without that header, and without a table of revisions, it is `change` as it is.
     """
     wanted = req.get_header('If-Match')
-    if not wanted:
+    if not wanted or table is None:
         return change
+    (row_id,) = path.values()
 
-    def checked(conn, *args):
+    def checked(conn, *args, **kwargs):
         row = find(conn, table, row_id)
         if row and wanted.strip('"') != f'revision_number={row["revision_number"]}':
             raise faults.PreconditionFailed(
                 f'Constrained to {wanted[:64]}, but current revision is {row["revision_number"]}',
                 'RevisionNumberConstraintFailed',
             )
-        return change(conn, *args)
+        return change(conn, *args, **kwargs)
 
     return checked
 
@@ -175,6 +182,26 @@ def listed(conn, req, table, statement, *, filters, sortable=frozenset()):
     return found[::-1] if page.reverse else found
 
 
+def whole(req, key, items):
+    """The answer to a list request that is never cut into pages."""
+    return {key: [only_fields(req, item) for item in items]}
+
+
+def lists(table, *, visible=None, filters, sortable=frozenset()):
+    """Return a `listed` of a resource: the page of visible rows that a request asks for.
+
+    visible: (caller) -> condition; without it, what the caller's project owns
+    """
+
+    def listed_rows(conn, req):
+        caller = req.context.caller
+        condition = visible(caller) if visible else own(caller, table)
+        statement = sa.select(table).where(condition)
+        return listed(conn, req, table, statement, filters=filters, sortable=sortable)
+
+    return listed_rows
+
+
 def only_fields(req, item):
     """The view without what `fields` does not name."""
     wanted = req.get_param_as_list('fields')
@@ -193,6 +220,9 @@ def collection(req, key, items):
             {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
         ]
     return answer
+
+
+STYLE = resources.Style(collection=collection, narrowed=only_fields, guarded=guarded)
 
 
 def count_by(conn, column, ids):

@@ -2,12 +2,12 @@
 
 import ipaddress
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import quotas
@@ -251,49 +251,19 @@ def delete(conn, caller, subnet_id):
     conn.execute(SUBNETS.delete().where(SUBNETS.c.id == subnet_id))
 
 
-class SubnetResource:
-    """List, create, show, update and delete."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp):
-        with self._db.read() as conn:
-            found = standard.listed(
-                conn,
-                req,
-                SUBNETS,
-                sa.select(SUBNETS).where(visible(req.context.caller)),
-                filters=FILTERS,
-                sortable=frozenset(('cidr', 'ip_version')),
-            )
-        resp.media = standard.collection(req, 'subnets', [view(row) for row in found])
-
-    def on_post(self, req, resp):
-        wanted = bodies.read(req, CREATE, 'subnet')
-        resp.media = {'subnet': view(self._db.change(create, req.context.caller, wanted))}
-        resp.status = falcon.HTTP_201
-
-    def on_get_one(self, req, resp, subnet_id):
-        with self._db.read() as conn:
-            row = get(conn, req.context.caller, subnet_id)
-        resp.media = {'subnet': standard.only_fields(req, view(row))}
-
-    def on_put_one(self, req, resp, subnet_id):
-        wanted = bodies.read(req, UPDATE, 'subnet')
-        resp.media = {
-            'subnet': view(
-                self._db.change(
-                    standard.guarded(req, SUBNETS, subnet_id, update),
-                    req.context.caller,
-                    subnet_id,
-                    wanted,
-                )
-            )
-        }
-
-    def on_delete_one(self, req, resp, subnet_id):
-        self._db.change(
-            standard.guarded(req, SUBNETS, subnet_id, delete), req.context.caller, subnet_id
-        )
-        resp.status = falcon.HTTP_204
+RESOURCE = resources.Resource(
+    name='subnet',
+    plural='subnets',
+    style=standard.STYLE,
+    revisions=SUBNETS,
+    listed=standard.lists(
+        SUBNETS, visible=visible, filters=FILTERS, sortable=frozenset(('cidr', 'ip_version'))
+    ),
+    get=get,
+    views=resources.each(view),
+    create=create,
+    create_body=CREATE,
+    update=update,
+    update_body=UPDATE,
+    delete=delete,
+)

@@ -74,7 +74,7 @@ WRITES = tuple(
     for path, key, validator in (
         ('/network/v2.0/ports', 'port', ports.CREATE),
         ('/network/v2.0/subnets', 'subnet', subnets.CREATE),
-        ('/network/v2.0/routers', 'router', routers.CREATE),
+        ('/network/v2.0/routers', 'router', routers.BODY),
         ('/network/v2.0/floatingips', 'floatingip', floating_ips.CREATE),
         ('/network/v2.0/security-group-rules', 'security_group_rule', security_rules.CREATE),
         ('/volume/v3/volumes', 'volume', volumes.CREATE),
