@@ -16,6 +16,8 @@ import falcon
 from nova_lite.simcloud import bodies
 
 LIST, CREATE, SHOW, UPDATE, DELETE = 'listing', 'creating', 'showing', 'changing', 'deleting'
+CHANGES = (CREATE, UPDATE, DELETE)
+ALL_BUT_SHOW = (LIST, *CHANGES)
 
 
 def as_it_is(_req, item):
@@ -31,7 +33,7 @@ def permit_all(_caller, _action, _path):
     """Leave the rights to the functions that read and change rows."""
 
 
-def admins(title, plural=None, actions=(LIST, CREATE, SHOW, UPDATE, DELETE)):
+def admins(title, plural=None, actions=(SHOW, *ALL_BUT_SHOW)):
     """Return a `permit` that reserves `actions` for administrators."""
 
     def permit(caller, action, _path):

@@ -67,7 +67,9 @@ IMAGES = {
 
 def _roles(conn):
     """{name: row} of the roles, each implying the next of the chain."""
-    made = {name: roles.create(conn, name) for name in (*ROLE_CHAIN, callers.SERVICE)}
+    made = {
+        name: roles.create(conn, None, {'name': name}) for name in (*ROLE_CHAIN, callers.SERVICE)
+    }
     for prior, implied in zip(ROLE_CHAIN, ROLE_CHAIN[1:], strict=False):
         roles.imply(conn, made[prior]['id'], made[implied]['id'])
     return made
@@ -75,16 +77,15 @@ def _roles(conn):
 
 def _identity(conn, hashes):
     """Domain, projects, users with their roles. Returns {project name: id}."""
-    domains.create(
-        conn, name='Default', domain_id=domains.DEFAULT_ID, description='The default domain'
-    )
+    wanted = {'id': domains.DEFAULT_ID, 'name': 'Default', 'description': 'The default domain'}
+    domains.create(conn, None, wanted)
     role = _roles(conn)
     project = {
-        name: projects.create(conn, {'name': name, 'description': description})['id']
+        name: projects.create(conn, None, {'name': name, 'description': description})['id']
         for name, description in PROJECTS.items()
     }
     for name, (option, home, role_names) in USERS.items():
-        user = users.create(conn, {'name': name}, hashes[option])
+        user = users.create(conn, None, {'name': name, 'password_hash': hashes[option]})
         for role_name in role_names:
             grants.grant(
                 conn,

@@ -5,12 +5,9 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
-from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
-from nova_lite.simcloud.identity import users
 from nova_lite.simcloud.identity import views
 
 
@@ -23,9 +20,9 @@ class GrantResource:
         self._field = f'{kind}_id'
 
     def _require_target(self, conn, target_id, user_id):
-        get = projects.get if self._kind == tables.PROJECT else domains.get
-        get(conn, target_id)
-        users.get(conn, user_id)
+        table = tables.projects if self._kind == tables.PROJECT else tables.domains
+        tables.get(conn, table, target_id)
+        tables.get(conn, tables.users, user_id)
 
     def on_get(self, req, resp, user_id, **target):
         req.context.caller.require_admin('listing grants')
@@ -43,7 +40,7 @@ class GrantResource:
 
     def _grant(self, conn, target_id, user_id, role_id):
         self._require_target(conn, target_id, user_id)
-        roles.get(conn, role_id)
+        tables.get(conn, tables.roles, role_id)
         grants.grant(conn, user_id, role_id, kind=self._kind, target_id=target_id)
 
     def on_put_one(self, req, resp, user_id, role_id, **target):

@@ -7,6 +7,7 @@ from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
@@ -36,16 +37,9 @@ def collection(req, found):
     return views.collection(req, 'roles', [view(req, row) for row in found])
 
 
-def get(conn, role_id):
-    """One row; NotFound otherwise."""
-    row = tables.find(conn, tables.roles, id=role_id)
-    if row is None:
-        raise faults.NotFound(f'Could not find role: {role_id[:64]}.')
-    return row
-
-
-def create(conn, name, description=''):
+def create(conn, _caller, wanted):
     """Insert a role and return its row; Conflict when the name is taken."""
+    name = wanted['name']
     if tables.find(conn, tables.roles, name=name):
         raise faults.Conflict(
             f'Conflict occurred attempting to store role - it is not '
@@ -54,15 +48,15 @@ def create(conn, name, description=''):
     row = {
         'id': runtime.new_uuid().replace('-', ''),
         'name': name,
-        'description': description or '',
+        'description': wanted.get('description') or '',
     }
     conn.execute(tables.roles.insert().values(**row))
     return row
 
 
-def update(conn, role_id, wanted):
+def update(conn, _caller, role_id, wanted):
     """Rename or describe a role and return its row."""
-    row = get(conn, role_id)
+    row = tables.get(conn, tables.roles, role_id)
     name = wanted.get('name', row['name'])
     same = tables.find(conn, tables.roles, name=name)
     if same and same['id'] != role_id:
@@ -74,12 +68,12 @@ def update(conn, role_id, wanted):
         .values(name=name, description=description)
     )
     tables.touch(conn)
-    return get(conn, role_id)
+    return tables.get(conn, tables.roles, role_id)
 
 
-def delete(conn, role_id):
+def delete(conn, _caller, role_id):
     """Remove a role with its assignments and implications."""
-    get(conn, role_id)
+    tables.get(conn, tables.roles, role_id)
     grants.revoke(conn, role_id=role_id)
     implied = tables.implied_roles
     conn.execute(
@@ -93,7 +87,7 @@ def delete(conn, role_id):
 
 def imply(conn, prior_id, implied_id):
     """Make one role carry another."""
-    get(conn, prior_id), get(conn, implied_id)
+    tables.get(conn, tables.roles, prior_id), tables.get(conn, tables.roles, implied_id)
     if prior_id in grants.expanded(conn, [implied_id]):
         raise faults.Conflict('A role cannot imply itself, not even through others.')
     if implied_id not in grants.implications(conn).get(prior_id, ()):
@@ -116,41 +110,27 @@ def stop_implying(conn, prior_id, implied_id):
     tables.touch(conn)
 
 
-class RoleResource:
-    """Roles are the administrators' business."""
+RESOURCE = resources.Resource(
+    name='role',
+    plural='roles',
+    style=views.STYLE,
+    permit=resources.admins('role'),
+    listed=views.lists(tables.roles, 'name'),
+    get=views.known(tables.roles),
+    views=resources.each_as_asked(view),
+    create=create,
+    create_body=CREATE,
+    update=update,
+    update_body=UPDATE,
+    delete=delete,
+)
+
+
+class ImplicationResource:
+    """Which role implies which is the administrators' business."""
 
     def __init__(self, db):
         self._db = db
-
-    def on_get(self, req, resp):
-        req.context.caller.require_admin('listing roles')
-        query = sa.select(tables.roles).order_by(tables.roles.c.name)
-        if name := req.get_param('name'):
-            query = query.where(tables.roles.c.name == name)
-        with self._db.read() as conn:
-            resp.media = collection(req, views.truncated(database.rows(conn, query), req))
-
-    def on_post(self, req, resp):
-        req.context.caller.require_admin('creating a role')
-        wanted = bodies.read(req, CREATE, 'role')
-        row = self._db.change(create, wanted['name'], wanted.get('description'))
-        resp.status = falcon.HTTP_201
-        resp.media = {'role': view(req, row)}
-
-    def on_get_one(self, req, resp, role_id):
-        req.context.caller.require_admin('showing a role')
-        with self._db.read() as conn:
-            resp.media = {'role': view(req, get(conn, role_id))}
-
-    def on_patch_one(self, req, resp, role_id):
-        req.context.caller.require_admin('changing a role')
-        row = self._db.change(update, role_id, bodies.read(req, UPDATE, 'role'))
-        resp.media = {'role': view(req, row)}
-
-    def on_delete_one(self, req, resp, role_id):
-        req.context.caller.require_admin('deleting a role')
-        self._db.change(delete, role_id)
-        resp.status = falcon.HTTP_204
 
     def on_put_implies(self, req, resp, role_id, implied_id):
         req.context.caller.require_admin('changing implied roles')
@@ -158,8 +138,8 @@ class RoleResource:
         with self._db.read() as conn:
             resp.media = {
                 'role_inference': {
-                    'prior_role': view(req, get(conn, role_id)),
-                    'implies': view(req, get(conn, implied_id)),
+                    'prior_role': view(req, tables.get(conn, tables.roles, role_id)),
+                    'implies': view(req, tables.get(conn, tables.roles, implied_id)),
                 }
             }
         resp.status = falcon.HTTP_201

@@ -1,5 +1,6 @@
 """Everything under /identity."""
 
+from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import domains
@@ -50,16 +51,15 @@ def add(app, db, tokens, catalog):
     app.add_route(v3, versions, suffix='v3')
     app.add_route(f'{v3}/extensions', Extensions())
     _add_auth(app, v3, token_resource.TokenResource(db, tokens))
-    routing.add_crud(app, f'{v3}/domains', domains.DomainResource(db), 'domain_id')
-    routing.add_crud(app, f'{v3}/projects', projects.ProjectResource(db), 'project_id')
-    user = users.UserResource(db)
-    routing.add_crud(app, f'{v3}/users', user, 'user_id')
-    app.add_route(f'{v3}/users/{{user_id}}/password', user, suffix='password')
-    app.add_route(f'{v3}/users/{{user_id}}/projects', user, suffix='projects')
-    role = roles.RoleResource(db)
-    routing.add_crud(app, f'{v3}/roles', role, 'role_id')
-    app.add_route(f'{v3}/roles/{{role_id}}/implies/{{implied_id}}', role, suffix='implies')
-    app.add_route(f'{v3}/role_inferences', role, suffix='inferences')
+    for resource in (domains.RESOURCE, projects.RESOURCE, users.RESOURCE, roles.RESOURCE):
+        endpoint = resources.Endpoint(db, resource)
+        routing.add_crud(app, f'{v3}/{resource.plural}', endpoint, f'{resource.name}_id')
+    own = users.OwnResource(db)
+    for name in ('password', 'projects'):
+        app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)
+    implied = roles.ImplicationResource(db)
+    app.add_route(f'{v3}/roles/{{role_id}}/implies/{{implied_id}}', implied, suffix='implies')
+    app.add_route(f'{v3}/role_inferences', implied, suffix='inferences')
     for kind in (tables.PROJECT, tables.DOMAIN):
         grant = assignments.GrantResource(db, kind)
         path = f'{v3}/{kind}s/{{{kind}_id}}/users/{{user_id}}/roles'

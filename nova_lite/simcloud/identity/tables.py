@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database
+from nova_lite.simcloud import faults
 from nova_lite.simcloud.database import Id
 from nova_lite.simcloud.database import METADATA
 from nova_lite.simcloud.database import Name
@@ -106,6 +107,35 @@ def touch(conn):
 def current_generation(conn):
     """A number that grows whenever a cached token may have become wrong."""
     return conn.execute(sa.select(generation.c.value)).scalar() or 0
+
+
+def kind_of(table):
+    """How messages call a row: user, project, domain or role."""
+    return table.name.removeprefix('identity_').removesuffix('s')
+
+
+def get(conn, table, row_id):
+    """One row by id; NotFound otherwise."""
+    row = find(conn, table, id=row_id)
+    if row is None:
+        raise faults.NotFound(f'Could not find {kind_of(table)}: {row_id[:64]}.')
+    return row
+
+
+def enabled_among(conn, table, ids):
+    """The enabled rows among `ids`, by name."""
+    query = sa.select(table).where(table.c.id.in_(ids), table.c.enabled)
+    return database.rows(conn, query.order_by(table.c.name))
+
+
+def require_free_name(conn, table, name, *, domain_id, row_id=None):
+    """Refuse a name that another row of the domain has."""
+    same = find(conn, table, domain_id=domain_id, name=name)
+    if same and same['id'] != row_id:
+        raise faults.Conflict(
+            f'Conflict occurred attempting to store {kind_of(table)} - it is not '
+            f'permitted to have two with the name {name} in one domain.'
+        )
 
 
 def find(conn, table, **values):

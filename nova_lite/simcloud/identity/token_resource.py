@@ -87,14 +87,12 @@ class TokenResource:
 
     def on_get_projects(self, req, resp):
         with self._db.read() as conn:
-            found = projects.enabled_for(
-                conn, grants.targets(conn, req.context.caller.user_id, tables.PROJECT)
-            )
+            ids = grants.targets(conn, req.context.caller.user_id, tables.PROJECT)
+            found = tables.enabled_among(conn, tables.projects, ids)
         resp.media = projects.collection(req, found)
 
     def on_get_domains(self, req, resp):
         with self._db.read() as conn:
-            found = domains.enabled_for(
-                conn, grants.targets(conn, req.context.caller.user_id, tables.DOMAIN)
-            )
+            ids = grants.targets(conn, req.context.caller.user_id, tables.DOMAIN)
+            found = tables.enabled_among(conn, tables.domains, ids)
         resp.media = domains.collection(req, found)

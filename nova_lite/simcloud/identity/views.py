@@ -1,4 +1,11 @@
-"""How identity resources look on the wire."""
+"""How identity resources look on the wire, and how they are listed."""
+
+import sqlalchemy as sa
+
+from nova_lite.simcloud import database
+from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.identity import tables
 
 
 def links(req, path):
@@ -15,3 +22,29 @@ def truncated(items, req):
     """`items` cut to the request's limit."""
     limit = req.get_param_as_int('limit', min_value=1)
     return items[:limit] if limit else items
+
+
+def known(table):
+    """Return a `get` of a resource: one row by id."""
+    return lambda conn, _caller, row_id: tables.get(conn, table, row_id)
+
+
+def lists(table, *filters):
+    """Return a `listed` of a resource: all rows with these columns' values, by name.
+
+    A table with a column `enabled` is filtered by that too.
+    """
+
+    def listed(conn, req):
+        query = sa.select(table).order_by(table.c.name, table.c.id)
+        for name in filters:
+            if value := req.get_param(name):
+                query = query.where(table.c[name] == value)
+        if 'enabled' in table.c and (enabled := req.get_param('enabled')):
+            query = query.where(table.c.enabled == listing.boolean(enabled, 'enabled'))
+        return truncated(database.rows(conn, query), req)
+
+    return listed
+
+
+STYLE = resources.Style(collection=collection, update_method='patch')

@@ -181,12 +181,11 @@ def delete_rule(conn, _caller, policy_id, rule_id):
     conn.execute(RULES.delete().where(RULES.c.id == rule_id))
 
 
-_CHANGES = (resources.CREATE, resources.UPDATE, resources.DELETE)
 POLICY = resources.Resource(
     name='policy',
     plural='policies',
     style=standard.STYLE,
-    permit=resources.admins('QoS policy', actions=_CHANGES),
+    permit=resources.admins('QoS policy', actions=resources.CHANGES),
     listed=standard.lists(
         POLICIES,
         visible=lambda caller: sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared),
@@ -208,7 +207,7 @@ RULE = resources.Resource(
     style=dataclasses.replace(
         standard.STYLE, collection=standard.whole, narrowed=resources.as_it_is
     ),
-    permit=resources.admins('QoS rule', actions=_CHANGES),
+    permit=resources.admins('QoS rule', actions=resources.CHANGES),
     listed=_rules,
     get=_usable_rule,
     views=resources.each(_rule_view),
