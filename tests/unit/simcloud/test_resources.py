@@ -80,3 +80,9 @@ class ResourceTestCase(base.SimCloudTestCase):
         member.post('/network/houses/1/rooms', {'room': 5}, expect=403)
         self.assertEqual({}, self.rooms.rows)
         member.get('/network/houses/1/rooms')
+
+    def test_fields_narrow_what_is_created(self):
+        network = self.network_id('private')
+        wanted = {'network_id': network, 'cidr': '192.0.2.0/24', 'ip_version': 4}
+        made = self.demo.post('/network/v2.0/subnets?fields=cidr', {'subnet': wanted})
+        self.assertEqual({'subnet': {'cidr': '192.0.2.0/24'}}, made)
