@@ -86,6 +86,8 @@ def title_of(status):
 
 
 def _identity(fault):
+    if fault.status == NotAllowed.status:
+        return JSON, json.dumps({'message': fault.message})
     return JSON, json.dumps(
         {'error': {'code': fault.status, 'message': fault.message, 'title': title_of(fault.status)}}
     )

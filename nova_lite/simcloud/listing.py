@@ -105,15 +105,23 @@ def paged(conn, statement, table, page):
     return statement
 
 
+def query_of(req):
+    """The query string without what chooses a page."""
+    return parse.urlencode(_params(req))
+
+
 def next_query(req, marker):
     """The query string of the following page."""
-    params = [
+    return parse.urlencode([*_params(req), ('marker', marker)])
+
+
+def _params(req):
+    return [
         (name, value)
         for name in req.params
         if name not in ('marker', 'page_reverse')
         for value in req.get_param_as_list(name)
     ]
-    return parse.urlencode([*params, ('marker', marker)])
 
 
 def stamp(moment, *, zone='Z'):

@@ -80,6 +80,7 @@ class Resource:
     views: (conn, req, rows) -> items
     create: (conn, caller, *parents, wanted) -> row
     update: (conn, caller, *path, wanted) -> row
+    only_updated: row -> what no other answer than the one to an update shows
     delete: (conn, caller, *path) -> the last row where `notify` needs it
     revisions: the table whose revision numbers `guarded` compares, if any
     permit: (caller, action, path) raises Forbidden before the body is read
@@ -98,6 +99,7 @@ class Resource:
     create_body: Any = None
     update: Callable | None = None
     update_body: Any = None
+    only_updated: Callable | None = None
     delete: Callable | None = None
     revisions: Any = None
     permit: Callable = permit_all
@@ -152,6 +154,8 @@ class Endpoint:
         self._notified(caller, action, row)
         with self._db.read() as conn:
             resp.media = self._shown(conn, req, row)
+        if action == UPDATE and resource.only_updated:
+            resp.media[resource.name].update(resource.only_updated(row))
 
     def _notified(self, caller, action, row):
         if self._resource.notify:

@@ -103,9 +103,7 @@ class AssignmentList:
         return database.rows(conn, query)
 
     def on_get(self, req, resp):
-        asks = req.context.caller
-        if req.get_param('user.id') != asks.user_id:
-            asks.require_admin('listing role assignments')
+        req.context.caller.require_admin('listing role assignments')
         if req.get_param('group.id') or req.get_param('scope.system'):
             resp.media = views.collection(req, 'role_assignments', [])
             return
@@ -156,6 +154,10 @@ class AssignmentList:
         }
 
 
+def _linked(req, kind, items):
+    return [{**item, 'links': views.links(req, f'{kind}/{item["id"]}')} for item in items]
+
+
 class CatalogResource:
     """/v3/services, /v3/endpoints and /v3/regions: read only, as configured."""
 
@@ -172,35 +174,28 @@ class CatalogResource:
 
     def on_get_services(self, req, resp):
         req.context.caller.require_admin('listing services')
-        resp.media = views.collection(
-            req, 'services', self._chosen(req, self._catalog.services(), 'name', 'type')
-        )
+        found = self._chosen(req, self._catalog.services(), 'name', 'type')
+        resp.media = views.collection(req, 'services', _linked(req, 'services', found))
 
     def on_get_endpoints(self, req, resp):
         req.context.caller.require_admin('listing endpoints')
-        resp.media = views.collection(
-            req,
-            'endpoints',
-            self._chosen(req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id'),
-        )
+        found = self._chosen(req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id')
+        resp.media = views.collection(req, 'endpoints', _linked(req, 'endpoints', found))
 
     def on_get_regions(self, req, resp):
-        resp.media = views.collection(
-            req,
-            'regions',
-            [{'id': self._catalog.region, 'description': '', 'parent_region_id': None}],
-        )
+        found = [{'id': self._catalog.region, 'description': '', 'parent_region_id': None}]
+        resp.media = views.collection(req, 'regions', _linked(req, 'regions', found))
 
     def on_get_service(self, req, resp, service_id):
-        resp.media = {'service': self._one(req, self._catalog.services(), service_id)}
+        resp.media = {'service': self._one(req, 'services', service_id)}
 
     def on_get_endpoint(self, req, resp, endpoint_id):
-        resp.media = {'endpoint': self._one(req, self._catalog.endpoints(), endpoint_id)}
+        resp.media = {'endpoint': self._one(req, 'endpoints', endpoint_id)}
 
-    @staticmethod
-    def _one(req, items, wanted):
+    def _one(self, req, kind, wanted):
         req.context.caller.require_admin('showing the catalog')
-        for item in items:
+        items = self._catalog.services() if kind == 'services' else self._catalog.endpoints()
+        for item in _linked(req, kind, items):
             if item['id'] == wanted:
                 return item
         raise faults.NotFound(f'Could not find {wanted[:64]}.')

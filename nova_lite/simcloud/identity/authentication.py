@@ -9,6 +9,8 @@ REFUSED = 'The request you have made requires authentication.'
 
 _DOMAIN = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME}}
 _NAMED = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}}
+# The name of a project means nothing without its domain.
+_PROJECT = {**_NAMED, 'anyOf': [{'required': ['id']}, {'required': ['name', 'domain']}]}
 _USER = {
     'type': 'object',
     'properties': {**_NAMED['properties'], 'password': {'type': 'string'}},
@@ -21,7 +23,7 @@ REQUEST = bodies.wrapped(
             'type': 'object',
             'required': ['methods'],
             'properties': {
-                'methods': {'type': 'array', 'items': bodies.NAME, 'minItems': 1},
+                'methods': {'type': 'array', 'items': bodies.NAME},
                 'password': {'type': 'object', 'properties': {'user': _USER}, 'required': ['user']},
                 'token': {'type': 'object', 'properties': {'id': bodies.NAME}, 'required': ['id']},
             },
@@ -29,7 +31,7 @@ REQUEST = bodies.wrapped(
         'scope': {
             'anyOf': [
                 {'type': 'string', 'enum': ['unscoped']},
-                {'type': 'object', 'properties': {'project': _NAMED, 'domain': _DOMAIN}},
+                {'type': 'object', 'properties': {'project': _PROJECT, 'domain': _DOMAIN}},
             ]
         },
     },

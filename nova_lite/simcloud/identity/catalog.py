@@ -54,7 +54,6 @@ class Catalog:
                 'type': kind,
                 'name': self._names.get(kind, kind),
                 'enabled': True,
-                'description': '',
             }
             for kind in self._urls
         ]

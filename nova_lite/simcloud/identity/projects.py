@@ -9,6 +9,7 @@ from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
+_TAG = {**bodies.NAME, 'pattern': '^[^,/]*$'}
 _PROPERTIES = {
     'name': {**bodies.NAME, 'maxLength': 64},
     'description': bodies.nullable(bodies.TEXT),
@@ -16,7 +17,7 @@ _PROPERTIES = {
     'domain_id': bodies.nullable(bodies.ID),
     'parent_id': bodies.nullable(bodies.ID),
     'is_domain': {'const': False},
-    'tags': {'type': 'array', 'items': bodies.NAME, 'maxItems': 80},
+    'tags': {'type': 'array', 'items': _TAG, 'maxItems': 80, 'uniqueItems': True},
     'options': {'type': 'object'},
 }
 CREATE = bodies.wrapped('project', _PROPERTIES, ['name'], extra=True)
@@ -49,7 +50,8 @@ def create(conn, _caller, wanted):
         parent = tables.find(conn, tables.projects, id=parent_id)
         domain_id = parent['domain_id'] if parent else parent_id
     domain_id = domain_id or domains.DEFAULT_ID
-    tables.get(conn, tables.domains, domain_id)
+    if tables.find(conn, tables.domains, id=domain_id) is None:
+        raise faults.BadRequest(f'Domain or parent {domain_id} does not exist.')
     tables.require_free_name(conn, tables.projects, wanted['name'], domain_id=domain_id)
     row = {
         'id': runtime.new_uuid().replace('-', ''),
@@ -126,5 +128,6 @@ RESOURCE = resources.Resource(
     create_body=CREATE,
     update=update,
     update_body=UPDATE,
+    only_updated=views.extra,
     delete=delete,
 )

@@ -26,10 +26,17 @@ def view(req, row):
     """One role."""
     return {
         **row,
+        'description': row['description'] or None,
         'domain_id': None,
         'options': {},
         'links': views.links(req, f'roles/{row["id"]}'),
     }
+
+
+def reference(req, row):
+    """One role as implications name it."""
+    seen = view(req, row)
+    return {name: seen[name] for name in ('id', 'name', 'links')}
 
 
 def collection(req, found):
@@ -138,9 +145,10 @@ class ImplicationResource:
         with self._db.read() as conn:
             resp.media = {
                 'role_inference': {
-                    'prior_role': view(req, tables.get(conn, tables.roles, role_id)),
-                    'implies': view(req, tables.get(conn, tables.roles, implied_id)),
-                }
+                    'prior_role': reference(req, tables.get(conn, tables.roles, role_id)),
+                    'implies': reference(req, tables.get(conn, tables.roles, implied_id)),
+                },
+                'links': views.links(req, f'roles/{role_id}/implies/{implied_id}'),
             }
         resp.status = falcon.HTTP_201
 

@@ -30,6 +30,7 @@ class Versions:
 
     def on_get(self, req, resp):
         resp.status = 300
+        resp.location = self._v3(req)['links'][0]['href']
         resp.media = {'versions': {'values': [self._v3(req)]}}
 
     def on_get_v3(self, req, resp):

@@ -41,13 +41,16 @@ class TokenResource:
     def _authenticate(self, identity):
         """(user, methods, parent token row or None)."""
         methods = identity['methods']
+        for method in methods:
+            if method not in identity:
+                raise faults.BadRequest(f'auth.identity.{method} is missing.')
         with self._db.read() as conn:
             if methods == ['password'] and 'password' in identity:
                 return authentication.by_password(conn, identity['password']['user']), methods, None
             if methods == ['token'] and 'token' in identity:
                 token = self._tokens.validate(identity['token']['id'])
                 if token is None:
-                    raise authentication.refused()
+                    raise faults.NotFound('Could not find token.')
                 user = tables.find(conn, tables.users, id=token.caller.user_id)
                 return user, sorted({'token', *token.row['methods']}), token.row
         raise authentication.refused()
@@ -56,11 +59,12 @@ class TokenResource:
         """The token under X-Subject-Token, which the caller may look at."""
         secret = req.get_header('X-Subject-Token')
         if not secret:
-            raise faults.BadRequest('The X-Subject-Token header is missing.')
+            raise faults.NotFound('The X-Subject-Token header is missing.')
         allow_expired = req.get_param_as_bool('allow_expired', blank_as_true=True) or False
         token = self._tokens.validate(secret, allow_expired=allow_expired)
         asks = req.context.caller
-        if not asks.is_privileged and secret != req.get_header('X-Auth-Token'):
+        is_own = token is not None and token.caller.user_id == asks.user_id
+        if not asks.is_privileged and not is_own:
             raise faults.Forbidden(caller.NOT_ALLOWED)
         if token is None:
             raise faults.NotFound(f'Could not find token: {secret[:8]}….')
@@ -80,6 +84,8 @@ class TokenResource:
         resp.status = falcon.HTTP_204
 
     def on_get_catalog(self, req, resp):
+        if not req.context.caller.roles:
+            raise faults.Forbidden(f'{caller.NOT_ALLOWED} (the token has no scope)')
         resp.media = {
             'catalog': req.context.catalog(),
             'links': {'self': req.uri, 'next': None, 'previous': None},

@@ -137,6 +137,7 @@ RESOURCE = resources.Resource(
     create_body=CREATE,
     update=update,
     update_body=UPDATE,
+    only_updated=views.extra,
     delete=delete,
 )
 

@@ -24,6 +24,11 @@ def truncated(items, req):
     return items[:limit] if limit else items
 
 
+def extra(row):
+    """What Keystone shows of a user or project only after a change."""
+    return {'extra': row['extra']}
+
+
 def known(table):
     """Return a `get` of a resource: one row by id."""
     return lambda conn, _caller, row_id: tables.get(conn, table, row_id)

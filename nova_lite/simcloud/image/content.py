@@ -104,7 +104,7 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
                 'size': size,
                 'checksum': md5.hexdigest(),
                 'os_hash_value': sha512.hexdigest(),
-                'virtual_size': size if row['disk_format'] in ('raw', 'iso') else None,
+                'virtual_size': (size or None) if row['disk_format'] in ('raw', 'iso') else None,
             },
         )
         undo.pop_all()

@@ -14,7 +14,6 @@ DISK_FORMATS = (
     'vdi',
     'ploop',
     'iso',
-    'gpt',
 )
 CONTAINER_FORMATS = ('ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed')
 VISIBILITIES = ('public', 'private', 'shared', 'community')
@@ -63,6 +62,35 @@ READ_ONLY = {
     'locations': {'type': 'array'},
     'stores': {'type': 'string'},
 }
+# Attributes of which the published schema promises more than is accepted.
+PUBLISHED = {
+    'min_disk': {'type': 'integer'},
+    'min_ram': {'type': 'integer'},
+    'owner': {'type': ['null', 'string'], 'maxLength': 255},
+    'tags': {'type': 'array', 'items': {'type': 'string', 'maxLength': 255}},
+}
+LOCATIONS = {
+    'type': 'array',
+    'items': {
+        'type': 'object',
+        'required': ['url', 'metadata'],
+        'properties': {
+            'url': {'type': 'string', 'maxLength': 255},
+            'metadata': {'type': 'object'},
+            'validation_data': {
+                'type': 'object',
+                'writeOnly': True,
+                'additionalProperties': False,
+                'required': ['os_hash_algo', 'os_hash_value'],
+                'properties': {
+                    'checksum': {'type': 'string', 'minLength': 32, 'maxLength': 32},
+                    'os_hash_algo': {'type': 'string', 'maxLength': 64},
+                    'os_hash_value': {'type': 'string', 'maxLength': 128},
+                },
+            },
+        },
+    },
+}
 ID = {'type': 'string', 'pattern': UUID_PATTERN}
 PROPERTY = {'type': 'string', 'maxLength': 65535}
 PROPERTY_QUOTA = 128
@@ -70,7 +98,8 @@ PROPERTY_QUOTA = 128
 CREATE = bodies.compiled(
     {
         'type': 'object',
-        'properties': {'id': ID, **SETTABLE},
+        # Values of read-only attributes do not matter: these are refused by their names.
+        'properties': {'id': ID, **SETTABLE, **dict.fromkeys(READ_ONLY, True)},
         'additionalProperties': PROPERTY,
         'propertyNames': {'minLength': 1, 'maxLength': 255},
     }
@@ -94,9 +123,10 @@ PATCH = bodies.compiled(
 
 def document():
     """The image schema as clients fetch it."""
-    properties = {'id': ID, **SETTABLE}
+    properties = {'id': ID, **SETTABLE, **PUBLISHED}
     for name, schema in READ_ONLY.items():
         properties[name] = {**schema, 'readOnly': True}
+    properties['locations'] = LOCATIONS
     return {
         'name': 'image',
         'properties': properties,

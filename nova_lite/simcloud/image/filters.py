@@ -33,10 +33,6 @@ SORTABLE = frozenset(
         'status',
         'created_at',
         'updated_at',
-        'visibility',
-        'owner',
-        'min_disk',
-        'min_ram',
     )
 )
 LIMIT, MOST = 25, 1000
@@ -46,13 +42,16 @@ SECOND = datetime.timedelta(seconds=1)
 def _one_of(name, value):
     column = IMAGES.c[name]
     if value.startswith('in:'):
+        if value.count('"') % 2:
+            raise faults.BadRequest(f'A quotation mark is missing in {value[:255]}.')
         return column.in_([part.strip('"') for part in value[3:].split(',')])
     return column == value
 
 
 def _bounded(name, value):
     column, operator = BOUNDS[name]
-    if not value.isascii() or not value.isdigit() or int(value) > 2**63 - 1:
+    digits = value.removeprefix('-')
+    if not digits.isascii() or not digits.isdigit() or int(digits) > 2**63 - 1:
         raise faults.BadRequest(f"Unable to filter using the specified {name}: '{value[:64]}'.")
     return column.op(operator, is_comparison=True)(int(value))
 
@@ -118,6 +117,11 @@ def query(req):
 
 def page(req):
     """The page that the request asks for; newest first unless told otherwise."""
+    if 'sort' in req.params and {'sort_key', 'sort_dir'} & set(req.params):
+        raise faults.BadRequest('Sort by sort, or by sort_key and sort_dir, not by both.')
+    for direction in req.get_param_as_list('sort_dir') or ():
+        if direction not in ('asc', 'desc'):
+            raise faults.BadRequest(f"Sort direction '{direction[:255]}' is not asc or desc.")
     return listing.Page(
         sort=listing.sort_of(req, SORTABLE, (('created_at', True),)),
         limit=listing.limit_of(req, default=LIMIT, most=MOST),

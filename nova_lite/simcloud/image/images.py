@@ -29,7 +29,7 @@ class ImageResource:
         answer = {
             'images': [records.view(row) for row in found],
             'schema': '/v2/schemas/images',
-            'first': '/v2/images' + (f'?{req.query_string}' if req.query_string else ''),
+            'first': '/v2/images' + (f'?{first}' if (first := listing.query_of(req)) else ''),
         }
         if found and len(found) == page.limit:
             answer['next'] = '/v2/images?' + listing.next_query(req, found[-1]['id'])
@@ -53,7 +53,10 @@ class ImageResource:
             raise faults.UnsupportedMediaType(
                 f'Unable to read the body; supported media types: {", ".join(patches.MEDIA_TYPES)}'
             )
-        changes = bodies.read(req, fields.PATCH)
+        changes = bodies.parsed(req)
+        if media_type == patches.OLD_MEDIA_TYPE:
+            changes = patches.modern(changes)
+        bodies.check(changes, fields.PATCH)
         row = self._db.change(patches.apply, req.context.caller, image_id, changes)
         resp.media = records.view(row)
 
@@ -104,10 +107,8 @@ class ContentResource:
         resp.set_stream(content.download(self._db, row['upload_id']), row['size'])
 
     def _switch(self, req, resp, image_id, before, after):
-        req.context.caller.require_admin(f'making an image {after}')
-
         def change(conn):
-            row = records.get(conn, req.context.caller, image_id)
+            row = records.get_own(conn, req.context.caller, image_id)
             if row['status'] not in (before, after):
                 raise faults.Forbidden(
                     f'Not allowed to make an image {after} in status {row["status"]}.'

@@ -37,6 +37,11 @@ def view(row):
     }
 
 
+def _require_shared(image):
+    if image['visibility'] != 'shared':
+        raise faults.Forbidden('Only shared images have members.')
+
+
 def _find(conn, image_id, member_id):
     return database.one(
         conn,
@@ -55,8 +60,7 @@ def _get(conn, caller, image_id, member_id):
 def add(conn, caller, image_id, member_id):
     """Share an image with a project; it is pending until the project accepts."""
     image = records.get_own(conn, caller, image_id)
-    if image['visibility'] != 'shared':
-        raise faults.Forbidden('Only shared images have members.')
+    _require_shared(image)
     if _find(conn, image_id, member_id):
         raise faults.Conflict(f'{member_id} is a member of image {image_id} already.')
     now = runtime.naive_now()
@@ -104,6 +108,7 @@ class MemberResource:
         caller = req.context.caller
         with self._db.read() as conn:
             image = records.get(conn, caller, image_id)
+            _require_shared(image)
             query = sa.select(MEMBERS).where(MEMBERS.c.image_id == image_id)
             if not caller.sees(image['owner']):
                 query = query.where(MEMBERS.c.member_id == caller.project_id)

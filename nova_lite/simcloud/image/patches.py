@@ -7,10 +7,27 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import records
 
-MEDIA_TYPES = (
-    'application/openstack-images-v2.1-json-patch',
-    'application/openstack-images-v2.0-json-patch',
-)
+OLD_MEDIA_TYPE = 'application/openstack-images-v2.0-json-patch'
+MEDIA_TYPES = ('application/openstack-images-v2.1-json-patch', OLD_MEDIA_TYPE)
+OPERATIONS = ('add', 'replace', 'remove')
+
+
+def modern(changes):
+    """Return the changes of the old media type, {operation: path}, as {'op', 'path'}.
+
+    What has not exactly one operation stays as it is, and is refused as such.
+    """
+    if not isinstance(changes, list):
+        return changes
+    return [_modern(change) if isinstance(change, dict) else change for change in changes]
+
+
+def _modern(change):
+    named = [name for name in OPERATIONS if name in change]
+    if len(named) != 1:
+        return change
+    rest = {name: value for name, value in change.items() if name not in named}
+    return {**rest, 'op': named[0], 'path': change[named[0]]}
 
 
 def _target(change):
@@ -65,7 +82,7 @@ def apply(conn, caller, image_id, changes):
         else:
             _set_property(properties, name, change)
     formats = {'disk_format', 'container_format'} & set(changed)
-    if row['status'] != 'queued' and any(changed[name] != row[name] for name in formats):
+    if row['status'] != 'queued' and formats:
         raise faults.Forbidden('The formats of an image can only be changed while it is queued.')
     records.require_quota(properties, changed.get('tags', row['tags']))
     return records.save(conn, row, properties=properties, **changed)

@@ -7,15 +7,12 @@ from nova_lite.simcloud.image import images
 from nova_lite.simcloud.image import members
 
 PREFIX = '/image'
-CURRENT = 'v2.16'
-OLDER = (
+CURRENT = 'v2.17'
+# Without those of features that are optional. The order is Glance's.
+VERSIONS = (
     'v2.15',
-    'v2.13',
-    'v2.12',
-    'v2.11',
-    'v2.10',
     'v2.9',
-    'v2.8',
+    CURRENT,
     'v2.7',
     'v2.6',
     'v2.5',
@@ -40,7 +37,7 @@ class Versions:
                     'links': links,
                     'status': 'CURRENT' if name == CURRENT else 'SUPPORTED',
                 }
-                for name in (CURRENT, *OLDER)
+                for name in VERSIONS
             ]
         }
 
@@ -58,9 +55,21 @@ class Schemas:
     MEMBER = {
         'name': 'member',
         'properties': {
-            name: {'type': 'string'}
-            for name in ('image_id', 'member_id', 'status', 'created_at', 'updated_at', 'schema')
+            'image_id': fields.ID,
+            'member_id': {'type': 'string'},
+            'status': {'type': 'string', 'enum': ['pending', 'accepted', 'rejected']},
+            'created_at': {'type': 'string'},
+            'updated_at': {'type': 'string'},
+            'schema': {'type': 'string', 'readOnly': True},
         },
+    }
+    LINKS = {
+        'images': [
+            {'rel': 'first', 'href': '{first}'},
+            {'rel': 'next', 'href': '{next}'},
+            {'rel': 'describedby', 'href': '{schema}'},
+        ],
+        'members': [{'rel': 'describedby', 'href': '{schema}'}],
     }
 
     def on_get(self, req, resp, name):
@@ -71,19 +80,19 @@ class Schemas:
         if name == single:
             resp.media = known[single]
             return
+        listed = ['schema', *(('first', 'next') if name == 'images' else ())]
         resp.media = {
             'name': name,
             'properties': {
                 name: {'type': 'array', 'items': known[single]},
-                'first': {'type': 'string'},
-                'next': {'type': 'string'},
-                'schema': {'type': 'string'},
+                **{each: {'type': 'string'} for each in listed},
             },
+            'links': self.LINKS[name],
         }
 
 
 class Info:
-    """/v2/info: there is no import and there are no several stores."""
+    """/v2/info: there are no import, no several stores and no limits of use."""
 
     def on_get_import(self, req, resp):
         resp.media = {
@@ -93,6 +102,9 @@ class Info:
                 'value': [],
             }
         }
+
+    def on_get_usage(self, req, resp):
+        resp.media = {'usage': {}}
 
     def on_get_stores(self, req, resp):
         raise faults.NotFound('Multi backend is not supported at this site.')
@@ -109,6 +121,7 @@ def add(app, db):
     info = Info()
     app.add_route(f'{v2}/info/import', info, suffix='import')
     app.add_route(f'{v2}/info/stores', info, suffix='stores')
+    app.add_route(f'{v2}/info/usage', info, suffix='usage')
     image = images.ImageResource(db)
     one = f'{v2}/images/{{image_id}}'
     routing.add_crud(app, f'{v2}/images', image, 'image_id')

@@ -167,7 +167,7 @@ class ImageTestCase(base.SimCloudTestCase):
             'a"b=c',
             'created_at=gt:yesterday',
         ):
-            self.demo.get(f'{IMAGES}?{query}', expect=200 if query == 'sort_dir=up' else 400)
+            self.demo.get(f'{IMAGES}?{query}', expect=400)
         self.assertEqual(7, len(names('created_at=gte:2020-01-01T00:00:00Z')))
 
     def test_creation_refuses_what_it_must(self):
@@ -192,10 +192,9 @@ class ImageTestCase(base.SimCloudTestCase):
         image = self.create()
         self.upload(image, b'data')
         path = f'{IMAGES}/{image["id"]}'
-        self.demo.post(f'{path}/actions/deactivate', {}, expect=403)
-        self.admin.post(f'{path}/actions/deactivate', {}, expect=204)
+        self.demo.post(f'{path}/actions/deactivate', {}, expect=204)
         self.assertEqual(403, self.demo.raw('GET', f'{path}/file').status_code)
-        self.admin.post(f'{path}/actions/reactivate', {}, expect=204)
+        self.demo.post(f'{path}/actions/reactivate', {}, expect=204)
         self.assertEqual(b'data', self.demo.raw('GET', f'{path}/file').content)
 
     def test_what_nova_asks_besides(self):
