@@ -29,7 +29,7 @@ class NovaLiteError(Exception):
 
 
 class Invalid(NovaLiteError):
-    """The request cannot be meant: 400."""
+    """The request is not valid. Answered with 400."""
 
     kind = 'invalid'
     msg = 'Bad request: %(reason)s'

@@ -109,7 +109,7 @@ class Daemon:
             try:
                 read()
             except (exception.NovaLiteError, OSError) as error:
-                LOG.error('%s goes on as before: %s', self.name, error)
+                LOG.error('%s keeps its former configuration: %s', self.name, error)
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""

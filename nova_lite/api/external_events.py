@@ -122,9 +122,9 @@ def _refresh(req, cell, row):
     try:
         info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
         if info != row.network_info and not cell.db.write(_store, row, info):
-            LOG.info('Network information of server %s has changed meanwhile', row.uuid)
+            LOG.info('Network information of server %s was changed by another request', row.uuid)
     except exception.NovaLiteError as error:
-        LOG.warning('Network information of server %s stays as it was: %s', row.uuid, error)
+        LOG.warning('Cannot refresh the network information of server %s: %s', row.uuid, error)
 
 
 def _store(connection, row, info):
@@ -145,4 +145,4 @@ def _unplug(req, cell, row, port_id):
             req.ctxt, host=row.host, instance_uuid=row.uuid, port_id=port_id
         )
     except exception.Unavailable as error:
-        LOG.warning('Server %s keeps interface %s: %s', row.uuid, port_id, error)
+        LOG.warning('Cannot detach interface from server %s: port %s: %s', row.uuid, port_id, error)

@@ -17,4 +17,6 @@ def require(req, project_id):
     try:
         req.app.identity.require_project(req.ctxt, project_id)
     except (exception.Unavailable, exception.NeighbourForbids) as error:
-        LOG.warning('Project %s is believed to exist: %s', project_id, error)
+        LOG.warning(
+            'Cannot check whether project %s exists: %s. Assuming that it does.', project_id, error
+        )

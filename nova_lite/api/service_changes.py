@@ -71,14 +71,14 @@ def _set_trait(req, cell, host):
     """
     row = cell.db.read(services.find, host)
     if not services.is_up(row, req.conf.service_down_time):
-        LOG.warning('Compute %s is down and will adjust its trait when it starts', host)
+        LOG.warning('Compute %s is down and will update its status trait when it starts', host)
         return
     try:
         req.app.compute(cell).set_host_enabled(req.ctxt, host=host, enabled=not row.disabled)
         # Once more: placement may have been asked before it knew of the trait.
         req.app.api_db.write(stamps.bump, stamps.HOSTS)
     except exception.NovaLiteError as error:
-        LOG.warning('Compute %s did not adjust its trait, it will later: %s', host, error)
+        LOG.warning('Compute %s did not update its status trait. It will retry: %s', host, error)
 
 
 def remove(req, cell, row):

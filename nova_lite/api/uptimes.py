@@ -32,5 +32,5 @@ def _ask_or_none(req, found):
     try:
         return ask(req, found)
     except exception.NovaLiteError as error:
-        LOG.info('Host %s does not tell its uptime: %s', found.node.host, error)
+        LOG.info('Cannot get the uptime of host %s: %s', found.node.host, error)
         return None

@@ -50,7 +50,7 @@ def make(site, ctxt, node, coming, *, verb, start):
     if 'done' in reply:
         _require_guest(site.driver, node, instance.uuid, verb)
         reply['block_devices'] = complete(site, ctxt, devices)
-        LOG.info('Server %s has arrived on %s', instance.uuid, node)
+        LOG.info('Guest of server %s was created on node %s', instance.uuid, node)
     return reply
 
 
@@ -60,7 +60,7 @@ def _require_guest(driver, node, guest, verb):
         if driver.get_guest(node, guest).role is model.Role.RESIDENT:
             return
     except exception.GuestNotFound:
-        LOG.warning('Guest %s was made on %s and is gone', guest, node)
+        LOG.warning('Guest %s was created on node %s and has been removed since', guest, node)
     raise exception.DriverError(
         verb=str(verb), guest=guest, node=node, reason='the guest was removed after it was made.'
     )

@@ -93,7 +93,11 @@ class Audit:
             held = self._held(host, {guest.uuid for guest in guests})
             for guest in guests:
                 if guest.uuid not in held:
-                    LOG.warning('Guest %s on %s has no owner: removing it', guest.uuid, guest.node)
+                    LOG.warning(
+                        'Guest %s on node %s belongs to no server: removing it',
+                        guest.uuid,
+                        guest.node,
+                    )
                     work = self._remove(guest, promised[guest.node])
                     self._site.jobs.run((host, guest.uuid), work)
 
@@ -110,7 +114,7 @@ class Audit:
         try:
             yield from jobs.ended(job)
         except exception.DriverError as error:
-            LOG.warning('Guest %s stays on %s: %s', guest.uuid, guest.node, error)
+            LOG.warning('Cannot remove guest %s from node %s: %s', guest.uuid, guest.node, error)
             return
         self._site.claims.release_old(guest.node, guest.uuid, promised)
 

@@ -64,11 +64,11 @@ class Build:
                     yield from self._outlast_former_requests()
                 yield from self._provide()
         except exception.StateChanged as error:
-            LOG.info('Build of server %s is not for %s: %s', self._uuid, self._host, error)
+            LOG.info('Build of server %s on host %s stops: %s', self._uuid, self._host, error)
             if self._spawned:
                 yield from self._leave_to_others()
         except exception.NovaLiteError as error:
-            LOG.warning('Build of server %s failed on %s: %s', self._uuid, self._host, error)
+            LOG.warning('Build of server %s failed on host %s: %s', self._uuid, self._host, error)
             if error.reschedule:
                 yield from self._reschedule(error)
             else:
@@ -97,7 +97,7 @@ class Build:
         makes = self._order.requested_networks != NO_NETWORKS or self._volumes.devices
         seconds = site.conf.compute.late_requests_s - (runtime.boottime() - site.began)
         if makes and seconds > 0 and not self._has_guest():
-            LOG.info('Build of server %s goes on in %.0f s', self._uuid, seconds)
+            LOG.info('Build of server %s continues in %.0f s', self._uuid, seconds)
             yield jobs.Pause(seconds)
 
     def _has_guest(self):
@@ -128,9 +128,9 @@ class Build:
             power_state=job.result['power_state'],
         )
         if finished:
-            LOG.info('Server %s runs on %s', self._uuid, self._node)
+            LOG.info('Server %s was built on node %s', self._uuid, self._node)
             return
-        LOG.info('Server %s was deleted while it was built', self._uuid)
+        LOG.info('Server %s was deleted during its build', self._uuid)
         yield from self._take_back(keep_volumes=False)
         self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
 
@@ -228,7 +228,7 @@ class Build:
         if not (yield from self._take_back(keep_volumes=False)):
             return
         if (yield from jobs.insist(conductor.build_cleared, self._ctxt, **whose)):
-            LOG.info('Nothing is left on %s of the build of server %s', self._host, self._uuid)
+            LOG.info('Host %s was cleaned up after the build of server %s', self._host, self._uuid)
             yield from self._tried_work(self._release_allocations)
 
     def _leave_to_others(self):
@@ -274,7 +274,12 @@ class Build:
         try:
             step()
         except exception.NovaLiteError as error:
-            LOG.warning('Of server %s something stays on %s: %s', self._uuid, self._host, error)
+            LOG.warning(
+                'Server %s was not completely removed from host %s: %s',
+                self._uuid,
+                self._host,
+                error,
+            )
             return False
         return True
 
@@ -282,7 +287,12 @@ class Build:
         try:
             yield from step()
         except exception.NovaLiteError as error:
-            LOG.warning('Of server %s something stays on %s: %s', self._uuid, self._host, error)
+            LOG.warning(
+                'Server %s was not completely removed from host %s: %s',
+                self._uuid,
+                self._host,
+                error,
+            )
             return False
         return True
 

@@ -43,7 +43,7 @@ def delete(site, ctxt, host, instance):
             event=DELETE.event,
         )
     except exception.InstanceNotFound:
-        LOG.info('Server %s is deleted already', uuid)
+        LOG.info('Server %s has already been deleted', uuid)
         yield from _destroy_rest(site, ctxt, node, uuid)
         return
     except exception.StateChanged as error:
@@ -81,7 +81,9 @@ def _destroy_rest(site, ctxt, node, uuid):
     try:
         yield from _destroy(site, ctxt, node, uuid)
     except exception.NovaLiteError as error:
-        LOG.warning('Guest %s is left to the audit of %s: %s', uuid, node, error)
+        LOG.warning(
+            'Cannot destroy guest %s: the audit will retry on node %s: %s', uuid, node, error
+        )
 
 
 def _destroy(site, ctxt, node, uuid):

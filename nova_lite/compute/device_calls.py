@@ -35,7 +35,7 @@ class DeviceCalls:
         if 'done' in reply:
             (connected,) = arrivals.complete(self._site, ctxt, devices)
             reply['connection_info'] = connected['connection_info']
-            LOG.info('Server %s has volume %s', instance.uuid, block_device.volume_id)
+            LOG.info('Server %s: volume %s attached', instance.uuid, block_device.volume_id)
         return reply
 
     def detach_volume(self, ctxt, host, instance, volume_id, key):
@@ -74,7 +74,9 @@ class DeviceCalls:
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from jobs.ended(job)
         except exception.NovaLiteError as error:
-            LOG.warning('Server %s keeps interface %s: %s', instance_uuid, port_id, error)
+            LOG.warning(
+                'Cannot detach interface from server %s: port %s: %s', instance_uuid, port_id, error
+            )
 
     # ---- the hypervisor ----
 

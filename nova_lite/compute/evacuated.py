@@ -87,7 +87,7 @@ class Evacuated:
             attempt += 1
             yield jobs.Pause(0 if all(each['done'] for each in found) else WAIT_S)
         self._clear.add(host)
-        LOG.info('Host %s is clear of what was evacuated from it', host)
+        LOG.info('All servers that were evacuated from host %s have been removed from it', host)
         yield from jobs.insist(self._beat)
 
     def _tried(self, evacuation, attempt):
@@ -99,7 +99,7 @@ class Evacuated:
                 yield from self._stop(evacuation, key)
         except exception.NovaLiteError as error:
             LOG.warning(
-                'Server %s was evacuated from %s and is not removed there yet: %s',
+                'Cannot remove server %s from host %s, from which it was evacuated: %s',
                 evacuation['instance_uuid'],
                 evacuation['host'],
                 error,
@@ -120,7 +120,7 @@ class Evacuated:
             host=evacuation['host'],
             migration_uuid=evacuation['migration_uuid'],
         )
-        LOG.info('What server %s left on %s is removed', uuid, node)
+        LOG.info('Removed evacuated server %s from node %s', uuid, node)
 
     def _stop(self, evacuation, key):
         """A guest whose server is being rebuilt elsewhere must not run here meanwhile."""

@@ -92,7 +92,7 @@ def _cache(site, ctxt, host, image_id):
         started = [site.driver.cache_image(node, image_id, key=key) for node in site.nodes[host]]
         found = [replies.reply(site.driver, job) for job in started]
     except exception.NovaLiteError as error:
-        LOG.warning('Image %s cannot be kept at hand on %s: %s', image_id, host, error)
+        LOG.warning('Cannot cache image %s on host %s: %s', image_id, host, error)
         return 'error'
     waits = [each['pending'] for each in found if 'pending' in each]
     if waits:
@@ -107,7 +107,7 @@ def _drop_unfilled(site, ctxt, image_id):
     except exception.ImageNotFound:
         return
     except exception.NovaLiteError as error:
-        LOG.warning('Image %s may be left over: %s', image_id, error)
+        LOG.warning('Image %s may not have been deleted: %s', image_id, error)
         return
     if unfilled:
         drop_image(site, ctxt, image_id)
@@ -118,4 +118,4 @@ def drop_image(site, ctxt, image_id):
     try:
         site.image.delete(ctxt, image_id, missing_ok=True)
     except exception.NovaLiteError as error:
-        LOG.warning('Image %s is left over: %s', image_id, error)
+        LOG.warning('Image %s was not deleted: %s', image_id, error)

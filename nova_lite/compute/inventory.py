@@ -162,7 +162,7 @@ class Inventory:
                 context.admin(), self._uuids[node]
             )
         except exception.NovaLiteError as error:
-            LOG.warning('Ratios of %s are not known: %s', node, error)
+            LOG.warning('Cannot read the allocation ratios of node %s: %s', node, error)
             return False
         ratios = {
             name: part['allocation_ratio']

@@ -68,7 +68,7 @@ def insist(call, *args, **kwargs):
         try:
             return call(*args, **kwargs)
         except exception.Unavailable as error:
-            LOG.warning('%s is repeated in %s s: %s', call.__name__, pause_s, error)
+            LOG.warning('%s failed. Retrying in %s s: %s', call.__name__, pause_s, error)
         yield Pause(pause_s)
         pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
 
@@ -82,7 +82,7 @@ def persist(call, *args, **kwargs):
         try:
             return call(*args, **kwargs)
         except exception.Unavailable as error:
-            LOG.warning('%s is repeated in %s s: %s', call.__name__, pause_s, error)
+            LOG.warning('%s failed. Retrying in %s s: %s', call.__name__, pause_s, error)
         yield Pause(pause_s)
     return call(*args, **kwargs)
 
@@ -177,7 +177,7 @@ class Jobs:
         work = _Work(key, generator, kind)
         with self._lock:
             if self._stopping:
-                LOG.info('%s is left to the next start', key)
+                LOG.info('Shutting down; work on %s continues after the next start', key)
                 return
             queue = self._queues.setdefault(key, collections.deque())
             if kind is not None and any(other.kind == kind for other in list(queue)[1:]):
@@ -297,7 +297,7 @@ class Jobs:
         except StopIteration:
             return None
         except Interrupted:
-            LOG.info('Work on %s makes room', work.key)
+            LOG.info('Work on %s was interrupted by other work', work.key)
             return None
         except Exception as error:
             # The end of the line, as in RPC dispatch: nothing may end a pool

@@ -144,7 +144,7 @@ class Source:
         reply = replies.reply(self._site.driver, job)
         if 'done' in reply:
             self._site.claims.release(self._node, self._instance.uuid)
-            LOG.info('Server %s has left %s', self._instance.uuid, self._node)
+            LOG.info('Server %s was migrated away from node %s', self._instance.uuid, self._node)
         return reply
 
     # ---- back ----
@@ -163,7 +163,7 @@ class Source:
             job = driver.abort_live_migration(self._node, uuid, self._move, key=f'{key}/{attempt}')
             if job.state is not model.JobState.FAILED:
                 return replies.reply(driver, job)
-            LOG.info('The copy of %s is not aborted: %s', uuid, job.error.message)
+            LOG.info('Cannot abort the copy of server %s: %s', uuid, job.error.message)
             if job.error.error_class in ('AbortRefused', 'GuestNotFound'):
                 break
         busy = replies.running(driver, self._node, uuid, (model.Verb.LIVE_MIGRATE,))
@@ -177,7 +177,11 @@ class Source:
         reply = replies.reply(self._site.driver, job)
         if 'pending' in reply:
             return reply
-        LOG.warning('Server %s had left %s and was booted there again', uuid, self._node)
+        LOG.warning(
+            'Server %s was restarted on its source node %s after a failed live migration',
+            uuid,
+            self._node,
+        )
         if self._instance.vm_state != states.VmState.PAUSED:
             return reply
         job = self._site.driver.change_power(self._node, uuid, model.PowerAction.PAUSE, key=key)

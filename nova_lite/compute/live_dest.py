@@ -43,7 +43,7 @@ def check(site, node, instance, *, key, source=None, dest=None):
     try:
         return {**replies.reply(site.driver, job), 'facts': dataclasses.asdict(own)}
     except exception.DriverError as error:
-        LOG.info('Server %s cannot migrate live: %s', instance.uuid, error)
+        LOG.info('Server %s cannot be live migrated: %s', instance.uuid, error)
         raise exception.MigrationPreCheckError(reason=error.kwargs['reason']) from error
 
 
@@ -79,7 +79,7 @@ class Destination:
         job = self._site.driver.post_live_migration(self._node, uuid, handover, key=key)
         reply = replies.reply(self._site.driver, job)
         if 'done' in reply:
-            LOG.info('Server %s runs on %s now', uuid, self._node)
+            LOG.info('Server %s was live migrated to node %s', uuid, self._node)
         return reply
 
     def roll_back(self, *, key):

@@ -172,7 +172,7 @@ def begin(site, ctxt, host, uuid, action):
             interrupted=list(EVENTS) if action.interrupts else [],
         )
     except (exception.StateChanged, exception.InstanceNotFound) as error:
-        LOG.info('%s of server %s is not due: %s', action.event, uuid, error)
+        LOG.info('Skipping %s of server %s: %s', action.event, uuid, error)
         return False
     return True
 

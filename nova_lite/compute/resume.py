@@ -73,7 +73,7 @@ class Resume:
         clears = _is_over(instance)
         if (deletes or clears) and attempt > FIRST and attempt % EACH:
             return
-        LOG.info('Taking up %s of server %s', instance.task_state or CLEAR, instance.uuid)
+        LOG.info('Resuming %s of server %s', instance.task_state or CLEAR, instance.uuid)
         if deletes:
             self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
         elif clears:

@@ -113,7 +113,7 @@ def _apply(connection, report, changes):
             expect_host=(report.host,),
         )
     except exception.StateChanged as error:
-        LOG.info('What %s reports comes too late: %s', report.host, error)
+        LOG.info('Ignoring a late report of host %s: %s', report.host, error)
         return False
     return True
 

@@ -66,11 +66,11 @@ class Audit:
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
             if row.task_state == states.TaskState.SCHEDULING:
-                LOG.warning('Build of server %s was left without a host', row.uuid)
+                LOG.warning('Build of server %s has no host: rescheduling it', row.uuid)
                 self._attempt(self._rescheduler.take_up, row)
         for row in hostless:
             if row.task_state == states.TaskState.DELETING:
-                LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+                LOG.warning('Deletion of server %s was not finished: finishing it', row.uuid)
                 self._attempt(self._delete, row)
         if incomplete:
             LOG.info('Moves of servers that are deleted have failed: %s', incomplete)

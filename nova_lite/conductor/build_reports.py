@@ -92,7 +92,7 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     try:
         _end(connection, host, uuid, values)
     except exception.StateChanged as changed:
-        LOG.info('Server %s does not become error: %s', uuid, changed)
+        LOG.info('Cannot set server %s to ERROR: %s', uuid, changed)
         done = False
     else:
         instances.add_fault(

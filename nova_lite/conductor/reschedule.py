@@ -71,7 +71,7 @@ class Reschedule:
                         selection=alternate,
                         alternates=alternates[index + 1 :],
                     )
-                    LOG.info('Server %s is built on %s instead', row.uuid, row.host)
+                    LOG.info('Build of server %s was rescheduled to host %s', row.uuid, row.host)
                     self._send(ctxt, row, alternate)
                     return
             if held:

@@ -39,7 +39,9 @@ def serve(conf, daemons, *, workers=1):
         except OSError as error:
             reason = error
             continue
-        LOG.info('How this daemon is: %s/healthcheck', running.url)
+        LOG.info('Health endpoint: %s/healthcheck', running.url)
         return running
-    LOG.error('Nobody can ask how this daemon is: port %s: %s', port, reason)
+    LOG.error(
+        'Cannot open the health endpoint on port %s: %s. Continuing without it.', port, reason
+    )
     return None

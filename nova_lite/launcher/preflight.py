@@ -60,7 +60,7 @@ def check_database(url):
     if found.database:
         raise ValueError(
             f'--db names the database {found.database}, but each cell gets one of its own: '
-            'leave the name away'
+            'omit the name'
         )
 
 

@@ -22,7 +22,7 @@ ENVIRONMENT = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE')
 
 
 class WrongUse(exception.Invalid):
-    """The command cannot be meant as it was given."""
+    """The arguments of the command contradict the cloud or each other."""
 
     msg = '%(reason)s'
 

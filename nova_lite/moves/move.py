@@ -200,7 +200,7 @@ class Move(saga.Saga):
         try:
             instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
         except exception.StateChanged as error:
-            LOG.info('Server %s keeps its states: %s', uuid, error)
+            LOG.info('Server %s was changed by another request: %s', uuid, error)
 
     def changes_of_failure(self, row):
         """Columns that a kind of move gives their former values when it is undone."""
@@ -349,7 +349,7 @@ class Move(saga.Saga):
             alternate, *self.data['alternates'] = self.data['alternates']
             request = json.loads(alternate['allocation_request'])
             if self.world.placement.claim(self.ctxt, consumer, request, beside=self.held_beside()):
-                LOG.info('Server %s moves to %s instead', row.uuid, alternate['service_host'])
+                LOG.info('Server %s moves to host %s instead', row.uuid, alternate['service_host'])
                 return alternate
         raise exception.MaxRetriesExceeded(instance_uuid=self.instance_uuid)
 

@@ -116,7 +116,7 @@ class Desk:
 
     def _tell(self, cell, found):
         if self._dropped:
-            LOG.warning('%s notifications were dropped: too many at once', self._dropped)
+            LOG.warning('Dropped %s notifications because the queue was full', self._dropped)
             self._dropped = 0
         for seen in found:
             try:
@@ -124,7 +124,7 @@ class Desk:
                     self._hand_on(self._home(host, cell), seen, body, legacy)
             except Exception:
                 # The end of the line: a notification that cannot be made is lost alone.
-                LOG.exception('No notification of %s', seen.note.what)
+                LOG.exception('Cannot create a notification of %s', seen.note.what)
 
     def _hand_on(self, home, seen, body, legacy):
         name, url = home

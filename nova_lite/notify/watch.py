@@ -96,7 +96,7 @@ class Watcher:
             raise
         except Exception:
             # The transaction is not to fail because it is told of.
-            LOG.exception('No notifications of %s', [note.what for note in notes])
+            LOG.exception('Cannot create notifications of %s', [note.what for note in notes])
             return []
 
     def _look(self, connection, notes):
@@ -133,7 +133,7 @@ class Watcher:
                 self._desk.take(self._cell, found)
         except Exception:
             # It is committed, whatever becomes of the notification.
-            LOG.exception('No notifications of %s records', len(found))
+            LOG.exception('Cannot create notifications of %s records', len(found))
 
     def _server(self, connection, uuid, request_id, *, moves):
         row = instances.find(connection, uuid)

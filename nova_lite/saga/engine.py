@@ -108,7 +108,7 @@ class Engine:
         try:
             record = self.journal.find(uuid)
         except exception.Unavailable as error:
-            LOG.warning('Saga %s is left to the sweep: %s', uuid, error)
+            LOG.warning('Cannot start saga %s now: %s. The sweep will start it.', uuid, error)
             return
         if record is not None:
             self._enqueue(uuid, self._lanes(record.arguments, record.data))
@@ -202,10 +202,10 @@ class Engine:
         try:
             self.journal.renew(held, self.owner, self.lease_s)
         except exception.Unavailable as error:
-            LOG.warning('Leases could not be renewed: %s', error)
+            LOG.warning('Cannot renew leases on sagas: %s', error)
         except Exception:
             # Nothing may end the clock: no lease would be renewed and no saga woken.
-            LOG.exception('Leases could not be renewed')
+            LOG.exception('Cannot renew leases on sagas')
 
     # ---- one saga ----
 
@@ -223,7 +223,7 @@ class Engine:
         except Exception:
             # Nothing may end a pool thread without a word; the lease ends by
             # itself and the sweep takes the saga up again.
-            LOG.exception('Saga %s stopped without an end', entry.uuid)
+            LOG.exception('Saga %s failed unexpectedly', entry.uuid)
 
     def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:
         """Run a saga until it ends, waits, or is someone else's. Returns its state."""
@@ -239,7 +239,9 @@ class Engine:
                 return self._go(saga, record, entry)
         except (journal_module.LostLease, exception.StaleEpoch):
             LOG.warning(
-                'Saga %s is run by someone else; epoch %s stops here', record.uuid, record.epoch
+                'Saga %s was taken over by another super-conductor; stopping at epoch %s',
+                record.uuid,
+                record.epoch,
             )
             return None
         finally:

@@ -46,7 +46,7 @@ class Build:
                 self._clear_former_attempt()
             except exception.Unavailable as error:
                 # The lease goes on: others are taken up before it is tried again.
-                LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+                LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
                 return
         spec = self._spec()
         if spec is None:
@@ -55,10 +55,14 @@ class Build:
             selections = self._select(spec)
         except exception.AllocationConflict as error:
             # Another process builds the same servers: a message that came twice.
-            LOG.warning('Build of %s is under way elsewhere: %s', list(self.requests), error)
+            LOG.warning(
+                'Build of %s is already in progress in another process: %s',
+                list(self.requests),
+                error,
+            )
             return
         except exception.Unavailable as error:
-            LOG.warning('Build of %s has to wait: %s', list(self.requests), error)
+            LOG.warning('Build of %s is postponed: %s', list(self.requests), error)
             self.world.api_db.write(build_requests.expire, self._epochs())
             return
         except exception.NovaLiteError as error:

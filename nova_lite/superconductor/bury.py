@@ -54,7 +54,7 @@ def _bury(world, ctxt, accepted, error, create):
             if mapping is None or mapping.cell_id != cell0.id:
                 cell0.db.write(attempts.take_back, uuid, request.epoch)
         except exception.StaleEpoch as stale:
-            LOG.info('Server %s is left to another: %s', uuid, stale)
+            LOG.info('Server %s was taken over by another super-conductor: %s', uuid, stale)
 
 
 def _create(connection, ctxt, request, error):

@@ -217,7 +217,7 @@ class RefusalsTest(testtools.TestCase):
         for url, part in (
             ('foo', 'not the URL of a database server'),
             ('oracle://nova:hidden@host', 'cannot be of the kind oracle'),
-            ('mysql+pymysql://nova:hidden@host/nova', 'leave the name away'),
+            ('mysql+pymysql://nova:hidden@host/nova', 'omit the name'),
         ):
             message = self.refused('--db', url)
             self.assertIn(part, message)

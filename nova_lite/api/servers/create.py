@@ -151,7 +151,7 @@ def _accept(req, plan, boot_image):
             accepted = reservation.accepted()
         except exception.Unavailable:
             accepted = plan.uuids
-            LOG.error('Whether servers %s were accepted is not known yet', plan.uuids)
+            LOG.error('Cannot determine yet whether servers %s were accepted', plan.uuids)
             raise
         if not accepted:
             raise
@@ -165,7 +165,7 @@ def _nudge(req, uuids):
     try:
         req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)
     except exception.Unavailable as error:
-        LOG.warning('Build of %s is left to the sweep: %s', uuids, error)
+        LOG.warning('Cannot start the build of %s now: %s. The sweep will start it.', uuids, error)
         req.app.api_db.write(build_requests.expire, dict.fromkeys(uuids, 0))
 
 

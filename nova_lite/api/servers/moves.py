@@ -90,4 +90,4 @@ def nudge(req, uuid):
     try:
         req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)
     except exception.Unavailable as error:
-        LOG.warning('Saga %s has to wait for the sweep: %s', uuid, error)
+        LOG.warning('Cannot start saga %s now: %s. The sweep will start it.', uuid, error)

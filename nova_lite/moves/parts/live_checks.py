@@ -51,7 +51,7 @@ class LiveChecks:
         free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
         if free_mb < row.memory_mb:
             raise exception.MigrationPreCheckError(
-                reason=f'{node.host} has not the memory the server needs'
+                reason=f'{node.host} does not have enough free memory for the server'
             )
 
     # ---- both hosts ----

@@ -81,7 +81,11 @@ class Offload:
         try:
             instances.update(connection, row.uuid, changes, expect_task=move.tasks)
         except exception.StateChanged as error:
-            LOG.info('Server %s keeps its states: %s', row.uuid, error)
+            LOG.info(
+                'Server %s was changed by another request; not updating its state: %s',
+                row.uuid,
+                error,
+            )
             return
         move_records.change_devices(connection, self._volumes.reserved, None)
 

@@ -27,7 +27,7 @@ def run(world, ctxt, aggregate_id, image_ids, stopping):
         aggregate = world.api_db.read(aggregates.get, aggregate_id)
         _ask_all(world, ctxt, aggregate, image_ids, stopping)
     except exception.NovaLiteError as error:
-        LOG.warning('Images %s are not kept at hand: %s', image_ids, error)
+        LOG.warning('Cannot cache images %s: %s', image_ids, error)
 
 
 def _ask_all(world, ctxt, aggregate, image_ids, stopping):
@@ -39,7 +39,7 @@ def _ask_all(world, ctxt, aggregate, image_ids, stopping):
         found = _ask(world, ctxt, host, image_ids, stopping)
         failed = [image_id for image_id in image_ids if found.get(image_id) not in CACHED]
         if failed:
-            LOG.warning('Host %s does not keep images %s at hand', host, failed)
+            LOG.warning('Host %s did not cache images %s', host, failed)
         values = {
             **{name: whole[name] for name in ('id', 'uuid', 'name')},
             'host': host,
@@ -75,7 +75,7 @@ def _ask_once(world, ctxt, host, image_ids):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
         return world.compute(cell).cache_images(ctxt, host=host, image_ids=image_ids)
     except exception.NovaLiteError as error:
-        LOG.warning('Host %s cannot be asked to keep images at hand: %s', host, error)
+        LOG.warning('Cannot ask host %s to cache images: %s', host, error)
         return {}
 
 

@@ -103,7 +103,7 @@ class Audit:
         try:
             found = self._find()
         except exception.Unavailable as error:
-            LOG.info('Allocations are audited later: %s', error)
+            LOG.info('Cannot audit allocations: %s', error)
             return
         for provider, consumer in sorted(found & self._suspects):
             self._give_up(provider, consumer)
@@ -126,7 +126,9 @@ class Audit:
         try:
             move, server = self._move(consumer)
             if move is None and self._world.api_db.read(instance_mappings.find, consumer) is None:
-                LOG.warning('%s is none of ours and holds part of %s', consumer, provider)
+                LOG.warning(
+                    'Consumer %s is unknown and has allocations on provider %s', consumer, provider
+                )
             elif self._stands(server, provider):
                 self._hand_over(consumer, server.uuid, provider)
             elif self._world.placement.release(
@@ -136,10 +138,15 @@ class Audit:
                 unless=lambda: self._is_explained(provider, consumer),
             ):
                 LOG.warning(
-                    '%s has given up its part of %s: nothing explains it', consumer, provider
+                    'Deleted orphaned allocations of consumer %s on provider %s', consumer, provider
                 )
         except exception.NovaLiteError as error:
-            LOG.warning('%s keeps its part of %s for now: %s', consumer, provider, error)
+            LOG.warning(
+                'Cannot delete allocations of consumer %s on provider %s: %s',
+                consumer,
+                provider,
+                error,
+            )
 
     def _move(self, consumer):
         """(migration, its server), each None when there is none."""
@@ -170,4 +177,4 @@ class Audit:
         records = read_records(self._world.api_db, self._world.cells)
         explained = records.owners.get(server, set()) - {provider}
         self._world.placement.move_allocations(context.admin(), move, server, keep=explained)
-        LOG.warning('Server %s has got back what its move %s held', server, move)
+        LOG.warning('Server %s: moved the allocations of its migration %s back to it', server, move)

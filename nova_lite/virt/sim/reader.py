@@ -13,7 +13,7 @@ from nova_lite import exception
 
 
 class ProfileError(exception.Invalid):
-    """A behaviour profile cannot be meant."""
+    """A behaviour profile is not valid."""
 
     msg = 'Profile %(source)s: %(path)s: %(reason)s'
 
