@@ -21,7 +21,7 @@ class Transition:
     through: further task states while it runs
     after: vm state when it succeeded; None leaves it
     or_off: a server that was off before is STOPPED after it instead
-    failed: vm state when the host could not do it; None: as it was
+    failed: vm state in which a failure may leave it, beside ERROR and the one before
     launched: refuse a server that was never launched
     """
 
@@ -142,6 +142,8 @@ SHELVE = Transition(
         _T.SHELVING_OFFLOADING,
     ),
     after=_V.SHELVED,
+    # One that was paused or suspended: its memory is lost.
+    failed=_V.STOPPED,
 )
 SHELVE_OFFLOAD = Transition(
     'shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING, after=_V.SHELVED_OFFLOADED
@@ -163,7 +165,8 @@ BACKUP = Transition(
     'createBackup',
     (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
     during=_T.IMAGE_BACKUP,
-    through=_UPLOADING,
+    # The host does what it does for createImage.
+    through=SNAPSHOT.through,
 )
 _HAS_DISKS = (
     _V.ACTIVE,
@@ -248,7 +251,7 @@ def _ends(row, before, after):
         begun = row.vm_states is not None and vm_state in row.vm_states
         return begun and task in (None, *_ENDING) and during == task and then in row.results
     over = task in row.tasks and during is None
-    return over and then in (vm_state, _V.ERROR, *row.results)
+    return over and then in (vm_state, _V.ERROR, row.failed, *row.results)
 
 
 def _has_gone_off(before, after):

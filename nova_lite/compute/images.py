@@ -10,6 +10,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.compute import jobs
 from nova_lite.compute import power
 from nova_lite.compute import replies
@@ -29,13 +30,7 @@ class _Action:
 
 SNAPSHOT = _Action(
     power.SNAPSHOT_EVENT,
-    (
-        Task.IMAGE_SNAPSHOT_PENDING,
-        Task.IMAGE_BACKUP,
-        Task.IMAGE_SNAPSHOT,
-        Task.IMAGE_PENDING_UPLOAD,
-        Task.IMAGE_UPLOADING,
-    ),
+    tuple(dict.fromkeys((*transitions.SNAPSHOT.tasks, *transitions.BACKUP.tasks))),
     Task.IMAGE_SNAPSHOT,
 )
 UPLOAD = _Action(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)

@@ -147,7 +147,7 @@ class Resume:
         except exception.GuestNotFound:
             return action, {'vm_state': states.VmState.ERROR}
         changes = {'power_state': int(guest.power_state)}
-        if guest.rescued:
+        if guest.rescued and states.VmState.RESCUED in action.transition.results:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
 

@@ -27,6 +27,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from nova_lite.moves import asking
+from nova_lite.moves import neighbours
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
@@ -201,6 +202,11 @@ class Move(saga.Saga):
             instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
         except exception.StateChanged as error:
             LOG.info('Server %s was changed by another request: %s', uuid, error)
+        except exception.TransitionRefused:
+            # A defect of ours may not leave the server with a task that nobody ends.
+            LOG.exception('Server %s cannot be given back; its status is ERROR', uuid)
+            lost = {**changes, 'vm_state': states.VmState.ERROR}
+            instances.force(connection, uuid, lost, expect_task=tasks or self.tasks)
 
     def changes_of_failure(self, row):
         """Columns that a kind of move gives their former values when it is undone."""
@@ -309,14 +315,7 @@ class Move(saga.Saga):
         spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
         spec.ignore_hosts = list(self.arguments.get('ignore_hosts') or ())
         spec.current_host, spec.current_cell = row.host, self.cell.uuid
-        spec.requested_networks = [
-            {
-                'network_id': vif['network']['id'],
-                'port_id': vif['id'],
-                'vnic_type': vif.get('vnic_type'),
-            }
-            for vif in row.network_info or ()
-        ]
+        spec.requested_networks = neighbours.requested_networks(row.network_info)
         destination = spec.destination()
         destination.cell = self.cell.uuid
         destination.host, destination.node = map(self.arguments.get, ('host', 'node'))

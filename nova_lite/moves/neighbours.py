@@ -88,6 +88,18 @@ def port_ids(network_info):
     return [vif['id'] for vif in network_info or ()]
 
 
+def requested_networks(network_info):
+    """A server's ports as a RequestSpec names them."""
+    return [
+        {
+            'network_id': vif['network']['id'],
+            'port_id': vif['id'],
+            'vnic_type': vif.get('vnic_type'),
+        }
+        for vif in network_info or ()
+    ]
+
+
 def bind(world, ctxt, network_info, host):
     """Prepare the ports for a host, where the network service can do that."""
     if network_info and world.network.bindings.are_supported(ctxt):

@@ -125,7 +125,10 @@ class RevertResize(move.Move):
     def volumes(self):
         """The volumes; attachments are made for the source."""
         return volumes.Volumes(
-            self, RESERVE, needless=lambda: self.began['stays'] or self.is_gone()
+            self,
+            RESERVE,
+            needless=lambda: self.began['stays'],
+            devices=lambda: [] if self.is_gone() else self.devices(),
         )
 
     def destroy(self):
@@ -248,11 +251,14 @@ class RevertResize(move.Move):
         self.end_events(connection, error=failure)
 
     def _outcome(self, row, failure):
+        """A deletion, and states that an administrator has set meanwhile, stay."""
         values = {'old_flavor': None, 'new_flavor': None}
-        if row.task_state in self.tasks:
+        reverting = row.task_state in self.tasks
+        if reverting:
             values['task_state'] = None
         if failure:
-            values['vm_state'] = str(states.VmState.ERROR)
+            if reverting:
+                values['vm_state'] = str(states.VmState.ERROR)
         elif row.vm_state == states.VmState.RESIZED:
             values['vm_state'] = self.began['vm_state']
             values['power_state'] = self.data.get(FINISH, {}).get('power_state', row.power_state)

@@ -40,6 +40,24 @@ class ShelveTestCase(testtools.TestCase):
 
 
 class ShelveTest(ShelveTestCase):
+    def fail_with_memory(self, action, status):
+        """A shelve stops the guest, whose memory is lost, and fails: it can be started."""
+        server = self.cloud.boot()
+        self.moving.act(server, action)
+        self.cloud.wait(server, status)
+        self.cloud.behave('extends: instant\nfailures: [{verb: snapshot, first: 1}]\n')
+        self.moving.act(server, 'shelve')
+        self.cloud.wait(server, 'SHUTOFF')
+        self.moving.wait_idle(server)
+        self.moving.act(server, 'os-start')
+        self.cloud.wait(server)
+
+    def test_paused_server_whose_snapshot_fails(self):
+        self.fail_with_memory('pause', 'PAUSED')
+
+    def test_suspended_server_whose_snapshot_fails(self):
+        self.fail_with_memory('suspend', 'SUSPENDED')
+
     def test_there_and_back(self):
         server = self.moving.boot_full('mine')
         self.moving.act(server, 'shelve')

@@ -1,6 +1,6 @@
 """How handlers begin a move: the intent, its transaction, and the nudge.
 
-What follows is the saga's of that kind (conductor.kinds).
+What follows is the saga's of that kind (moves.kinds).
 """
 
 import functools

@@ -245,6 +245,18 @@ class TestLost(Base):
         self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
         self.assertIn('could not be finished in 3 attempts', self.cell.fault(uuid))
 
+    def test_gives_up_an_action_on_a_rescued_guest(self):
+        """Of a server in error after an unrescue that failed: it stays so."""
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'rescue', 'rescuing')
+        self.cell.compute.rescue_instance(ctxt, 'host-1', self.cell.instance(uuid), 'image')
+        self.cell.db.write(instances.force, uuid, {'vm_state': 'error'})
+        self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.conductor.action_finished = lambda *args, **kwargs: 1 / 0
+        for _ in range(4):
+            self.cell.compute._resume.run(0)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(uuid))
+
 
 class TestRunningJob(Base):
     profile = profile.parse('extends: instant\nhosts:\n  - {delays: {spawn: 10}}\n')
@@ -320,10 +332,10 @@ class TestLateRequest(Base):
 
 
 class TestSnapshot(Base):
-    def ask(self):
+    def ask(self, action='createImage', task='image_snapshot_pending'):
         self.uuid = self.cell.boot()
         self.cell.image.add_image(IMAGE)
-        ctxt = self.cell.ask(self.uuid, 'createImage', 'image_snapshot_pending')
+        ctxt = self.cell.ask(self.uuid, action, task)
         self.cell.compute.snapshot_instance(ctxt, 'host-1', self.cell.instance(self.uuid), IMAGE)
 
     def test_works(self):
@@ -335,6 +347,11 @@ class TestSnapshot(Base):
         self.assertIn(
             ('compute_snapshot_instance', 'host-1', 'Success'), self.cell.events(self.uuid)
         )
+
+    def test_backup_works(self):
+        self.ask('createBackup', 'image_backup')
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual('active', self.cell.image.images[IMAGE]['status'])
 
     def test_failed_upload_leaves_no_image(self):
         self.cell.image.fail('upload', exception.Unavailable(service='image', reason='test'))

@@ -14,11 +14,14 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
+from nova_lite.moves import revert
+from nova_lite.moves import shelve
 from nova_lite.moves.parts import live_checks
 from tests.unit.moves import moves_base
 
@@ -180,6 +183,87 @@ class MovesTest(moves_base.MoveTestCase):
         self.do(made, made.steps()[:3])
         step = next(step for step in made.steps() if step.name == resize.CLAIM)
         self.assertIsNone(made.turn(step, REFUSED))
+
+    def test_attachment_made_while_the_server_is_deleted_goes(self):
+        """The host ends the deletion between the revert's look and its request."""
+        volume = self.cell.volume
+        volume.volumes['v'] = {'id': 'v', 'status': 'reserved', 'size': 1}
+        device = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': self.server,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'volume_id': 'v',
+            'attachment_id': volume.create_attachment(None, 'v', self.server)['id'],
+            'device_name': '/dev/vdb',
+        }
+        self.cell.db.write(children.create_block_devices, [device])
+        made = self.revert()
+        self.do(made, made.steps()[:1])
+        create = volume.create_attachment
+
+        def late(*args, **kwargs):
+            volume.create_attachment = create
+            self.cell.delete(self.server)
+            return create(*args, **kwargs)
+
+        volume.create_attachment = late
+        self.do(made, made.steps()[1:2])
+        self.undo(made, made.steps()[:2])
+        left = [each for each in volume.attachments.values() if each['server'] == self.server]
+        self.assertEqual([], left)
+
+    # ---- states ----
+
+    def failed_shelve(self, vm_state):
+        """A shelve is undone whose snapshot stopped a guest that had memory to lose."""
+        self.world.image = self.cell.image
+        self.cell.db.write(instances.force, self.server, {'vm_state': vm_state})
+        made = self.make(shelve.Shelve, transitions.SHELVE, 'shelve', offload=False, image=True)
+        steps = made.steps()
+        self.do(made, steps[:1])
+        made.progress(changes={'task_state': 'shelving_image_uploading'})
+        made.data['stopped'] = True
+        self.undo(made, steps[:1])
+        return self.cell.state(self.server)
+
+    def test_paused_server_whose_shelve_fails_is_off(self):
+        self.assertEqual(('stopped', None, SOURCE), self.failed_shelve('paused'))
+        self.assertIn('because', self.cell.fault(self.server))
+
+    def test_suspended_server_whose_shelve_fails_is_off(self):
+        self.assertEqual(('stopped', None, SOURCE), self.failed_shelve('suspended'))
+
+    def test_server_that_cannot_be_given_back_is_broken(self):
+        """A state to which no action leads: a defect, after which the task ends all the same."""
+        self.world.image = self.cell.image
+        made = self.make(shelve.Shelve, transitions.SHELVE, 'shelve', offload=False, image=True)
+        self.do(made, made.steps()[:1])
+        made.changes_of_failure = lambda _row: {'vm_state': 'rescued'}
+        self.undo(made, made.steps()[:1])
+        self.assertEqual(('error', None, SOURCE), self.cell.state(self.server))
+
+    def failed_revert(self, **meanwhile):
+        """The source could not have its guest back; the states were changed before the end."""
+        made = self.revert()
+        steps = made.steps()
+        self.do(made, [step for step in steps if step.name != revert.FINISH][:-1])
+        made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
+        self.cell.db.write(instances.force, self.server, meanwhile)
+        self.do(made, steps[-1:], times=2)
+        self.assertIn('broken', self.cell.fault(self.server))
+        return self.cell.state(self.server)
+
+    def test_failed_revert_breaks_the_server(self):
+        self.assertEqual(('error', None, SOURCE), self.failed_revert(power_state=1))
+
+    def test_failed_revert_of_a_server_that_was_reset(self):
+        states = {'vm_state': 'active', 'task_state': None}
+        self.assertEqual(('active', None, SOURCE), self.failed_revert(**states))
+
+    def test_failed_revert_of_a_server_that_is_being_deleted(self):
+        found = self.failed_revert(task_state='deleting')
+        self.assertEqual(('resized', 'deleting', SOURCE), found)
 
     def test_guest_that_left_stays_off_if_the_server_was_reset(self):
         made = self.resize()
