@@ -6,6 +6,7 @@ leads to. Source: reference/nova/moves 1, reference/nova/create-server 5.
 """
 
 import dataclasses
+import functools
 
 from nova_lite import states
 
@@ -216,6 +217,7 @@ BUILD = Transition(
 TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))
 
 
+@functools.lru_cache(4096)
 def is_allowed(before, after):
     """Return whether a server may go from one (vm state, task state) to another at once.
 

@@ -32,6 +32,10 @@ _BRIEF = (
     .where(*_ON_HOSTS, TABLE.c.hidden.is_(False))
     .order_by(TABLE.c.id)
 )
+# What a change of states is checked with and told by, of a row's many columns.
+_FORMER = sa.select(
+    TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
+).where(TABLE.c.uuid == sa.bindparam('uuid'))
 _COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
 # Deleted, kept for a while and about to be deleted do not stay.
 _GOES = sa.or_(
@@ -179,7 +183,7 @@ def update(connection, uuid, values, **expected):
     expected = _expected(**expected)
     former = None
     if not values.keys().isdisjoint(STATE):
-        former = find(connection, uuid)
+        former = _former(connection, uuid)
         # A hidden copy gets the states of the record in another cell.
         if former is not None and not (former.hidden or _is_allowed(former, values)):
             # It may have been read before another transaction came to its end.
@@ -208,10 +212,14 @@ def _expected(*, expect_task=ANY, expect_vm=ANY, expect_host=ANY, expect_change=
     return {name: tuple(allowed) for name, allowed in found.items() if allowed is not ANY}
 
 
+def _former(connection, uuid):
+    return connection.execute(_FORMER, {'uuid': uuid}).first()
+
+
 def _swap(connection, uuid, values, expected, former):
     """former: the row as it is, or None if it was not read"""
     if notes.wants_changes(connection) and not TOLD.isdisjoint(values):
-        former = former or find(connection, uuid)
+        former = former or _former(connection, uuid)
         if former is not None:
             facts = {name: getattr(former, name) for name in TOLD}
             notes.add(connection, 'change', uuid=uuid, former=facts)
