@@ -108,8 +108,8 @@ class Daemon:
         for read in self._reloading:
             try:
                 read()
-            except (exception.NovaLiteError, OSError) as error:
-                LOG.error('%s keeps its former configuration: %s', self.name, error)
+            except (exception.NovaLiteError, OSError, ValueError) as error:
+                LOG.error('%s cannot apply a part of the new configuration: %s', self.name, error)
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""

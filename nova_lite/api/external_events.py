@@ -145,4 +145,4 @@ def _unplug(req, cell, row, port_id):
             req.ctxt, host=row.host, instance_uuid=row.uuid, port_id=port_id
         )
     except exception.Unavailable as error:
-        LOG.warning('Cannot detach interface from server %s: port %s: %s', row.uuid, port_id, error)
+        LOG.warning('Cannot detach port %s from server %s: %s', port_id, row.uuid, error)

@@ -81,9 +81,7 @@ def _destroy_rest(site, ctxt, node, uuid):
     try:
         yield from _destroy(site, ctxt, node, uuid)
     except exception.NovaLiteError as error:
-        LOG.warning(
-            'Cannot destroy guest %s: the audit will retry on node %s: %s', uuid, node, error
-        )
+        LOG.warning('Cannot destroy guest %s on node %s; the audit retries: %s', uuid, node, error)
 
 
 def _destroy(site, ctxt, node, uuid):

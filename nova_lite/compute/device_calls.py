@@ -74,9 +74,7 @@ class DeviceCalls:
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from jobs.ended(job)
         except exception.NovaLiteError as error:
-            LOG.warning(
-                'Cannot detach interface from server %s: port %s: %s', instance_uuid, port_id, error
-            )
+            LOG.warning('Cannot detach port %s from server %s: %s', port_id, instance_uuid, error)
 
     # ---- the hypervisor ----
 

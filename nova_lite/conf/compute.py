@@ -7,7 +7,7 @@ OPTS = [
     cfg.ListOpt(
         'hosts',
         default=[],
-        help='Names of the hosts that this process simulates. NAME[1-20] stands for NAME1 to NAME20. '
+        help='Names of the hosts that this process serves. NAME[1-20] stands for NAME1 to NAME20. '
         'Empty: only the host named by [DEFAULT]host.',
     ),
     cfg.StrOpt(

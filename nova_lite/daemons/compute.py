@@ -30,8 +30,11 @@ def refuse_databases(conf, prog):
 def make(conf):
     """The daemon of a compute process with all its hosts."""
     hosts = expand(conf.compute.hosts) or [conf.host]
+    try:
+        driver = drivers.load(conf, hosts)
+    except ValueError as error:
+        process.refuse(conf.prog, error)
     bus = transport.open_bus(conf, conf.transport_url)
-    driver = drivers.load(conf, hosts)
     neighbours = neighbours_module.clients(conf)
     manager = compute_manager.ComputeManager(
         conf,

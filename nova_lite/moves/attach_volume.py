@@ -56,12 +56,11 @@ class AttachVolume(move.Move):
 
     def begun(self, connection, row):
         self.require_there(row)
-        began = self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
         if row.host:
             actions.finish_event(
                 connection, row.uuid, self.ctxt.request_id, NAME_EVENT, host=row.host
             )
-        return began
+        return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
 
     def undone(self, connection, row):
         children.destroy_block_device(connection, self.arguments['device'])

@@ -33,7 +33,7 @@ LONGEST_PAUSE_S = 600
 
 def pause_s(attempts: int) -> float:
     """Seconds to wait after that many attempts."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S << min(attempts, 10))
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * float(1 << min(attempts, 10)))
 
 
 def level(attempts: int) -> int:

@@ -223,7 +223,7 @@ class Engine:
         except Exception:
             # Nothing may end a pool thread without a word; the lease ends by
             # itself and the sweep takes the saga up again.
-            LOG.exception('Saga %s failed unexpectedly', entry.uuid)
+            LOG.exception('Saga %s met an unexpected error; the sweep continues it', entry.uuid)
 
     def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:
         """Run a saga until it ends, waits, or is someone else's. Returns its state."""
@@ -239,7 +239,7 @@ class Engine:
                 return self._go(saga, record, entry)
         except (journal_module.LostLease, exception.StaleEpoch):
             LOG.warning(
-                'Saga %s was taken over by another super-conductor; stopping at epoch %s',
+                'Saga %s was taken over after its lease was lost; stopping at epoch %s',
                 record.uuid,
                 record.epoch,
             )

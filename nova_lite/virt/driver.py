@@ -254,7 +254,10 @@ class Driver(Protocol):
     # ---- the driver itself ------------------------------------------------
 
     def reload(self, conf: cfg.ConfigOpts) -> None:
-        """Take what the configuration says now (SIGHUP)."""
+        """Take what the configuration says now (SIGHUP).
+
+        Raises OSError or ValueError for what it refuses; the former stays in force.
+        """
 
     def close(self) -> None:
         """Let go of files and connections; guests and jobs go on."""

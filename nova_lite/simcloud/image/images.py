@@ -109,6 +109,8 @@ class ContentResource:
     def _switch(self, req, resp, image_id, before, after):
         def change(conn):
             row = records.get_own(conn, req.context.caller, image_id)
+            if row['owner'] != req.context.caller.project_id:
+                req.context.caller.require_admin(f'making an image {after}')
             if row['status'] not in (before, after):
                 raise faults.Forbidden(
                     f'Not allowed to make an image {after} in status {row["status"]}.'

@@ -142,7 +142,7 @@ class Audit:
                 )
         except exception.NovaLiteError as error:
             LOG.warning(
-                'Cannot delete allocations of consumer %s on provider %s: %s',
+                'Cannot settle allocations of consumer %s on provider %s: %s',
                 consumer,
                 provider,
                 error,

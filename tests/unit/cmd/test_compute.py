@@ -23,6 +23,7 @@ CONFIGURATIONS = {
     'database': '[database]\nconnection = mysql+pymysql://nova:secret@db/cell1\n',
     'api_database': '[api_database]\nconnection = mysql+pymysql://nova:secret@db/cell1\n',
     'pin': '[upgrade_levels]\ncompute = nonsense\n',
+    'driver': '[DEFAULT]\nhost = a\n[compute]\ndriver = kvm\n',
     'missing': None,
 }
 
@@ -57,3 +58,4 @@ class RefusalTests(testtools.TestCase):
             self.assertNotIn('secret', said[group])
         self.assertIn('missing-compute.conf', said['missing'])
         self.assertIn('[upgrade_levels]compute: nonsense', said['pin'])
+        self.assertIn('[compute]driver: unknown kvm; known are sim', said['driver'])

@@ -192,6 +192,8 @@ class ImageTestCase(base.SimCloudTestCase):
         image = self.create()
         self.upload(image, b'data')
         path = f'{IMAGES}/{image["id"]}'
+        service = self.believed('someone', 'elsewhere', 'service')
+        service.post(f'{path}/actions/deactivate', {}, expect=403)
         self.demo.post(f'{path}/actions/deactivate', {}, expect=204)
         self.assertEqual(403, self.demo.raw('GET', f'{path}/file').status_code)
         self.demo.post(f'{path}/actions/reactivate', {}, expect=204)
