@@ -3,14 +3,20 @@
 Every call may be repeated: what is already as wanted is no error.
 """
 
+from collections.abc import Iterable
+import typing
+
 from nova_lite import exception
 from nova_lite.clients import session
+
+if typing.TYPE_CHECKING:
+    from nova_lite.clients import network as networks
 
 EXTENSION = 'binding-extended'
 FAILED = 'binding_failed'
 
 
-def require_bound(port, host):
+def require_bound(port: session.Json, host: str) -> None:
     """Raise PortBindingFailed if the service could not plug the port on the host."""
     if port.get('binding:vif_type') == FAILED:
         raise exception.PortBindingFailed(
@@ -21,22 +27,22 @@ def require_bound(port, host):
 class Bindings:
     """Calls about bindings, made by ourselves."""
 
-    def __init__(self, network):
+    def __init__(self, network: 'networks.Network') -> None:
         self.network = network
         self.service = network.service
 
-    def are_supported(self, ctxt):
+    def are_supported(self, ctxt: session.Ctxt) -> bool:
         """Whether a port may have bindings to several hosts."""
         return self.network.has_extension(ctxt, EXTENSION)
 
-    def list(self, ctxt, port_id):
+    def list(self, ctxt: session.Ctxt, port_id: str) -> session.Jsons:
         """The bindings of a port: [{'host', 'status', 'vif_type', …}]."""
         missing = session.raising(exception.PortNotFound, port_id=port_id)
-        return self.service.get(ctxt, f'/ports/{port_id}/bindings', errors={404: missing})[
-            'bindings'
-        ]
+        body = self.service.get(ctxt, f'/ports/{port_id}/bindings', errors={404: missing})
+        bindings: session.Jsons = body['bindings']
+        return bindings
 
-    def create(self, ctxt, network_info, host):
+    def create(self, ctxt: session.Ctxt, network_info: Iterable[session.Json], host: str) -> None:
         """Add an inactive binding to `host` to every port, or to none.
 
         Raises PortBindingFailed.
@@ -50,7 +56,7 @@ class Bindings:
             self.delete(ctxt, [vif['id'] for vif in made], host)
             raise
 
-    def _create(self, ctxt, vif, host):
+    def _create(self, ctxt: session.Ctxt, vif: session.Json, host: str) -> None:
         body = {'host': host, 'vnic_type': vif['vnic_type'], 'profile': vif['profile']}
         failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
         response = self.service.call(
@@ -66,7 +72,7 @@ class Bindings:
         elif response.json()['binding']['vif_type'] == FAILED:
             raise failed(reason='see the log of the network service')
 
-    def activate(self, ctxt, port_ids, host):
+    def activate(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
         """Make the bindings to `host` the active ones."""
         for port_id in port_ids:
             failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
@@ -79,13 +85,13 @@ class Bindings:
             if response.status_code == 409 and not self._is_active(ctxt, port_id, host):
                 raise failed(reason=session.detail(response))
 
-    def _is_active(self, ctxt, port_id, host):
+    def _is_active(self, ctxt: session.Ctxt, port_id: str, host: str) -> bool:
         return any(
             binding['host'] == host and binding['status'] == 'ACTIVE'
             for binding in self.list(ctxt, port_id)
         )
 
-    def delete(self, ctxt, port_ids, host):
+    def delete(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
         """Remove the bindings to `host`, where they are."""
         missing = session.raising(exception.Invalid, reason='a host must have a name')
         for port_id in port_ids:

@@ -1,23 +1,29 @@
 """Answers kept for a short time."""
 
+from collections.abc import Hashable
+import typing
+
 from nova_lite import runtime
 
 MAX_ENTRIES = 1000
 
+K = typing.TypeVar('K', bound=Hashable)
+V = typing.TypeVar('V')
 
-class Cache:
+
+class Cache(typing.Generic[K, V]):
     """Values by key, each for `seconds`; 0 keeps nothing. Safe to use from threads."""
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.entries = {}  # key -> (value, when it ends); oldest first
+        self.entries: dict[K, tuple[V, float]] = {}  # key -> (value, when it ends); oldest first
 
-    def get(self, key):
+    def get(self, key: K) -> V | None:
         """The value, or None when there is none (any more)."""
         value, ends = self.entries.get(key, (None, 0))
         return value if ends > runtime.monotonic() else None
 
-    def put(self, key, value):
+    def put(self, key: K, value: V) -> V:
         """Keep a value; returns it."""
         if self.seconds:
             self.entries.pop(key, None)
@@ -27,6 +33,6 @@ class Cache:
                     self.entries.pop(oldest, None)
         return value
 
-    def drop(self, key):
+    def drop(self, key: K) -> None:
         """Forget a value, if it is there."""
         self.entries.pop(key, None)

@@ -1,5 +1,7 @@
 """The identity service, asked whether projects exist."""
 
+from oslo_config import cfg
+
 from nova_lite import exception
 from nova_lite.clients import session
 
@@ -7,10 +9,10 @@ from nova_lite.clients import session
 class Identity:
     """The identity service."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(conf, 'keystone', title='identity', version='/v3')
 
-    def require_project(self, ctxt, project_id):
+    def require_project(self, ctxt: session.Ctxt, project_id: str) -> None:
         """Raise Invalid when the identity service knows no such project.
 
         One that we may not ask about counts as existing, as in nova.

@@ -4,7 +4,14 @@ Calls are made in the user's name. Attributes that the service does not define
 itself are an image's properties; its schema is not asked for.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 import copy
+import typing
+
+from oslo_config import cfg
+import requests
 
 from nova_lite import exception
 from nova_lite.clients import cache
@@ -53,8 +60,24 @@ NOT_INHERITED = {
 }
 PAGE = 500
 
+# (project id, whether for an administrator, image id)
+Key: typing.TypeAlias = tuple[str | None, bool | None, str]
 
-def of(body):
+
+class Server(typing.Protocol):
+    """The server that a snapshot is made of."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
+
+    @property
+    def user_id(self) -> str: ...
+
+
+def of(body: session.Json) -> session.Json:
     """An image from the service's representation.
 
     Returns ATTRIBUTES by name, and `properties`: {name: text}. min_disk is in
@@ -72,11 +95,11 @@ def of(body):
 class Image:
     """The image service."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(conf, 'glance', title='image', version='/v2')
-        self.cache = cache.Cache(conf.glance.image_cache_seconds)
+        self.cache: cache.Cache[Key, session.Json] = cache.Cache(conf.glance.image_cache_seconds)
 
-    def get(self, ctxt, image_id):
+    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
         """The image, as `of` makes it; raises ImageNotFound."""
         key = (ctxt.project_id, ctxt.is_admin, image_id)
         image = self.cache.get(key)
@@ -85,10 +108,11 @@ class Image:
             image = self.cache.put(key, of(response.json()))
         return copy.deepcopy(image)
 
-    def list(self, ctxt, **filters):
+    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
         """Images that the user sees and that match; marker and limit page through them."""
         limit = filters.pop('limit', None)
-        found, params = [], {'limit': min(limit or PAGE, PAGE), **filters}
+        found: session.Jsons = []
+        params = {'limit': min(limit or PAGE, PAGE), **filters}
         while True:
             body = self.service.get(
                 ctxt, '/images', params=params, as_user=True, errors={400: exception.Invalid}
@@ -98,7 +122,9 @@ class Image:
                 return found[:limit]
             params['marker'] = found[-1]['id']
 
-    def create(self, ctxt, values, *, image_id=None):
+    def create(
+        self, ctxt: session.Ctxt, values: session.Json, *, image_id: str | None = None
+    ) -> session.Json:
         """Create an image without contents (status queued); returns it.
 
         values:   attributes and properties, by name
@@ -115,13 +141,21 @@ class Image:
         response = self.service.call(
             ctxt, 'POST', '/images', json=values, as_user=True, errors=errors
         )
-        if response.status_code == 409:
+        if image_id is not None and response.status_code == 409:
             return self.get(ctxt, image_id)
         return of(response.json())
 
     def create_snapshot(
-        self, ctxt, name, server, *, base=None, properties=None, kind='snapshot', image_id=None
-    ):
+        self,
+        ctxt: session.Ctxt,
+        name: str,
+        server: Server,
+        *,
+        base: session.Json | None = None,
+        properties: Mapping[str, str] | None = None,
+        kind: str = 'snapshot',
+        image_id: str | None = None,
+    ) -> session.Json:
         """Create the image that a snapshot of a server will be uploaded to; returns it.
 
         server:     has uuid, project_id, user_id
@@ -150,7 +184,14 @@ class Image:
             values['owner'] = server.project_id
         return self.create(ctxt, values, image_id=image_id)
 
-    def update(self, ctxt, image_id, *, values=None, remove=()):
+    def update(
+        self,
+        ctxt: session.Ctxt,
+        image_id: str,
+        *,
+        values: session.Json | None = None,
+        remove: Iterable[str] = (),
+    ) -> session.Json:
         """Set attributes and properties, remove properties; returns the image."""
         patch = [
             {'op': 'add', 'path': _pointer(name), 'value': value}
@@ -169,7 +210,7 @@ class Image:
         self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
         return of(response.json())
 
-    def upload(self, ctxt, image_id, data):
+    def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
         """Store the image's contents (bytes or a file) and make it active.
 
         An image that is active already stays as it is.
@@ -186,7 +227,9 @@ class Image:
         if response.status_code == 409 and self.get(ctxt, image_id)['status'] != 'active':
             raise exception.Conflict(reason=session.detail(response))
 
-    def download(self, ctxt, image_id, *, chunk_size=1 << 20):
+    def download(
+        self, ctxt: session.Ctxt, image_id: str, *, chunk_size: int = 1 << 20
+    ) -> Iterator[bytes]:
         """The image's contents, in pieces of at most `chunk_size` bytes."""
         response = self._call(
             ctxt,
@@ -198,18 +241,27 @@ class Image:
         )
         return response.iter_content(chunk_size)
 
-    def delete(self, ctxt, image_id, *, missing_ok=False):
+    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
         """Delete the image; raises ImageNotFound unless `missing_ok`.
 
         Raises Forbidden for a protected image, Conflict for one in use.
         """
-        errors = {409: exception.Conflict}
+        errors: dict[int, session.Raising | None] = {409: exception.Conflict}
         if missing_ok:
             errors[404] = None
         self._call(ctxt, 'DELETE', image_id, errors=errors)
         self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
 
-    def _call(self, ctxt, method, image_id, part='', *, errors=None, **request):
+    def _call(
+        self,
+        ctxt: session.Ctxt,
+        method: str,
+        image_id: str,
+        part: str = '',
+        *,
+        errors: session.Errors | None = None,
+        **request: typing.Any,
+    ) -> requests.Response:
         missing = session.raising(exception.ImageNotFound, image_id=image_id)
         return self.service.call(
             ctxt,
@@ -221,10 +273,10 @@ class Image:
         )
 
 
-def _over_quota(reason):
+def _over_quota(reason: str) -> exception.Forbidden:
     return exception.Forbidden(f'The image service refuses: {reason}')
 
 
-def _pointer(name):
+def _pointer(name: str) -> str:
     """The JSON pointer to an attribute of an image."""
     return '/' + name.replace('~', '~0').replace('/', '~1')

@@ -7,7 +7,12 @@ A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}, absent keys
 meaning None; the request as a whole is a list of them, 'auto' or 'none'.
 """
 
-import dataclasses
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
+from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.clients import bindings
@@ -20,15 +25,20 @@ from nova_lite.clients import vifs
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
 EXTENSIONS = 'extensions'
 
+# A network with its subnets.
+Subnetted: typing.TypeAlias = tuple[session.Json, session.Jsons]
+# Ports with what is known of each, such as what was decided when it was plugged.
+Plugged: typing.TypeAlias = Sequence[tuple[session.Json, session.Json | None]]
 
-@dataclasses.dataclass(frozen=True)
-class Owner:
-    """Whom ports are for. Any object with these attributes may take its place."""
 
-    uuid: str
-    project_id: str
-    availability_zone: str | None = None
-    hostname: str | None = None
+class Owner(security_groups.Server, typing.Protocol):
+    """The server that ports are for."""
+
+    @property
+    def availability_zone(self) -> str | None: ...
+
+    @property
+    def hostname(self) -> str | None: ...
 
 
 class Network:
@@ -37,43 +47,53 @@ class Network:
     bindings: of ports to hosts, for moves; security_groups: by name
     """
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
         self.bridge = conf.neutron.ovs_bridge
-        self.known_networks = cache.Cache(conf.neutron.network_cache_seconds)
-        self.known_extensions = cache.Cache(conf.neutron.extension_sync_interval)
+        self.known_networks: cache.Cache[str, Subnetted] = cache.Cache(
+            conf.neutron.network_cache_seconds
+        )
+        self.known_extensions: cache.Cache[str, set[str]] = cache.Cache(
+            conf.neutron.extension_sync_interval
+        )
         self.bindings = bindings.Bindings(self)
         self.security_groups = security_groups.SecurityGroups(self)
         self.requested = requested.Requested(self)
 
     # ---- reading ------------------------------------------------------------
 
-    def list(self, ctxt, kind, *, as_user=False, **filters):
+    def list(
+        self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
+    ) -> session.Jsons:
         """All things of a kind ('ports', 'networks', …) that match the filters."""
         body = self.service.get(ctxt, f'/{kind}', params=filters, as_user=as_user)
-        return body[kind.replace('-', '_')]
+        found: session.Jsons = body[kind.replace('-', '_')]
+        return found
 
-    def ports(self, ctxt, server_uuid):
+    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """The ports that belong to a server."""
         return self.list(ctxt, 'ports', device_id=server_uuid)
 
-    def get_port(self, ctxt, port_id, *, as_user=False):
+    def get_port(self, ctxt: session.Ctxt, port_id: str, *, as_user: bool = False) -> session.Json:
         """One port; raises PortNotFound."""
         missing = session.raising(exception.PortNotFound, port_id=port_id)
         path = f'/ports/{session.segment(port_id, missing)}'
-        return self.service.get(ctxt, path, as_user=as_user, errors={404: missing})['port']
+        body = self.service.get(ctxt, path, as_user=as_user, errors={404: missing})
+        port: session.Json = body['port']
+        return port
 
-    def get_subnet(self, ctxt, subnet_id):
+    def get_subnet(self, ctxt: session.Ctxt, subnet_id: str) -> session.Json:
         """One subnet; raises SubnetNotFound."""
         missing = session.raising(exception.SubnetNotFound, subnet_id=subnet_id)
         path = f'/subnets/{session.segment(subnet_id, missing)}'
-        return self.service.get(ctxt, path, errors={404: missing})['subnet']
+        subnet: session.Json = self.service.get(ctxt, path, errors={404: missing})['subnet']
+        return subnet
 
-    def list_subnets(self, ctxt, **filters):
+    def list_subnets(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
         """The subnets that match the filters."""
         return self.list(ctxt, 'subnets', **filters)
 
-    def has_extension(self, ctxt, alias):
+    def has_extension(self, ctxt: session.Ctxt, alias: str) -> bool:
         """Whether the service has one of its optional parts."""
         aliases = self.known_extensions.get(EXTENSIONS)
         if aliases is None:
@@ -81,12 +101,14 @@ class Network:
             self.known_extensions.put(EXTENSIONS, aliases)
         return alias in aliases
 
-    def has_resource_request(self, ctxt, server_uuid):
+    def has_resource_request(self, ctxt: session.Ctxt, server_uuid: str) -> bool:
         """Whether a port of the server asks placement for resources (QoS)."""
         ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='resource_request')
         return any(port.get('resource_request') for port in ports)
 
-    def info(self, ctxt, server_uuid, known=()):
+    def info(
+        self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
+    ) -> session.Jsons:
         """network_info as it is now.
 
         known: network_info as it was, whose order and decisions are kept
@@ -102,7 +124,9 @@ class Network:
             ctxt, [(ports[port_id], before.get(port_id)) for port_id in order], floating
         )
 
-    def _describe(self, ctxt, plugged, floating_ips=()):
+    def _describe(
+        self, ctxt: session.Ctxt, plugged: Plugged, floating_ips: Iterable[session.Json] = ()
+    ) -> session.Jsons:
         """network_info of (port, what is known of it) pairs."""
         networks = self._networks(ctxt, {port['network_id'] for port, _ in plugged})
         return [
@@ -116,7 +140,7 @@ class Network:
             for port, known in plugged
         ]
 
-    def _networks(self, ctxt, network_ids):
+    def _networks(self, ctxt: session.Ctxt, network_ids: Iterable[str]) -> dict[str, Subnetted]:
         """{network id: (network, its subnets)}, asking only for those not known."""
         found = {network_id: self.known_networks.get(network_id) for network_id in network_ids}
         missing = [network_id for network_id, entry in found.items() if entry is None]
@@ -125,20 +149,33 @@ class Network:
             for network in self.list(ctxt, 'networks', id=missing):
                 own = [subnet for subnet in subnets if subnet['network_id'] == network['id']]
                 found[network['id']] = self.known_networks.put(network['id'], (network, own))
+        complete: dict[str, Subnetted] = {}
         for network_id, entry in found.items():
             if entry is None:
                 raise exception.NetworkNotUsable(network_id=network_id)
-        return found
+            complete[network_id] = entry
+        return complete
 
     # ---- asking -------------------------------------------------------------
 
-    def validate(self, ctxt, wanted, count=1, **options):
+    def validate(
+        self, ctxt: session.Ctxt, wanted: requested.Wanted | None, count: int = 1, **options: bool
+    ) -> tuple[requested.Wanted, int]:
         """Check what a user asks for; see Requested.validate."""
         return self.requested.validate(ctxt, wanted, count, **options)
 
     # ---- making -------------------------------------------------------------
 
-    def allocate(self, ctxt, server, wanted, *, host, groups=(), again=False):
+    def allocate(
+        self,
+        ctxt: session.Ctxt,
+        server: Owner,
+        wanted: requested.Wanted | None,
+        *,
+        host: str,
+        groups: Iterable[str] = (),
+        again: bool = False,
+    ) -> session.Jsons:
         """Give a server its ports, bound to `host`; returns its network_info.
 
         server: an Owner; wanted: as `validate` returned it
@@ -170,7 +207,15 @@ class Network:
             self.release(ctxt, [{'id': port['id'], **known} for port, known in plugged])
             raise
 
-    def attach(self, ctxt, server, request, *, host, known):
+    def attach(
+        self,
+        ctxt: session.Ctxt,
+        server: Owner,
+        request: session.Json,
+        *,
+        host: str,
+        known: Collection[str],
+    ) -> session.Json:
         """Give a server one more port, bound to `host`; returns its entry of network_info.
 
         known: ids of the ports it had before; another one of the network that is wanted
@@ -190,7 +235,9 @@ class Network:
             self.release(ctxt, [{'id': port['id'], **decided}])
             raise
 
-    def undo_attach(self, ctxt, server_uuid, request, *, known):
+    def undo_attach(
+        self, ctxt: session.Ctxt, server_uuid: str, request: session.Json, *, known: Collection[str]
+    ) -> None:
         """Take back what `attach` gave a server, also where its answer was lost."""
         given = request.get('port_id')
         wanted = ('id', given) if given else ('network_id', request['network_id'])
@@ -201,9 +248,18 @@ class Network:
         ]
         self.release(ctxt, made)
 
-    def _plug(self, ctxt, server, request, *, host, groups, present):
+    def _plug(
+        self,
+        ctxt: session.Ctxt,
+        server: Owner,
+        request: session.Json,
+        *,
+        host: str,
+        groups: Sequence[str],
+        present: session.Jsons,
+    ) -> session.Json:
         """The port for one requested network, made or taken over."""
-        body = {
+        body: session.Json = {
             'device_id': server.uuid,
             'device_owner': f'compute:{server.availability_zone or ""}',
             'binding:host_id': host,
@@ -228,9 +284,12 @@ class Network:
         )
         if response.status_code >= 400:
             raise requested.port_error(response, request)
-        return response.json()['port']
+        made: session.Json = response.json()['port']
+        return made
 
-    def _take_over(self, ctxt, server, port_id, body):
+    def _take_over(
+        self, ctxt: session.Ctxt, server: Owner, port_id: str, body: session.Json
+    ) -> session.Json:
         """Make a user's port the server's, unless another server was quicker."""
         port = self.get_port(ctxt, port_id)
         if port['device_id'] not in ('', server.uuid):
@@ -240,7 +299,14 @@ class Network:
             headers['If-Match'] = f'revision_number={port["revision_number"]}'
         return self._update(ctxt, port_id, body, headers=headers)
 
-    def _update(self, ctxt, port_id, body, *, headers=None):
+    def _update(
+        self,
+        ctxt: session.Ctxt,
+        port_id: str,
+        body: session.Json,
+        *,
+        headers: session.Headers | None = None,
+    ) -> session.Json:
         response = self.service.call(
             ctxt,
             'PUT',
@@ -251,14 +317,15 @@ class Network:
         )
         if response.status_code >= 400:
             raise requested.port_error(response, {'port_id': port_id})
-        return response.json()['port']
+        port: session.Json = response.json()['port']
+        return port
 
-    def move(self, ctxt, port_ids, host):
+    def move(self, ctxt: session.Ctxt, port_ids: Iterable[str], host: str) -> None:
         """Bind ports to another host at once, without a binding prepared for it."""
         for port_id in port_ids:
             bindings.require_bound(self._update(ctxt, port_id, {'binding:host_id': host}), host)
 
-    def unbind(self, ctxt, port_ids):
+    def unbind(self, ctxt: session.Ctxt, port_ids: Iterable[str]) -> None:
         """Bind ports to no host; they stay their server's. Ports that are gone are no error."""
         for port_id in port_ids:
             self.service.call(
@@ -271,7 +338,9 @@ class Network:
 
     # ---- giving back --------------------------------------------------------
 
-    def deallocate(self, ctxt, server_uuid, network_info=()):
+    def deallocate(
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json] = ()
+    ) -> None:
         """Take all ports from a server: delete those made for it, unplug the others.
 
         network_info: says which ones are to be preserved
@@ -283,17 +352,19 @@ class Network:
             [{'id': port['id'], 'preserve_on_delete': port['id'] in preserved} for port in ports],
         )
 
-    def release_from(self, ctxt, server_uuid, network_info):
+    def release_from(
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
+    ) -> None:
         """As `release`, of those ports only that are this server's."""
         own = {port['id'] for port in self.list(ctxt, 'ports', device_id=server_uuid, fields='id')}
         self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
 
-    def release(self, ctxt, network_info):
+    def release(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
         """Take these ports from their server; ports that are gone are no error."""
         for vif in network_info:
             path = f'/ports/{vif["id"]}'
             if vif['preserve_on_delete']:
-                empty = {
+                empty: session.Json = {
                     'device_id': '',
                     'device_owner': '',
                     'binding:host_id': None,

@@ -4,10 +4,16 @@ Every change may be repeated after a lost reply or by another process that took
 over: what is already as wanted counts as done. Source: reference/nova/scheduling 3, 7, 11.
 """
 
+from collections.abc import Callable
+from collections.abc import Container
+from collections.abc import Iterable
 import dataclasses
 import enum
 import logging
 import re
+import typing
+
+from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -15,6 +21,11 @@ from nova_lite.clients import providers
 from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
+
+# {provider uuid: {resource class: amount}}, as it is held
+Allocations: typing.TypeAlias = dict[str, dict[str, int]]
+# {provider uuid: {'resources': {resource class: amount}}}, as it is asked for
+Wanted: typing.TypeAlias = dict[str, dict[str, dict[str, int]]]
 
 MICROVERSION = 'placement 1.36'
 TRIES = 4
@@ -29,8 +40,8 @@ class Consumer:
     """Who is to hold allocations: an instance or a migration, by its uuid."""
 
     uuid: str
-    project_id: str
-    user_id: str
+    project_id: str | None
+    user_id: str | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,23 +52,23 @@ class Holding:
     generation:  None for a consumer that placement does not know
     """
 
-    allocations: dict = dataclasses.field(default_factory=dict)
+    allocations: Allocations = dataclasses.field(default_factory=dict)
     generation: int | None = None
     project_id: str | None = None
     user_id: str | None = None
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.allocations)
 
-    def of(self, providers):
+    def of(self, providers: Container[str]) -> Allocations:
         """What is held on these providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
 
-    def besides(self, providers):
+    def besides(self, providers: Container[str]) -> Allocations:
         """What is held on all other providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
 
-    def covers(self, wanted):
+    def covers(self, wanted: Wanted) -> bool:
         """Whether all of `wanted` ({provider: {'resources': …}}) is held already."""
         return all(
             self.allocations.get(provider, {}).get(resource, 0) >= amount
@@ -65,7 +76,7 @@ class Holding:
             for resource, amount in part['resources'].items()
         )
 
-    def plus(self, wanted):
+    def plus(self, wanted: Wanted) -> Wanted:
         """The allocations together with `wanted`, in the form of a request."""
         total = {provider: dict(held) for provider, held in self.allocations.items()}
         for provider, part in wanted.items():
@@ -87,27 +98,23 @@ class Outcome(enum.Enum):
 class Placement:
     """The placement service, called as ourselves. `providers` knows its providers."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(
             conf, 'placement', title='placement', microversion=MICROVERSION
         )
         self.providers = providers.Providers(self.service)
 
-    def candidates(self, ctxt, query):
+    def candidates(self, ctxt: session.Ctxt, query: Iterable[tuple[str, str]]) -> session.Json:
         """Ask for allocation candidates.
 
         query: (key, value) pairs of the query string
         Returns {'allocation_requests': […], 'provider_summaries': {…}}.
         Raises Invalid when placement finds the query contradictory.
         """
-        return self.service.get(
-            ctxt,
-            '/allocation_candidates',
-            params=query,
-            errors={400: exception.Invalid},
-        )
+        errors = {400: exception.Invalid}
+        return self.service.get(ctxt, '/allocation_candidates', params=query, errors=errors)
 
-    def holding(self, ctxt, consumer):
+    def holding(self, ctxt: session.Ctxt, consumer: str) -> Holding:
         """What the consumer (a uuid) holds."""
         body = self.service.get(ctxt, f'/allocations/{consumer}')
         return Holding(
@@ -117,7 +124,16 @@ class Placement:
             body.get('user_id'),
         )
 
-    def claim(self, ctxt, consumer, request, *, new=False, free=False, beside=None):
+    def claim(
+        self,
+        ctxt: session.Ctxt,
+        consumer: Consumer,
+        request: session.Json,
+        *,
+        new: bool = False,
+        free: bool = False,
+        beside: Iterable[str] | None = None,
+    ) -> bool:
         """Take the resources of an allocation request, in addition to what is held.
 
         request: {'allocations': …, 'mappings'?: …} as candidates have it
@@ -153,7 +169,9 @@ class Placement:
             outcome = self._write(ctxt, 'PUT', path, body)
         return self._claimed(outcome, consumer)
 
-    def replace(self, ctxt, consumer, wanted, generation):
+    def replace(
+        self, ctxt: session.Ctxt, consumer: Consumer, wanted: Wanted, generation: int | None
+    ) -> bool:
         """Hold `wanted` ({provider: {'resources': …}}) instead of what was held, at once.
 
         generation: the consumer's, as it was read; another raises AllocationConflict
@@ -163,7 +181,9 @@ class Placement:
         outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
         return self._claimed(outcome, consumer)
 
-    def claim_all(self, ctxt, claims):
+    def claim_all(
+        self, ctxt: session.Ctxt, claims: Iterable[tuple[Consumer, session.Json]]
+    ) -> bool:
         """Take resources for several consumers that hold nothing yet, or for none.
 
         claims: pairs of a Consumer and an allocation request
@@ -191,12 +211,12 @@ class Placement:
             outcome = self._write(ctxt, 'POST', '/allocations', body)
         return self._claimed(outcome, claims[0][0])
 
-    def _claimed(self, outcome, consumer):
+    def _claimed(self, outcome: Outcome, consumer: Consumer) -> bool:
         if outcome is Outcome.STALE:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return outcome is Outcome.DONE
 
-    def _has(self, ctxt, consumer, wanted):
+    def _has(self, ctxt: session.Ctxt, consumer: Consumer, wanted: Wanted) -> bool:
         """After a stale generation: whether an earlier try of ours had succeeded.
 
         False when the consumer holds nothing; other holdings raise AllocationConflict.
@@ -206,7 +226,7 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return bool(held)
 
-    def _left_behind(self, ctxt, consumer):
+    def _left_behind(self, ctxt: session.Ctxt, consumer: Consumer) -> int:
         """The generation of a consumer without allocations.
 
         Placement that is killed within a claim leaves one behind, and tells its
@@ -226,7 +246,16 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return int(told[1])
 
-    def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
+    def move_allocations(
+        self,
+        ctxt: session.Ctxt,
+        source: str,
+        target: str,
+        *,
+        new: bool = False,
+        once: bool = False,
+        keep: Container[str] = (),
+    ) -> bool:
         """Give all that `source` holds to `target` (uuids), in one step.
 
         What `target` held before is dropped. The project and user stay.
@@ -262,7 +291,14 @@ class Placement:
             self._only_stale(outcome, source)
         raise exception.AllocationConflict(consumer=source)
 
-    def release(self, ctxt, consumer, provider_uuids, *, unless=None):
+    def release(
+        self,
+        ctxt: session.Ctxt,
+        consumer: str,
+        provider_uuids: Container[str],
+        *,
+        unless: Callable[[], bool] | None = None,
+    ) -> bool:
         """Give up what the consumer (a uuid) holds on some providers, and keep the rest.
 
         unless: called once it is known what is held; nothing is given up if it is true,
@@ -288,7 +324,9 @@ class Placement:
             self._only_stale(outcome, consumer)
         raise exception.AllocationConflict(consumer=consumer)
 
-    def delete_allocations(self, ctxt, consumer, *, force=False, keep=()):
+    def delete_allocations(
+        self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Container[str] = ()
+    ) -> bool:
         """Give up all that the consumer (a uuid) holds; False when that was nothing.
 
         Without `force` what it holds of the providers `keep` stays, and a change by
@@ -308,7 +346,7 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer)
         return True
 
-    def _only_stale(self, outcome, consumer):
+    def _only_stale(self, outcome: Outcome, consumer: str) -> None:
         if outcome is Outcome.REFUSED:
             raise exception.NoCapacity(
                 reason=f'placement refuses the allocations of consumer {consumer}'
@@ -316,15 +354,11 @@ class Placement:
         if outcome is Outcome.RACED:
             raise exception.ProviderConflict(provider=f'of consumer {consumer}')
 
-    def _write(self, ctxt, method, path, body):
+    def _write(self, ctxt: session.Ctxt, method: str, path: str, body: session.Json) -> Outcome:
         """Send allocations, again while their providers change under the request."""
         for attempt in range(1, TRIES + 1):
             response = self.service.call(
-                ctxt,
-                method,
-                path,
-                json=body,
-                errors={400: None, 409: None},
+                ctxt, method, path, json=body, errors={400: None, 409: None}
             )
             if response.status_code < 400:
                 return Outcome.DONE
@@ -339,11 +373,17 @@ class Placement:
         return Outcome.RACED
 
 
-def _as_request(allocations):
+def _as_request(allocations: Allocations) -> Wanted:
     return {provider: {'resources': held} for provider, held in allocations.items()}
 
 
-def _entry(consumer, allocations, generation, *, mappings=None):
+def _entry(
+    consumer: Consumer,
+    allocations: Wanted,
+    generation: int | None,
+    *,
+    mappings: session.Json | None = None,
+) -> session.Json:
     """A consumer's part of a request that changes allocations."""
     entry = {
         'allocations': allocations,

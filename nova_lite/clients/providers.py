@@ -5,14 +5,29 @@ generation we know is old, the provider is read again and the change repeated.
 Source: reference/nova/scheduling 3.3, 4, 10, 11.
 """
 
+from collections.abc import Callable
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Sequence
 import dataclasses
 import logging
+import typing
+
+import requests
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
+
+# The fields of an inventory by name, and inventories by resource class.
+Inventory: typing.TypeAlias = dict[str, int | float]
+Inventories: typing.TypeAlias = dict[str, Inventory]
+# What a provider has of a kind, such as its traits.
+Part = typing.TypeVar('Part', Inventories, set[str])
+# Returns a part of the provider with this uuid, and the provider's generation.
+Read: typing.TypeAlias = Callable[[session.Ctxt, str], tuple[Part, int]]
 
 TRIES = 4
 PAUSE_S = 0.1
@@ -37,7 +52,7 @@ class Provider:
     root: str | None = None
 
     @classmethod
-    def of(cls, body):
+    def of(cls, body: session.Json) -> typing.Self:
         """From placement's representation."""
         return cls(
             body['uuid'],
@@ -48,31 +63,32 @@ class Provider:
         )
 
 
-def is_concurrent(response):
+def is_concurrent(response: requests.Response) -> bool:
     """Whether a 409 only says that someone else was quicker."""
     if response.status_code != 409:
         return False
-    return response.json()['errors'][0].get('code') == 'placement.concurrent_update'
+    error: session.Json = response.json()['errors'][0]
+    return error.get('code') == 'placement.concurrent_update'
 
 
 class Providers:
     """Calls about resource providers, on the placement service given."""
 
-    def __init__(self, service):
+    def __init__(self, service: session.Neighbour) -> None:
         self.service = service
 
     # ---- providers ----------------------------------------------------------
 
-    def get(self, ctxt, uuid):
+    def get(self, ctxt: session.Ctxt, uuid: str) -> Provider:
         """The provider with this uuid; raises ResourceProviderNotFound."""
         return Provider.of(self._get(ctxt, uuid, ''))
 
-    def find_by_name(self, ctxt, name):
+    def find_by_name(self, ctxt: session.Ctxt, name: str) -> Provider | None:
         """The provider with this name, or None."""
         found = self.list(ctxt, name=name)
         return found[0] if found else None
 
-    def list(self, ctxt, **filters):
+    def list(self, ctxt: session.Ctxt, **filters: object) -> Sequence[Provider]:
         """All providers, or those that match: name, uuid, in_tree, member_of, required, …"""
         body = self.service.get(
             ctxt,
@@ -82,7 +98,9 @@ class Providers:
         )
         return [Provider.of(item) for item in body['resource_providers']]
 
-    def ensure(self, ctxt, uuid, name, *, parent=None):
+    def ensure(
+        self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
+    ) -> Provider:
         """Create the provider, or rename it, unless it is as wanted. Returns it.
 
         Raises AlreadyExists when another provider has the name.
@@ -108,7 +126,7 @@ class Providers:
         )
         return Provider.of(response.json())
 
-    def delete(self, ctxt, uuid):
+    def delete(self, ctxt: session.Ctxt, uuid: str) -> None:
         """Delete the provider, if it exists; raises Conflict while it has allocations."""
         self.service.call(
             ctxt,
@@ -119,12 +137,20 @@ class Providers:
 
     # ---- inventories --------------------------------------------------------
 
-    def inventories(self, ctxt, uuid):
+    def inventories(self, ctxt: session.Ctxt, uuid: str) -> tuple[Inventories, int]:
         """({resource class: inventory}, generation) of the provider."""
         body = self._get(ctxt, uuid, '/inventories')
         return body['inventories'], body['resource_provider_generation']
 
-    def set_inventories(self, ctxt, uuid, wanted, *, generation=None, keep_ratios=()):
+    def set_inventories(
+        self,
+        ctxt: session.Ctxt,
+        uuid: str,
+        wanted: Inventories,
+        *,
+        generation: int | None = None,
+        keep_ratios: Container[str] = (),
+    ) -> int:
         """Replace the provider's inventories, unless they are as wanted.
 
         wanted:      {resource class: {'total': …, 'reserved'?: …, …}}
@@ -135,36 +161,40 @@ class Providers:
         use would go.
         """
 
-        def change(current):
+        def change(current: Inventories) -> Inventories:
             return {
                 name: _inventory(values, current.get(name), keep=name in keep_ratios)
                 for name, values in wanted.items()
             }
 
-        read = self.inventories
+        read: Read[Inventories] = self.inventories
         if generation is not None:
             read = _first(({}, generation), then=read)
         return self._replace(ctxt, uuid, 'inventories', read=read, change=change)
 
     # ---- traits -------------------------------------------------------------
 
-    def traits(self, ctxt, uuid):
+    def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
         """(set of traits, generation) of the provider."""
         body = self._get(ctxt, uuid, '/traits')
         return set(body['traits']), body['resource_provider_generation']
 
-    def set_traits(self, ctxt, uuid, traits, *, generation=None):
+    def set_traits(
+        self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str], *, generation: int | None = None
+    ) -> int:
         """Make these the provider's traits; returns its generation.
 
         generation: the provider's, when its traits are known to differ
         """
         wanted = set(traits)
-        read = self.traits
+        read: Read[set[str]] = self.traits
         if generation is not None:
             read = _first((set(), generation), then=read)
         return self._replace(ctxt, uuid, 'traits', read=read, change=lambda _: wanted)
 
-    def change_traits(self, ctxt, uuid, *, add=(), remove=()):
+    def change_traits(
+        self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
+    ) -> int:
         """Add and remove traits and leave the others alone; returns the generation."""
         return self._replace(
             ctxt,
@@ -176,20 +206,22 @@ class Providers:
 
     # ---- aggregates ---------------------------------------------------------
 
-    def aggregates(self, ctxt, uuid):
+    def aggregates(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
         """(set of aggregate uuids, generation) of the provider."""
         body = self._get(ctxt, uuid, '/aggregates')
         return set(body['aggregates']), body['resource_provider_generation']
 
-    def add_to_aggregate(self, ctxt, uuid, aggregate):
+    def add_to_aggregate(self, ctxt: session.Ctxt, uuid: str, aggregate: str) -> None:
         """Make the provider a member of an aggregate (a uuid)."""
         self.change_aggregates(ctxt, uuid, lambda current: current | {aggregate})
 
-    def remove_from_aggregate(self, ctxt, uuid, aggregate):
+    def remove_from_aggregate(self, ctxt: session.Ctxt, uuid: str, aggregate: str) -> None:
         """End the provider's membership of an aggregate (a uuid)."""
         self.change_aggregates(ctxt, uuid, lambda current: current - {aggregate})
 
-    def change_aggregates(self, ctxt, uuid, change):
+    def change_aggregates(
+        self, ctxt: session.Ctxt, uuid: str, change: Callable[[set[str]], set[str]]
+    ) -> None:
         """Replace the provider's aggregates by what `change` makes of the current ones.
 
         change: set of uuids -> set of uuids; called again when the provider was changed
@@ -199,24 +231,31 @@ class Providers:
 
     # ---- use ----------------------------------------------------------------
 
-    def usages(self, ctxt, uuid):
+    def usages(self, ctxt: session.Ctxt, uuid: str) -> dict[str, int]:
         """{resource class: amount in use} of the provider."""
-        return self._get(ctxt, uuid, '/usages')['usages']
+        usages: dict[str, int] = self._get(ctxt, uuid, '/usages')['usages']
+        return usages
 
-    def allocations(self, ctxt, uuid):
+    def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]:
         """{consumer uuid: {resource class: amount}} on the provider."""
         body = self._get(ctxt, uuid, '/allocations')
         return {consumer: part['resources'] for consumer, part in body['allocations'].items()}
 
     # ---- how ----------------------------------------------------------------
 
-    def _get(self, ctxt, uuid, part):
+    def _get(self, ctxt: session.Ctxt, uuid: str, part: str) -> session.Json:
         missing = session.raising(exception.ResourceProviderNotFound, name_or_uuid=uuid)
-        return self.service.call(
-            ctxt, 'GET', f'/resource_providers/{uuid}{part}', errors={404: missing}
-        ).json()
+        return self.service.get(ctxt, f'/resource_providers/{uuid}{part}', errors={404: missing})
 
-    def _replace(self, ctxt, uuid, part, *, read, change):
+    def _replace(
+        self,
+        ctxt: session.Ctxt,
+        uuid: str,
+        part: str,
+        *,
+        read: Read[Part],
+        change: Callable[[Part], Part],
+    ) -> int:
         """Read a part of the provider, write what `change` makes of it; returns the generation.
 
         Raises ProviderConflict when others keep changing the provider.
@@ -239,12 +278,15 @@ class Providers:
                 errors={400: None, 404: missing, 409: None},
             )
             if response.status_code < 400:
-                return response.json()['resource_provider_generation']
+                written: int = response.json()['resource_provider_generation']
+                return written
             self._prepare_retry(ctxt, response, part, wanted)
             runtime.sleep(runtime.random().uniform(0, PAUSE_S * (attempt - 1)))
         raise exception.ProviderConflict(provider=uuid)
 
-    def _prepare_retry(self, ctxt, response, part, wanted):
+    def _prepare_retry(
+        self, ctxt: session.Ctxt, response: requests.Response, part: str, wanted: Iterable[str]
+    ) -> None:
         """Mend what can be mended of a refused change, or raise.
 
         Custom traits and resource classes exist once someone has defined them.
@@ -261,13 +303,13 @@ class Providers:
             self.service.call(ctxt, 'PUT', f'{DEFINED_AT[part]}/{name}')
 
 
-def _first(answer, *, then):
+def _first(answer: tuple[Part, int], *, then: Read[Part]) -> Read[Part]:
     """A reader that gives `answer` once and asks `then` from the second time on."""
     answers = [answer]
     return lambda ctxt, uuid: answers.pop() if answers else then(ctxt, uuid)
 
 
-def _inventory(values, current, *, keep):
+def _inventory(values: Inventory, current: Inventory | None, *, keep: bool) -> Inventory:
     """An inventory with every field; `keep` the current allocation ratio if there is one."""
     full = {**INVENTORY_DEFAULTS, **values}
     if keep and current is not None:

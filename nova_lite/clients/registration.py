@@ -1,11 +1,16 @@
 """Registration of a fleet: many compute nodes made known to placement at once."""
 
 import collections
+from collections.abc import Collection
+from collections.abc import Iterable
 import dataclasses
 import logging
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import placement as placements
+from nova_lite.clients import providers
+from nova_lite.clients import session
 
 LOG = logging.getLogger(__name__)
 
@@ -21,20 +26,22 @@ class Node:
 
     uuid: str
     name: str
-    inventories: dict
-    traits: frozenset = frozenset()
-    not_traits: frozenset = frozenset()
-    keep_ratios: frozenset = frozenset()
+    inventories: providers.Inventories
+    traits: frozenset[str] = frozenset()
+    not_traits: frozenset[str] = frozenset()
+    keep_ratios: frozenset[str] = frozenset()
 
 
 class Registration:
     """Registers nodes, a bounded number of them at the same time."""
 
-    def __init__(self, placement, *, threads=None):
+    def __init__(self, placement: placements.Placement, *, threads: int | None = None) -> None:
         self.providers = placement.providers
         self.threads = threads or placement.service.options.register_threads
 
-    def register(self, ctxt, nodes):
+    def register(
+        self, ctxt: session.Ctxt, nodes: Iterable[Node]
+    ) -> dict[str, exception.NovaLiteError]:
         """Create or bring up to date the providers of `nodes`.
 
         Returns {node uuid: error} of those that failed; the others are registered.
@@ -44,7 +51,7 @@ class Registration:
         known = self._known(ctxt, waiting)
         done, failed = set(), {}
 
-        def work():
+        def work() -> None:
             while waiting:
                 try:
                     node = waiting.popleft()
@@ -73,13 +80,13 @@ class Registration:
             raise RuntimeError('a thread that registers compute nodes has died')
         return failed
 
-    def _known(self, ctxt, nodes):
+    def _known(self, ctxt: session.Ctxt, nodes: Collection[Node]) -> dict[str, providers.Provider]:
         """Providers that exist, by uuid; one request unless there are few nodes."""
         if len(nodes) <= self.threads:
             return {}
         return {provider.uuid: provider for provider in self.providers.list(ctxt)}
 
-    def _register(self, ctxt, node, known):
+    def _register(self, ctxt: session.Ctxt, node: Node, known: providers.Provider | None) -> None:
         """Inventories come last: before them no server can be put there."""
         provider = known
         if provider is None or provider.name != node.name:

@@ -5,11 +5,17 @@ was under way may still make an attachment, which is ended too. Every part may b
 repeated. Source: reference/nova/create-server 7.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import typing
 
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite.clients import image as image_client
+from nova_lite.clients import network as network_client
+from nova_lite.clients import placement as placement_client
+from nova_lite.clients import session
 from nova_lite.clients import volume as volumes
 
 LOG = log.getLogger(__name__)
@@ -33,12 +39,43 @@ class Images(typing.NamedTuple):
 NO_IMAGES = Images()
 
 
-def images_of(row, copying):
+class Row(typing.Protocol):
+    """The record of a server, as far as it names images."""
+
+    @property
+    def system_metadata(self) -> Mapping[str, str]: ...
+
+
+class Clients(typing.Protocol):
+    """The clients of all services that hold something for servers."""
+
+    @property
+    def placement(self) -> placement_client.Placement: ...
+
+    @property
+    def network(self) -> network_client.Network: ...
+
+    @property
+    def volume(self) -> volumes.Volume: ...
+
+    @property
+    def image(self) -> image_client.Image: ...
+
+
+def images_of(row: Row, copying: bool) -> Images:
     """Return the Images that end with the server of this record."""
     return Images(copying, row.system_metadata.get(SHELVED_IMAGE))
 
 
-def release(clients, ctxt, uuid, devices, *, ports, images=NO_IMAGES):
+def release(
+    clients: Clients,
+    ctxt: session.Ctxt,
+    uuid: str,
+    devices: Sequence[session.Json],
+    *,
+    ports: session.Jsons,
+    images: Images = NO_IMAGES,
+) -> None:
     """Give up a server's allocations, ports, volumes and images.
 
     clients: has placement, network, volume and image
@@ -63,7 +100,7 @@ def release(clients, ctxt, uuid, devices, *, ports, images=NO_IMAGES):
     drop_images(clients.image, ctxt, uuid, images)
 
 
-def drop_images(image, ctxt, uuid, images):
+def drop_images(image: image_client.Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
     """Delete the Images of a server. Raises Unavailable when they may be deleted later.
 
     One that the image service refuses to delete stays: it is protected, for instance.
@@ -79,7 +116,7 @@ def drop_images(image, ctxt, uuid, images):
             LOG.warning('Image %s of server %s stays: %s', images.shelved, uuid, error)
 
 
-def drop_snapshots(image, ctxt, uuid):
+def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> None:
     """Delete a server's images that wait for contents which will not come."""
     for kind in ('snapshot', 'backup'):
         for each in image.list(ctxt, image_type=kind, instance_uuid=uuid):
@@ -87,7 +124,7 @@ def drop_snapshots(image, ctxt, uuid):
                 image.delete(ctxt, each['id'], missing_ok=True)
 
 
-def delete_volume(volume, ctxt, uuid, volume_id):
+def delete_volume(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     """Delete a volume that ends with its server.
 
     As in nova, one that the volume service refuses to delete stays, and the server goes:
@@ -112,15 +149,16 @@ def delete_volume(volume, ctxt, uuid, volume_id):
         )
 
 
-def _status_of(volume, ctxt, volume_id):
+def _status_of(volume: volumes.Volume, ctxt: session.Ctxt, volume_id: str) -> str | None:
     """The status of a volume, None when it is gone. Raises Unavailable."""
     try:
-        return volume.get(ctxt, volume_id)['status']
+        status: str = volume.get(ctxt, volume_id)['status']
     except exception.VolumeNotFound:
         return None
+    return status
 
 
-def _delete(volume, ctxt, uuid, volume_id):
+def _delete(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     try:
         volume.delete(ctxt, volume_id)
     except exception.StaleEpoch:

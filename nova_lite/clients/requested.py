@@ -3,10 +3,20 @@
 Source: reference/nova/create-server 1.2 and 1.4.
 """
 
+import typing
+
+import requests
+
 from nova_lite import exception
 from nova_lite.clients import session
 
-AUTO, NONE = 'auto', 'none'
+if typing.TYPE_CHECKING:
+    from nova_lite.clients import network as networks
+
+# A request for networks; see `nova_lite.clients.network`.
+Wanted: typing.TypeAlias = session.Jsons | typing.Literal['auto', 'none']
+AUTO: typing.Final = 'auto'
+NONE: typing.Final = 'none'
 # The kind of port that asks nothing of its host.
 NORMAL = 'normal'
 ADDRESSLESS = ('deferred', 'none')
@@ -16,11 +26,18 @@ ADDRESS_IN_USE = {'IpAddressInUse', 'IpAddressAlreadyAllocated'}
 class Requested:
     """Checks of what a user asks for, on the network service."""
 
-    def __init__(self, network):
+    def __init__(self, network: 'networks.Network') -> None:
         self.network = network
         self.service = network.service
 
-    def validate(self, ctxt, wanted, count=1, *, may_attach_external=False):
+    def validate(
+        self,
+        ctxt: session.Ctxt,
+        wanted: Wanted | None,
+        count: int = 1,
+        *,
+        may_attach_external: bool = False,
+    ) -> tuple[Wanted, int]:
         """Check the networks and ports that a request names, in the user's name.
 
         wanted: None (nothing was said), 'auto', 'none' or a list
@@ -34,13 +51,13 @@ class Requested:
             return NONE, count
         if wanted is None or wanted == AUTO:
             wanted = self._choose(ctxt, automatic=wanted == AUTO)
-        if wanted in (AUTO, NONE):
+        if isinstance(wanted, str):
             return wanted, count
         self._check_ports(ctxt, wanted)
         self._check_networks(ctxt, wanted, may_attach_external=may_attach_external)
         return wanted, self._within_quota(ctxt, wanted, count)
 
-    def _choose(self, ctxt, *, automatic):
+    def _choose(self, ctxt: session.Ctxt, *, automatic: bool) -> Wanted:
         """The one network that the project can use."""
         more = {'admin_state_up': True} if automatic else {}
         usable = self.network.list(
@@ -58,7 +75,9 @@ class Requested:
         self._topology(ctxt, ctxt.project_id, as_user=True, fields='dry-run')
         return AUTO
 
-    def _topology(self, ctxt, project_id, *, as_user, **params):
+    def _topology(
+        self, ctxt: session.Ctxt, project_id: str | None, *, as_user: bool, **params: object
+    ) -> str:
         refused = session.raising(exception.NetworkNotAllocatable, project_id=project_id)
         body = self.service.get(
             ctxt,
@@ -67,15 +86,18 @@ class Requested:
             as_user=as_user,
             errors={400: refused, 404: refused, 409: refused},
         )
-        return body['auto_allocated_topology']['id']
+        network_id: str = body['auto_allocated_topology']['id']
+        return network_id
 
-    def resolve(self, ctxt, project_id, wanted):
+    def resolve(
+        self, ctxt: session.Ctxt, project_id: str | None, wanted: Wanted | None
+    ) -> session.Jsons:
         """The list behind a validated request, for which 'auto' may need a new network."""
         if wanted == AUTO:
             return [{'network_id': self._topology(ctxt, project_id, as_user=False)}]
-        return [] if wanted in (NONE, None) else wanted
+        return [] if wanted is None or isinstance(wanted, str) else wanted
 
-    def _check_ports(self, ctxt, wanted):
+    def _check_ports(self, ctxt: session.Ctxt, wanted: session.Jsons) -> None:
         for request in wanted:
             if not request.get('port_id'):
                 continue
@@ -94,7 +116,9 @@ class Requested:
             if kind != NORMAL:
                 request['vnic_type'] = kind
 
-    def _check_networks(self, ctxt, wanted, *, may_attach_external):
+    def _check_networks(
+        self, ctxt: session.Ctxt, wanted: session.Jsons, *, may_attach_external: bool
+    ) -> None:
         ids = list(
             dict.fromkeys(request['network_id'] for request in wanted if not request.get('port_id'))
         )
@@ -115,7 +139,7 @@ class Requested:
             if request.get('fixed_ip') and not request.get('port_id'):
                 self._check_address(ctxt, request)
 
-    def _check_address(self, ctxt, request):
+    def _check_address(self, ctxt: session.Ctxt, request: session.Json) -> None:
         """Ask as ourselves: on a shared network the address may be another project's."""
         if self.network.list(
             ctxt,
@@ -126,7 +150,7 @@ class Requested:
         ):
             raise exception.FixedIpInUse(address=request['fixed_ip'])
 
-    def _within_quota(self, ctxt, wanted, count):
+    def _within_quota(self, ctxt: session.Ctxt, wanted: session.Jsons, count: int) -> int:
         """How many servers the project's quota of ports allows, of `count`."""
         each = sum(1 for request in wanted if not request.get('port_id'))
         if not each:
@@ -147,7 +171,7 @@ class Requested:
         return min(count, (limit - used) // each)
 
 
-def port_error(response, request):
+def port_error(response: requests.Response, request: session.Json) -> exception.NovaLiteError:
     """The error behind the service's refusal to make or change a port."""
     reason = session.detail(response)
     kind = _kind(response)
@@ -167,9 +191,10 @@ def port_error(response, request):
     return exception.Invalid(reason=reason)
 
 
-def _kind(response):
+def _kind(response: requests.Response) -> str | None:
     """The type of a network service's error."""
     try:
-        return response.json()['NeutronError']['type']
+        kind: str = response.json()['NeutronError']['type']
+        return kind
     except (ValueError, KeyError, TypeError):
         return None  # not its own error, but a proxy's

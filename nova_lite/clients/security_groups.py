@@ -1,17 +1,37 @@
 """Security groups of servers: by name or id, on the ports of the server."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 from nova_lite import exception
+from nova_lite.clients import session
+
+if typing.TYPE_CHECKING:
+    from nova_lite.clients import network as networks
 
 DEFAULT = 'default'
+
+
+class Server(typing.Protocol):
+    """The server whose ports security groups are on."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
 
 
 class SecurityGroups:
     """Calls about security groups."""
 
-    def __init__(self, network):
+    def __init__(self, network: 'networks.Network') -> None:
         self.network = network
 
-    def find(self, ctxt, project_id, name_or_id, *, as_user=False):
+    def find(
+        self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
+    ) -> session.Json:
         """The project's group of this id, else of this name.
 
         Raises SecurityGroupNotFound, or NoUniqueMatch for a name given twice.
@@ -22,7 +42,7 @@ class SecurityGroups:
         return self._choose(groups, name_or_id)
 
     @staticmethod
-    def _choose(groups, name_or_id):
+    def _choose(groups: session.Jsons, name_or_id: str) -> session.Json:
         for group in groups:
             if group['id'] == name_or_id:
                 return group
@@ -33,18 +53,27 @@ class SecurityGroups:
             raise exception.SecurityGroupNotFound(group=name_or_id)
         return named[0]
 
-    def validate(self, ctxt, names_or_ids):
+    def validate(self, ctxt: session.Ctxt, names_or_ids: Iterable[str]) -> list[str]:
         """Check the groups a user asks for; returns their ids, each once.
 
         Raises SecurityGroupNotUsable for one that does not exist, or NoUniqueMatch.
         """
         return self._resolve(ctxt, ctxt.project_id, names_or_ids, as_user=True)
 
-    def ids(self, ctxt, project_id, names_or_ids):
+    def ids(
+        self, ctxt: session.Ctxt, project_id: str | None, names_or_ids: Iterable[str]
+    ) -> list[str]:
         """The ids of a project's groups; [] when only the default group is meant."""
         return self._resolve(ctxt, project_id, names_or_ids, as_user=False)
 
-    def _resolve(self, ctxt, project_id, names_or_ids, *, as_user):
+    def _resolve(
+        self,
+        ctxt: session.Ctxt,
+        project_id: str | None,
+        names_or_ids: Iterable[str],
+        *,
+        as_user: bool,
+    ) -> list[str]:
         if not set(names_or_ids) - {DEFAULT}:
             return []
         groups = self.network.list(
@@ -58,23 +87,23 @@ class SecurityGroups:
             ) from error
         return list(dict.fromkeys(found))
 
-    def of_server(self, ctxt, server_uuid):
+    def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
         """The groups on any port of the server, with their rules."""
         ids = self._on_ports(self.network.ports(ctxt, server_uuid))
         return self.network.list(ctxt, 'security-groups', id=sorted(ids)) if ids else []
 
     @staticmethod
-    def _on_ports(ports):
+    def _on_ports(ports: session.Jsons) -> set[str]:
         return {group for port in ports for group in port['security_groups']}
 
-    def add(self, ctxt, server, name_or_id):
+    def add(self, ctxt: session.Ctxt, server: Server, name_or_id: str) -> None:
         """Put a group on every port of the server (has uuid and project_id)."""
         group = self.find(ctxt, server.project_id, name_or_id)['id']
         for port in self.network.ports(ctxt, server.uuid):
             if group not in port['security_groups'] and port.get('port_security_enabled', True):
                 self._set(ctxt, port, [*port['security_groups'], group])
 
-    def remove(self, ctxt, server, name_or_id):
+    def remove(self, ctxt: session.Ctxt, server: Server, name_or_id: str) -> None:
         """Take a group off every port of the server; raises SecurityGroupNotFound."""
         group = self.find(ctxt, server.project_id, name_or_id)['id']
         ports = self.network.ports(ctxt, server.uuid)
@@ -84,7 +113,7 @@ class SecurityGroups:
             if group in port['security_groups']:
                 self._set(ctxt, port, [one for one in port['security_groups'] if one != group])
 
-    def _set(self, ctxt, port, groups):
+    def _set(self, ctxt: session.Ctxt, port: session.Json, groups: Sequence[str]) -> None:
         self.network.service.call(
             ctxt, 'PUT', f'/ports/{port["id"]}', json={'port': {'security_groups': groups}}
         )

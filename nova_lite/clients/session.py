@@ -10,24 +10,40 @@ Proxies and .netrc of the environment are not looked at: this is traffic within
 the control plane.
 """
 
+from collections.abc import Callable
+from collections.abc import Mapping
 import functools
 import logging
 import re
+import typing
 import urllib.parse
 
 from keystoneauth1 import exceptions
-from keystoneauth1 import loading
 from keystoneauth1 import noauth
+from keystoneauth1 import plugin
 from keystoneauth1 import session
+from oslo_config import cfg
 import requests
 import urllib3
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import auth
 
 LOG = logging.getLogger(__name__)
 
-OWN_GROUPS = ('service_user', 'keystone_authtoken')
+Ctxt: typing.TypeAlias = context.RequestContext
+# Objects of JSON as services return them, and lists of these.
+Json: typing.TypeAlias = dict[str, typing.Any]
+Jsons: typing.TypeAlias = list[Json]
+# None stands for a header that is not sent.
+Headers: typing.TypeAlias = Mapping[str, str | None]
+# A class of errors or a function that makes one; see `raising`.
+Raising: typing.TypeAlias = Callable[..., exception.NovaLiteError]
+Errors: typing.TypeAlias = Mapping[int, Raising | None]
+AsUser: typing.TypeAlias = bool | typing.Literal['project']
+
 OURSELVES = {
     'X-User-Id': 'nova',
     'X-Project-Id': 'service',
@@ -35,31 +51,21 @@ OURSELVES = {
     'X-Service-Roles': 'service',
     'X-Auth-Token': 'nova:service',
 }
-PROJECT = 'project'
+PROJECT: typing.Final = 'project'
 READING = ('GET', 'HEAD')
 REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 MAX_PAUSE_S = 3.0
-# Options of a plugin that say what a token is for, and projects whose plugins are kept.
-SCOPE = (
-    'project_id',
-    'project_name',
-    'project_domain_id',
-    'project_domain_name',
-    'domain_id',
-    'domain_name',
-    'system_scope',
-)
-SCOPES_KEPT = 64
+SCOPES_KEPT = 64  # plugins for projects
 NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
 VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
-def raising(error, **kwargs):
+def raising(error: Raising, **kwargs: object) -> Raising:
     """An entry of `errors`: raise `error` with these arguments and the reason."""
     return functools.partial(error, **kwargs)
 
 
-def segment(value, missing):
+def segment(value: str, missing: Raising) -> str:
     """An id in the form in which it may be part of a path.
 
     Ids come from users: one that cannot be an id is not found, which `missing` raises.
@@ -69,51 +75,7 @@ def segment(value, missing):
     return urllib.parse.quote(value, safe='')
 
 
-def credentials(conf, group, **scope):
-    """The authentication plugin of a group, else of our own groups.
-
-    scope: options that replace those of SCOPE
-    Raises Unavailable when none is configured or a needed option is missing.
-    """
-    for name in (group, *OWN_GROUPS):
-        if name not in conf or not conf[name].auth_type:
-            continue
-        return _load(conf, conf[name].auth_section or name, scope)
-    raise exception.Unavailable(
-        service=group, reason=f'neither [{group}] nor [service_user] has an auth_type'
-    )
-
-
-def _load(conf, section, scope=None):
-    """The plugin that a section's auth_type names; registers options of rarer plugins."""
-
-    def value(option):
-        if scope and option.dest in SCOPE:
-            return scope.get(option.dest)
-        return conf[section][option.dest]
-
-    kind = conf[section].auth_type
-    for option in loading.get_auth_plugin_conf_options(kind):
-        if option.dest not in conf[section]:
-            conf.register_opt(option, group=section)
-    try:
-        return loading.get_plugin_loader(kind).load_from_options_getter(value)
-    except exceptions.MissingRequiredOptions as error:
-        raise exception.Unavailable(service=f'[{section}]', reason=error) from error
-
-
-def vouching(conf):
-    """Return the plugin of [service_user] for service tokens, or None without one."""
-    if not _sends_service_tokens(conf):
-        return None
-    return _load(conf, 'service_user') if conf.service_user.auth_type else None
-
-
-def _sends_service_tokens(conf):
-    return 'service_user' in conf and conf.service_user.send_service_user_token
-
-
-def open_session(options, auth):
+def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin) -> session.Session:
     """A keystoneauth1 session with connections for many threads.
 
     options: the configuration group of the service
@@ -144,24 +106,42 @@ class Neighbour:
                   for one even of service users
     """
 
-    def __init__(self, conf, group, *, title, version='', microversion=None, own_vouched=False):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        group: str,
+        *,
+        title: str,
+        version: str = '',
+        microversion: str | None = None,
+        own_vouched: bool = False,
+    ) -> None:
         self.title = title
         self.version = version
         self.microversion = microversion
         self.options = conf[group]
-        self.auth = credentials(conf, group)
+        self.auth = auth.credentials(conf, group)
         self.session = open_session(self.options, self.auth)
         self.trusting = isinstance(self.auth, noauth.NoAuth)
-        self.voucher = None if self.trusting else vouching(conf)
+        self.voucher = None if self.trusting else auth.vouching(conf)
         self.own_voucher = None
-        if own_vouched and not self.trusting and _sends_service_tokens(conf):
+        if own_vouched and not self.trusting and auth.sends_service_tokens(conf):
             self.own_voucher = self.voucher or self.auth
-        self._base = None
+        self._base: str | None = None
         self._in_project = functools.lru_cache(SCOPES_KEPT)(
-            lambda project_id: credentials(conf, group, project_id=project_id)
+            lambda project_id: auth.credentials(conf, group, project_id=project_id)
         )
 
-    def call(self, ctxt, method, path, *, as_user=False, errors=None, **request):
+    def call(
+        self,
+        ctxt: Ctxt,
+        method: str,
+        path: str,
+        *,
+        as_user: AsUser = False,
+        errors: Errors | None = None,
+        **request: typing.Any,
+    ) -> requests.Response:
         """Send one request and return the response.
 
         path:    below the API version
@@ -176,7 +156,7 @@ class Neighbour:
             headers['OpenStack-API-Version'] = self.microversion
         headers.update(request.pop('headers', {}))
 
-        def identify():
+        def identify() -> Headers:
             found = self._identity(ctxt, as_user)
             # As late as can be: getting a token may have taken long.
             if ctxt.guard is not None and method not in READING:
@@ -192,18 +172,19 @@ class Neighbour:
             self._refuse(response, errors or {}, as_user=as_user)
         return response
 
-    def get(self, ctxt, path, **options):
+    def get(self, ctxt: Ctxt, path: str, **options: typing.Any) -> Json:
         """Send a GET and return the decoded body; see `call`."""
-        return self.call(ctxt, 'GET', path, **options).json()
+        body: Json = self.call(ctxt, 'GET', path, **options).json()
+        return body
 
-    def has_user(self, ctxt):
+    def has_user(self, ctxt: Ctxt) -> bool:
         """Whether a call can be made in the user's name.
 
         A context that was made from records has neither a token nor roles.
         """
         return bool(ctxt.user_id and ctxt.roles if self.trusting else ctxt.auth_token)
 
-    def _identity(self, ctxt, as_user):
+    def _identity(self, ctxt: Ctxt, as_user: AsUser) -> Headers:
         """Headers that say who calls; none where keystoneauth1 adds our token."""
         if as_user == PROJECT and not self.has_user(ctxt):
             return self._ours_in(ctxt.project_id)
@@ -223,7 +204,9 @@ class Neighbour:
             headers['X-Service-Token'] = self.voucher.get_token(self.session)
         return headers
 
-    def _forget_tokens(self, response, request, for_project):
+    def _forget_tokens(
+        self, response: requests.Response, request: Mapping[str, object], for_project: bool
+    ) -> bool:
         """Forget our tokens of a request that got 401; whether to send it again.
 
         They may have been revoked. keystoneauth1 replaces only the token that it sends itself.
@@ -246,7 +229,7 @@ class Neighbour:
             raise self._unavailable(error) from error
         return True
 
-    def _ours_in(self, project_id):
+    def _ours_in(self, project_id: str | None) -> Headers:
         """Headers with our own identity in another project; raises Forbidden."""
         if not project_id:
             raise exception.Forbidden('There is neither a user nor a project to act for.')
@@ -261,10 +244,10 @@ class Neighbour:
                 f'{project_id} to do this without it.'
             ) from error
 
-    def _url(self, path):
+    def _url(self, path: str) -> str:
         """The full address; the catalog may name the service with or without a version."""
         if self._base is None:
-            base = self.options.endpoint_override or self.session.get_endpoint(
+            base: str | None = self.options.endpoint_override or self.session.get_endpoint(
                 self.auth,
                 service_type=self.options.service_type,
                 interface=self.options.valid_interfaces,
@@ -277,13 +260,23 @@ class Neighbour:
             self._base = VERSION.sub('', base.rstrip('/')) + self.version
         return self._base + path
 
-    def _send(self, method, path, *, headers, identify, **request):
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Headers,
+        identify: Callable[[], Headers],
+        **request: typing.Any,
+    ) -> requests.Response:
         """Send, and send again while that is safe and may help.
 
         identify: gives the headers that say who calls, or raises if nobody may
         """
         repeatable = method in REPEATABLE and _is_repeatable(request)
-        for attempt in range(self.options.connect_retries + 1):
+        attempt = 0
+        reason: object
+        while True:
             last = attempt == self.options.connect_retries
             try:
                 sent = {**identify(), **headers}
@@ -315,23 +308,25 @@ class Neighbour:
                     return response
                 reason = 'it answered 503'
             self._pause(attempt, reason)
+            attempt += 1
 
-    def _pause(self, attempt, reason):
+    def _pause(self, attempt: int, reason: object) -> None:
         pause_s = min(self.options.connect_retry_delay * 2**attempt, MAX_PAUSE_S)
         pause_s *= runtime.random().uniform(0.5, 1)
         LOG.warning('%s does not answer (%s), trying again in %.1f s', self.title, reason, pause_s)
         runtime.sleep(pause_s)
 
-    def _unavailable(self, error):
+    def _unavailable(self, error: Exception) -> exception.Unavailable:
         return exception.Unavailable(service=self.title, reason=error)
 
-    def _refuse(self, response, errors, *, as_user):
+    def _refuse(self, response: requests.Response, errors: Errors, *, as_user: AsUser) -> None:
         """Raise what a response with an error status means here."""
         status = response.status_code
         reason = detail(response)
         if status in errors:
-            if errors[status] is not None:
-                raise errors[status](reason=reason)
+            error = errors[status]
+            if error is not None:
+                raise error(reason=reason)
             return
         request = response.request
         LOG.debug('%s %s: %s %s', request.method, request.url, status, reason)
@@ -347,19 +342,19 @@ class Neighbour:
         )
 
 
-def _is_repeatable(request):
+def _is_repeatable(request: Mapping[str, object]) -> bool:
     """Whether the body of a request can be sent once more."""
     return not hasattr(request.get('data'), 'read')
 
 
-def _never_arrived(error):
+def _never_arrived(error: Exception) -> bool:
     """Whether no connection came about, so that nothing can have been done."""
     cause = error.__context__
     inner = cause.args[0] if cause is not None and cause.args else None
     return isinstance(getattr(inner, 'reason', inner), urllib3.exceptions.NewConnectionError)
 
 
-def detail(response):
+def detail(response: requests.Response) -> str:
     """What an error response says, in whichever of OpenStack's forms it says it."""
     try:
         body = response.json()
@@ -368,7 +363,7 @@ def detail(response):
     return _message(body) or response.reason
 
 
-def _message(body):
+def _message(body: object) -> str | None:
     if isinstance(body, list):
         return next((text for text in map(_message, body) if text), None)
     if isinstance(body, str):

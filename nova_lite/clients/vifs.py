@@ -7,10 +7,22 @@ subnets [{cidr, version, gateway, dns, routes, ips [{address, type, version,
 meta, floating_ips [{address, type, version}]}]}]}
 """
 
+from collections.abc import Iterable
+
+from nova_lite.clients import session
+
 DEVICE_NAME_LENGTH = 14  # of an interface on Linux
 
 
-def build(port, network, subnets, *, floating_ips=(), known=None, bridge=None):
+def build(
+    port: session.Json,
+    network: session.Json,
+    subnets: Iterable[session.Json],
+    *,
+    floating_ips: Iterable[session.Json] = (),
+    known: session.Json | None = None,
+    bridge: str | None = None,
+) -> session.Json:
     """One port's entry.
 
     port, network, subnets, floating_ips: as the network service shows them;
@@ -47,10 +59,12 @@ def build(port, network, subnets, *, floating_ips=(), known=None, bridge=None):
     }
 
 
-def _subnets(port, subnets, floating_ips):
+def _subnets(
+    port: session.Json, subnets: Iterable[session.Json], floating_ips: Iterable[session.Json]
+) -> session.Jsons:
     """The subnets that the port has addresses in, with those addresses."""
     by_id = {subnet['id']: subnet for subnet in subnets}
-    found = {}
+    found: dict[str, session.Json] = {}
     for fixed in port['fixed_ips']:
         subnet = by_id.get(fixed['subnet_id'])
         if subnet is None:
@@ -85,7 +99,9 @@ def _subnets(port, subnets, floating_ips):
     return list(found.values())
 
 
-def _floating(port, fixed, floating_ips):
+def _floating(
+    port: session.Json, fixed: session.Json, floating_ips: Iterable[session.Json]
+) -> session.Jsons:
     return [
         {'address': floating['floating_ip_address'], 'type': 'floating', 'version': 4, 'meta': {}}
         for floating in floating_ips
@@ -94,18 +110,18 @@ def _floating(port, fixed, floating_ips):
     ]
 
 
-def _address(address, kind, subnet):
+def _address(address: str | None, kind: str, subnet: session.Json) -> session.Json | None:
     if address is None:
         return None
     return {'address': address, 'type': kind, 'version': subnet['ip_version'], 'meta': {}}
 
 
-def port_ids(network_info):
+def port_ids(network_info: Iterable[session.Json]) -> list[str]:
     """The ids of the ports."""
     return [vif['id'] for vif in network_info]
 
 
-def addresses(network_info):
+def addresses(network_info: Iterable[session.Json]) -> list[tuple[str, str, session.Json]]:
     """Every fixed and floating address: [(network label, MAC, ip entry), ...]."""
     found = []
     for vif in network_info:

@@ -4,83 +4,33 @@ What concerns a user's volumes is called in the user's name; attachments belong 
 us and are made by ourselves, since a move may outlive the user's token.
 """
 
+from collections.abc import Iterable
+import typing
+
+from oslo_config import cfg
+import requests
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import session
+from nova_lite.clients import volume_record
 
 MICROVERSION = 'volume 3.44'  # attachments are completed by their own call
 REIMAGE_MICROVERSION = 'volume 3.68'
-CONFLICT = {400: exception.Conflict, 409: exception.Conflict}
+CONFLICT: session.Errors = {400: exception.Conflict, 409: exception.Conflict}
 DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block device
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
 
-def of(body):
-    """A volume from the service's representation. size is in GiB.
-
-    attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
-    attachments of one server, as during a move, any of them. Only administrators are
-    told the host
-    image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
-    """
-    metadata = dict(body.get('volume_image_metadata') or {})
-    return {
-        'id': body['id'],
-        'name': body.get('name'),
-        'status': body['status'],
-        'size': body['size'],
-        'bootable': body.get('bootable') in (True, 'true', 'True'),
-        'multiattach': bool(body.get('multiattach')),
-        'encrypted': bool(body.get('encrypted')),
-        'availability_zone': body.get('availability_zone'),
-        'volume_type': body.get('volume_type'),
-        'snapshot_id': body.get('snapshot_id'),
-        'migration_status': body.get('migration_status'),
-        'project_id': body.get('os-vol-tenant-attr:tenant_id'),
-        'metadata': body.get('metadata') or {},
-        'image': _image(metadata) if metadata else None,
-        'attachments': {
-            item['server_id']: {
-                'attachment_id': item.get('attachment_id'),
-                'host': item.get('host_name'),
-                'mountpoint': item.get('device'),
-            }
-            for item in body.get('attachments') or ()
-            if item.get('server_id')
-        },
-    }
-
-
-def _image(metadata):
-    """The image record within a volume's metadata, whose values are all text."""
-    image = {
-        'id': metadata.pop('image_id', None),
-        'name': metadata.pop('image_name', None),
-        'checksum': metadata.pop('checksum', None),
-        'disk_format': metadata.pop('disk_format', None),
-        'container_format': metadata.pop('container_format', None),
-    }
-    for name in ('min_disk', 'min_ram', 'size'):
-        image[name] = _integer(metadata.pop(name, None))
-    image['properties'] = metadata
-    return image
-
-
-def _integer(text):
-    """The number that a text is; 0 for another text, which users may put there."""
-    try:
-        return int(text or 0)
-    except ValueError:
-        return 0
-
-
-def marks_of(instance_uuid, device):
+def marks_of(instance_uuid: str, device: session.Json) -> session.Json:
     """Name and metadata that tell a volume which was made for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
     return {'name': f'{instance_uuid}-{kind}', 'metadata': {DEVICE: device.get('uuid')}}
 
 
-def made_for(client, ctxt, instance_uuid, device):
+def made_for(
+    client: 'Volume', ctxt: session.Ctxt, instance_uuid: str, device: session.Json
+) -> session.Jsons:
     """The volumes that were made for a block device, also those of which nobody was told."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
         return []
@@ -92,7 +42,12 @@ def made_for(client, ctxt, instance_uuid, device):
     ]
 
 
-def strays(client, ctxt, instance_uuid, devices):
+def strays(
+    client: 'Volume',
+    ctxt: session.Ctxt,
+    instance_uuid: str,
+    devices: Iterable[session.Json],
+) -> list[str]:
     """Ids of volumes that were made for block devices which do not name them."""
     return [
         volume['id']
@@ -105,7 +60,7 @@ def strays(client, ctxt, instance_uuid, devices):
 class Volume:
     """The volume service."""
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(
             conf,
             'cinder',
@@ -119,19 +74,25 @@ class Volume:
 
     # ---- volumes ------------------------------------------------------------
 
-    def get(self, ctxt, volume_id):
-        """The volume, as `of` makes it; raises VolumeNotFound."""
-        return of(self._call(ctxt, 'GET', volume_id).json()['volume'])
+    def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
+        """The volume, as `volume_record.of` makes it; raises VolumeNotFound."""
+        return volume_record.of(self._call(ctxt, 'GET', volume_id).json()['volume'])
 
-    def named(self, ctxt, name):
+    def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
         """The volumes of that name: the user's, or without a user those of everyone."""
-        params = {'name': name}
+        params: session.Json = {'name': name}
         if not self.service.has_user(ctxt):
             params['all_tenants'] = 1
         body = self.service.get(ctxt, '/volumes/detail', params=params, as_user=True)
-        return [of(each) for each in body['volumes']]
+        return [volume_record.of(each) for each in body['volumes']]
 
-    def check_attachable(self, volume, *, instance_uuid=None, availability_zone=None):
+    def check_attachable(
+        self,
+        volume: session.Json,
+        *,
+        instance_uuid: str | None = None,
+        availability_zone: str | None = None,
+    ) -> None:
         """Raise VolumeNotUsable unless the volume can be attached to a server.
 
         volume: as `get` returns it; availability_zone: the server's, if known
@@ -157,7 +118,9 @@ class Volume:
                 reason=f'it is in availability zone {zone}, the server in {availability_zone}',
             )
 
-    def create(self, ctxt, *, size, name='', **options):
+    def create(
+        self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: object
+    ) -> session.Json:
         """Start to create a volume of `size` GiB in the user's name; returns it.
 
         Without the user's token it is created in our name, in the user's project.
@@ -176,9 +139,11 @@ class Volume:
             as_user=session.PROJECT,
             errors={400: exception.Invalid, 404: exception.Invalid, 413: _over_quota},
         )
-        return of(response.json()['volume'])
+        return volume_record.of(response.json()['volume'])
 
-    def wait_until_ready(self, ctxt, volume_id, *, timeout_s, interval_s=1.0):
+    def wait_until_ready(
+        self, ctxt: session.Ctxt, volume_id: str, *, timeout_s: float, interval_s: float = 1.0
+    ) -> session.Json:
         """Wait for a volume that is being created; returns it.
 
         Raises VolumeNotUsable when that fails or takes longer than `timeout_s`.
@@ -200,27 +165,27 @@ class Volume:
             )
         return volume
 
-    def delete(self, ctxt, volume_id):
+    def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Delete the volume, if it exists; raises Conflict while it is in use."""
         self._call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
 
-    def reserve(self, ctxt, volume_id):
+    def reserve(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Keep the volume for an attachment to come; raises VolumeNotUsable."""
         self._act(ctxt, volume_id, 'os-reserve')
 
-    def unreserve(self, ctxt, volume_id):
+    def unreserve(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Give up a reservation."""
         self._act(ctxt, volume_id, 'os-unreserve')
 
-    def begin_detaching(self, ctxt, volume_id):
+    def begin_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Mark a volume in use as about to be detached; raises VolumeNotUsable."""
         self._act(ctxt, volume_id, 'os-begin_detaching')
 
-    def roll_detaching(self, ctxt, volume_id):
+    def roll_detaching(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Undo `begin_detaching`."""
         self._act(ctxt, volume_id, 'os-roll_detaching')
 
-    def complete_migration(self, ctxt, volume_id, new_volume_id):
+    def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
         """Say that a server uses the new volume in place of one; the id to know it by."""
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
@@ -231,9 +196,10 @@ class Volume:
             json={'os-migrate_volume_completion': {'new_volume': new_volume_id, 'error': False}},
             errors={400: refused, 404: missing, 409: refused},
         )
-        return response.json()['save_volume_id']
+        known_by: str = response.json()['save_volume_id']
+        return known_by
 
-    def reimage(self, ctxt, volume_id, image_id):
+    def reimage(self, ctxt: session.Ctxt, volume_id: str, image_id: str) -> None:
         """Start to write another image onto the volume, which may be reserved."""
         self._act(
             ctxt,
@@ -243,7 +209,14 @@ class Volume:
             headers={'OpenStack-API-Version': REIMAGE_MICROVERSION},
         )
 
-    def _act(self, ctxt, volume_id, action, value=None, **request):
+    def _act(
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        action: str,
+        value: object = None,
+        **request: typing.Any,
+    ) -> None:
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         self._call(
             ctxt,
@@ -255,7 +228,16 @@ class Volume:
             **request,
         )
 
-    def _call(self, ctxt, method, volume_id, part='', *, errors=None, **request):
+    def _call(
+        self,
+        ctxt: session.Ctxt,
+        method: str,
+        volume_id: str,
+        part: str = '',
+        *,
+        errors: session.Errors | None = None,
+        **request: typing.Any,
+    ) -> requests.Response:
         missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
         return self.service.call(
             ctxt,
@@ -268,7 +250,14 @@ class Volume:
 
     # ---- attachments --------------------------------------------------------
 
-    def create_attachment(self, ctxt, volume_id, instance_uuid, *, connector=None):
+    def create_attachment(
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        instance_uuid: str,
+        *,
+        connector: session.Json | None = None,
+    ) -> session.Json:
         """Reserve the volume for a server; returns {'id', 'connection_info'}.
 
         connector: as the driver tells it, to connect at once
@@ -290,18 +279,26 @@ class Volume:
         )
         return _attachment(response)
 
-    def get_attachment(self, ctxt, attachment_id):
+    def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
         """{'id', 'connection_info'}; raises AttachmentNotFound."""
         return _attachment(self._attachment(ctxt, 'GET', attachment_id))
 
-    def list_attachments(self, ctxt, instance_uuid):
+    def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
         """The server's attachments: [{'id', 'volume_id', 'status', …}]."""
         body = self.service.get(
             ctxt, '/attachments', params={'instance_id': instance_uuid, 'all_tenants': 1}
         )
-        return body['attachments']
+        attachments: session.Jsons = body['attachments']
+        return attachments
 
-    def update_attachment(self, ctxt, attachment_id, connector, *, mountpoint=None):
+    def update_attachment(
+        self,
+        ctxt: session.Ctxt,
+        attachment_id: str,
+        connector: session.Json,
+        *,
+        mountpoint: str | None = None,
+    ) -> session.Json:
         """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
         if mountpoint is not None:
             connector = {**connector, 'mountpoint': mountpoint}
@@ -315,17 +312,26 @@ class Volume:
             )
         )
 
-    def complete_attachment(self, ctxt, attachment_id):
+    def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """Say that the host has the volume: it is in use from now on."""
         self._attachment(
             ctxt, 'POST', attachment_id, '/action', json={'os-complete': {}}, errors=CONFLICT
         )
 
-    def delete_attachment(self, ctxt, attachment_id):
+    def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """End an attachment, if it exists."""
         self._attachment(ctxt, 'DELETE', attachment_id, errors={404: None, **CONFLICT})
 
-    def _attachment(self, ctxt, method, attachment_id, part='', *, errors=None, **request):
+    def _attachment(
+        self,
+        ctxt: session.Ctxt,
+        method: str,
+        attachment_id: str,
+        part: str = '',
+        *,
+        errors: session.Errors | None = None,
+        **request: typing.Any,
+    ) -> requests.Response:
         missing = session.raising(exception.AttachmentNotFound, attachment_id=attachment_id)
         return self.service.call(
             ctxt,
@@ -337,11 +343,14 @@ class Volume:
 
     # ---- snapshots ----------------------------------------------------------
 
-    def get_snapshot(self, ctxt, snapshot_id):
+    def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
         """{'id', 'volume_id', 'status', 'size', 'name'}; raises SnapshotNotFound."""
-        return self._snapshot(ctxt, 'GET', snapshot_id).json()['snapshot']
+        snapshot: session.Json = self._snapshot(ctxt, 'GET', snapshot_id).json()['snapshot']
+        return snapshot
 
-    def create_snapshot(self, ctxt, volume_id, name, *, description=''):
+    def create_snapshot(
+        self, ctxt: session.Ctxt, volume_id: str, name: str, *, description: str = ''
+    ) -> session.Json:
         """Start a snapshot of the volume, in use or not; returns it."""
         body = {'volume_id': volume_id, 'name': name, 'description': description, 'force': True}
         missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
@@ -353,13 +362,21 @@ class Volume:
             as_user=True,
             errors={400: exception.Invalid, 404: missing, 413: _over_quota},
         )
-        return response.json()['snapshot']
+        snapshot: session.Json = response.json()['snapshot']
+        return snapshot
 
-    def delete_snapshot(self, ctxt, snapshot_id):
+    def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
         """Delete the snapshot, if it exists."""
         self._snapshot(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})
 
-    def _snapshot(self, ctxt, method, snapshot_id, *, errors=None):
+    def _snapshot(
+        self,
+        ctxt: session.Ctxt,
+        method: str,
+        snapshot_id: str,
+        *,
+        errors: session.Errors | None = None,
+    ) -> requests.Response:
         missing = session.raising(exception.SnapshotNotFound, snapshot_id=snapshot_id)
         return self.service.call(
             ctxt,
@@ -370,10 +387,10 @@ class Volume:
         )
 
 
-def _attachment(response):
+def _attachment(response: requests.Response) -> session.Json:
     body = response.json()['attachment']
     return {'id': body['id'], 'connection_info': body.get('connection_info') or {}}
 
 
-def _over_quota(reason):
+def _over_quota(reason: str) -> exception.OverQuota:
     return exception.OverQuota(reason)

@@ -1,12 +1,23 @@
 """What tests of the image, network and volume clients share."""
 
+import dataclasses
+
 from nova_lite import context
 from nova_lite import runtime
-from nova_lite.clients import network
 from tests.fixtures import simcloud
 from tests.unit.clients import base
 
 GROUPS = {'glance': '/image', 'neutron': '/network', 'cinder': '/volume', 'keystone': '/identity'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """The server that ports are for."""
+
+    uuid: str
+    project_id: str
+    availability_zone: str | None = None
+    hostname: str | None = None
 
 
 class NeighbourTestCase(base.ClientTestCase):
@@ -30,8 +41,7 @@ class NeighbourTestCase(base.ClientTestCase):
 
     def server(self, project_id='wonderland'):
         """Whom ports, volumes and snapshots are for."""
-        owner = network.Owner(runtime.new_uuid(), project_id, 'nova', 'alice-1')
-        return owner
+        return Server(runtime.new_uuid(), project_id, 'nova', 'alice-1')
 
     def count_requests(self, function, *args, **kwargs):
         """(result, requests that the services got) of a call."""

@@ -18,6 +18,7 @@ from tests.fixtures import clock
 from tests.fixtures import http
 from tests.fixtures import simcloud
 from tests.unit.clients import base
+from tests.unit.clients import neighbours
 from tests.unit.clients import test_session
 
 HOUR_S = 3600
@@ -75,7 +76,7 @@ class NeighbourTest(TokenTestCase):
                 }
             ],
         )
-        server = network.Owner(SERVER, self.demo.project_id)
+        server = neighbours.Server(SERVER, self.demo.project_id)
         (vif,) = net.allocate(self.demo, server, wanted, host='cell1-host1')
         port = net.get_port(self.demo, vif['id'], as_user=True)
         self.assertEqual(self.demo.project_id, port['project_id'])

@@ -1,0 +1,62 @@
+"""Volumes, from the representation of the volume service."""
+
+from nova_lite.clients import session
+
+
+def of(body: session.Json) -> session.Json:
+    """Return a volume from the service's representation. size is in GiB.
+
+    attachments: {server uuid: {'attachment_id', 'host', 'mountpoint'}}; with several
+    attachments of one server, as during a move, any of them. Only administrators are
+    told the host
+    image: {'properties', 'min_disk', 'min_ram', …} of the image it was made from
+    """
+    metadata = dict(body.get('volume_image_metadata') or {})
+    return {
+        'id': body['id'],
+        'name': body.get('name'),
+        'status': body['status'],
+        'size': body['size'],
+        'bootable': body.get('bootable') in (True, 'true', 'True'),
+        'multiattach': bool(body.get('multiattach')),
+        'encrypted': bool(body.get('encrypted')),
+        'availability_zone': body.get('availability_zone'),
+        'volume_type': body.get('volume_type'),
+        'snapshot_id': body.get('snapshot_id'),
+        'migration_status': body.get('migration_status'),
+        'project_id': body.get('os-vol-tenant-attr:tenant_id'),
+        'metadata': body.get('metadata') or {},
+        'image': _image(metadata) if metadata else None,
+        'attachments': {
+            item['server_id']: {
+                'attachment_id': item.get('attachment_id'),
+                'host': item.get('host_name'),
+                'mountpoint': item.get('device'),
+            }
+            for item in body.get('attachments') or ()
+            if item.get('server_id')
+        },
+    }
+
+
+def _image(metadata: dict[str, str]) -> session.Json:
+    """The image record within a volume's metadata, whose values are all text."""
+    image: session.Json = {
+        'id': metadata.pop('image_id', None),
+        'name': metadata.pop('image_name', None),
+        'checksum': metadata.pop('checksum', None),
+        'disk_format': metadata.pop('disk_format', None),
+        'container_format': metadata.pop('container_format', None),
+    }
+    for name in ('min_disk', 'min_ram', 'size'):
+        image[name] = _integer(metadata.pop(name, None))
+    image['properties'] = metadata
+    return image
+
+
+def _integer(text: str | None) -> int:
+    """The number that a text is; 0 for another text, which users may put there."""
+    try:
+        return int(text or 0)
+    except ValueError:
+        return 0
