@@ -26,3 +26,10 @@ class Flavor(base.Object):
         'description': fields.StringField(nullable=True),
         'extra_specs': fields.DictOfNullableStringsField(),
     }
+    name: str
+    vcpus: int
+    memory_mb: int
+    root_gb: int
+    ephemeral_gb: int
+    swap: int
+    extra_specs: dict[str, str | None]

@@ -26,3 +26,6 @@ class ImageMeta(base.Object):
         'size': fields.IntegerField(nullable=True),
         'properties': fields.DictOfNullableStringsField(),
     }
+    id: str | None
+    disk_format: str | None
+    properties: dict[str, str | None]

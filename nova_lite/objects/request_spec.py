@@ -10,8 +10,8 @@ import typing
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
-from nova_lite.objects import flavor
-from nova_lite.objects import image
+from nova_lite.objects import flavor as flavors
+from nova_lite.objects import image as images
 from nova_lite.objects import instance_group  # noqa: F401  (registers its class)
 
 
@@ -34,8 +34,12 @@ class Destination(base.Object):
         'forbidden_aggregates': fields.ListOfStringsField(default=[]),
         'allow_cross_cell_move': fields.BooleanField(default=False),
     }
+    host: str | None
+    node: str | None
+    cell: str | None
     aggregates: list[str]
     forbidden_aggregates: list[str]
+    allow_cross_cell_move: bool
 
     def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,6 +73,13 @@ class RequestGroup(base.Object):
         'forbidden_aggregates': fields.ListOfStringsField(default=[]),
         'in_tree': base.optional(fields.StringField),
     }
+    suffix: str
+    resources: dict[str, int]
+    required_traits: list[str]
+    forbidden_traits: list[str]
+    member_of: list[str]
+    forbidden_aggregates: list[str]
+    in_tree: str | None
 
     def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
@@ -132,8 +143,26 @@ class RequestSpec(base.Object):
         'current_cell': base.optional(fields.StringField),
         'check_type': base.optional(fields.StringField),
     }
+    project_id: str | None
+    user_id: str | None
+    flavor: flavors.Flavor
+    image: images.ImageMeta | None
+    availability_zone: str | None
     scheduler_hints: dict[str, list[str]]
+    force_hosts: list[str]
+    force_nodes: list[str]
+    group_uuid: str | None
+    is_bfv: bool
+    ignore_hosts: list[str]
     requested_destination: Destination | None
+    requested_resources: list[RequestGroup]
+    same_subtree: list[str]
+    requested_networks: list[dict[str, str | None]]
+    root_required: list[str]
+    root_forbidden: list[str]
+    current_host: str | None
+    current_cell: str | None
+    check_type: str | None
 
     def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
@@ -148,9 +177,9 @@ class RequestSpec(base.Object):
     def restore(cls, values: base.Data) -> typing.Self:
         """A spec from what `stored` gave; fields that live for one request are empty."""
         values = dict(values)
-        values['flavor'] = flavor.Flavor(**values['flavor'])
+        values['flavor'] = flavors.Flavor(**values['flavor'])
         if values.get('image') is not None:
-            values['image'] = image.ImageMeta(**values['image'])
+            values['image'] = images.ImageMeta(**values['image'])
         return cls(**values)
 
     def destination(self) -> Destination:

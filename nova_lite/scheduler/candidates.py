@@ -5,15 +5,22 @@ so that a claim which would be refused is seldom tried. Source: reference/budget
 """
 
 import collections
+import collections.abc
+import typing
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.scheduler import neighbours
 
 LOG = log.getLogger(__name__)
 
 SHAPES = 64
+
+# What changes whenever what candidates depend on does, as snapshot.py has it.
+Version: typing.TypeAlias = tuple[int, ...] | None
 
 
 class Candidates:
@@ -22,9 +29,11 @@ class Candidates:
     capacity: {provider: {resource class: amount}}, ratios and reserves applied
     """
 
-    def __init__(self, *bodies):
+    def __init__(self, *bodies: neighbours.Offer) -> None:
         self._lock = runtime.Lock()
-        self._used, self._capacity, self._of = {}, {}, collections.defaultdict(list)
+        self._used: dict[str, dict[str, int]] = {}
+        self._capacity: dict[str, dict[str, int]] = {}
+        self._of: dict[str, list[neighbours.AllocationRequest]] = collections.defaultdict(list)
         for body in bodies:
             summaries = body['provider_summaries']
             for uuid, summary in summaries.items():
@@ -36,14 +45,14 @@ class Candidates:
                     self._of[uuid].append(request)
         self.offered = frozenset(self._of)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.offered)
 
-    def of(self, uuid):
+    def of(self, uuid: str) -> collections.abc.Sequence[neighbours.AllocationRequest]:
         """The allocation requests that involve a provider, in placement's order."""
         return self._of.get(uuid, ())
 
-    def take(self, request):
+    def take(self, request: neighbours.AllocationRequest) -> bool:
         """Note that an allocation request is claimed; False when it no longer fits."""
         with self._lock:
             if not all(self._fits(*amount) for amount in _amounts(request)):
@@ -51,32 +60,37 @@ class Candidates:
             self._add(request, 1)
             return True
 
-    def give_back(self, request):
+    def give_back(self, request: neighbours.AllocationRequest) -> None:
         """Note that a claim was not made after all."""
         with self._lock:
             self._add(request, -1)
 
-    def _fits(self, uuid, resource, amount):
+    def _fits(self, uuid: str, resource: str, amount: int) -> bool:
         capacity = self._capacity.get(uuid, {}).get(resource)
         return capacity is None or self._used[uuid][resource] + amount <= capacity
 
-    def _add(self, request, sign):
+    def _add(self, request: neighbours.AllocationRequest, sign: int) -> None:
         for uuid, resource, amount in _amounts(request):
             if resource in self._used.get(uuid, ()):
                 self._used[uuid][resource] += sign * amount
 
 
-def _providers(request, summaries):
+def _providers(
+    request: neighbours.AllocationRequest, summaries: dict[str, neighbours.Summary]
+) -> dict[str, None]:
     """Providers of an allocation request, and the roots of their trees."""
     found = dict.fromkeys(request['allocations'])
     for uuid in list(found):
-        root = summaries.get(uuid, {}).get('root_provider_uuid')
+        summary = summaries.get(uuid)
+        root = summary.get('root_provider_uuid') if summary else None
         if root is not None:
             found[root] = None
     return found
 
 
-def _amounts(request):
+def _amounts(
+    request: neighbours.AllocationRequest,
+) -> collections.abc.Iterator[tuple[str, str, int]]:
     for uuid, part in request['allocations'].items():
         for resource, amount in part['resources'].items():
             yield uuid, resource, amount
@@ -85,11 +99,12 @@ def _amounts(request):
 class _Answer:
     """An answer that is on its way or has come. asked, came: monotonic seconds."""
 
-    def __init__(self, version, asked):
-        self.version, self.asked, self.came = version, asked, None
-        self.future = runtime.Future()
+    def __init__(self, version: Version, asked: float) -> None:
+        self.version, self.asked = version, asked
+        self.came: float | None = None
+        self.future: runtime.Future[Candidates] = runtime.Future()
 
-    def serves(self, version, since, reuse_s):
+    def serves(self, version: Version, since: float | None, reuse_s: float) -> bool:
         """Whether a request may have this answer."""
         if self.version != version:
             return False
@@ -107,13 +122,22 @@ class Source:
     than this to come is kept as long as it took
     """
 
-    def __init__(self, placement, reuse_s):
+    def __init__(self, placement: neighbours.Placement, reuse_s: float) -> None:
         self.placement = placement
         self.reuse_s = reuse_s
         self._lock = runtime.Lock()
-        self._answers = collections.OrderedDict()
+        self._answers: collections.OrderedDict[neighbours.Queries, _Answer] = (
+            collections.OrderedDict()
+        )
 
-    def get(self, ctxt, queries, *, version=None, since=None):
+    def get(
+        self,
+        ctxt: context.RequestContext,
+        queries: neighbours.Queries,
+        *,
+        version: Version = None,
+        since: float | None = None,
+    ) -> Candidates:
         """The Candidates for one or more queries together.
 
         queries: tuples of (key, value) pairs; version: an answer of another version
@@ -135,7 +159,9 @@ class Source:
             self._ask(ctxt, queries, answer)
         return answer.future.result()
 
-    def _ask(self, ctxt, queries, answer):
+    def _ask(
+        self, ctxt: context.RequestContext, queries: neighbours.Queries, answer: _Answer
+    ) -> None:
         """Fill in an answer that others may be waiting for by now."""
         try:
             bodies = [self.placement.candidates(ctxt, pairs) for pairs in queries]
@@ -150,7 +176,7 @@ class Source:
                     if self._answers.get(queries) is answer:
                         del self._answers[queries]
 
-    def invalidate(self):
+    def invalidate(self) -> None:
         """Forget all answers; those on their way serve who waits for them already."""
         with self._lock:
             self._answers.clear()

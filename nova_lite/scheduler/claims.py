@@ -4,12 +4,19 @@ Source: reference/nova/scheduling 7. A server that is on a host keeps what it ho
 there and gets the claim besides; any other holds nothing yet.
 """
 
+import collections.abc
 import json
 
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import placement as client
+from nova_lite.scheduler import candidates
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import request
+from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -24,14 +31,23 @@ class Claims:
     beside: providers of which the servers may hold something already
     """
 
-    def __init__(self, placement, states, ctxt, *, request, candidates, beside=()):
+    def __init__(
+        self,
+        placement: neighbours.Placement,
+        states: snapshot.HostStates,
+        ctxt: context.RequestContext,
+        *,
+        request: request.Request,
+        candidates: candidates.Candidates,
+        beside: collections.abc.Collection[str] = (),
+    ) -> None:
         self.placement, self.states, self.ctxt = placement, states, ctxt
         self.request, self.candidates, self.beside = request, candidates, beside
-        self._held = {}
-        self._planned = {}
-        self._placed = set()
+        self._held: dict[str, neighbours.AllocationRequest] = {}
+        self._planned: dict[str, neighbours.AllocationRequest] = {}
+        self._placed: set[str] = set()
 
-    def claim(self, uuid, host, wanted):
+    def claim(self, uuid: str, host: hosts.HostState, wanted: neighbours.AllocationRequest) -> bool:
         """Claim for one server; False when there is no room on the host (any more).
 
         A claim that was refused stays noted as taken: others use what we know not of.
@@ -54,7 +70,7 @@ class Claims:
             self._withdraw(uuid)
         return had
 
-    def plan(self, uuid, host, wanted):
+    def plan(self, uuid: str, host: hosts.HostState, wanted: neighbours.AllocationRequest) -> bool:
         """As `claim`, by what the answer of placement says alone; `carry_out` follows."""
         if not self.candidates.take(wanted):
             return False
@@ -62,7 +78,7 @@ class Claims:
         self._place(uuid, host)
         return True
 
-    def carry_out(self):
+    def carry_out(self) -> bool:
         """Claim what was planned, many servers at a time; False when one is refused."""
         uuids = list(self._planned)
         for start in range(0, len(uuids), TOGETHER):
@@ -76,7 +92,7 @@ class Claims:
                 del self._planned[uuid]
         return True
 
-    def give_back(self):
+    def give_back(self) -> None:
         """Give up all that was claimed here. An error is logged: the audit finds the rest."""
         for uuid in list(self._placed):
             self._withdraw(uuid)
@@ -89,20 +105,20 @@ class Claims:
             self.candidates.give_back(wanted)
         self._held, self._planned = {}, {}
 
-    def _place(self, uuid, host):
+    def _place(self, uuid: str, host: hosts.HostState) -> None:
         """Let other decisions know before placement has answered."""
         self._placed.add(uuid)
         self.states.place(uuid, host, self.request)
 
-    def _withdraw(self, uuid):
+    def _withdraw(self, uuid: str) -> None:
         self._placed.discard(uuid)
         self.states.withdraw(uuid)
 
-    def _consumer(self, uuid):
+    def _consumer(self, uuid: str) -> client.Consumer:
         spec = self.request.spec
         return client.Consumer(uuid, spec.project_id, spec.user_id)
 
 
-def as_text(wanted):
+def as_text(wanted: neighbours.AllocationRequest | None) -> str | None:
     """An allocation request as it travels in a Selection."""
     return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

@@ -3,23 +3,31 @@
 Source: reference/nova/scheduling 1.
 """
 
+import collections.abc
 import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
+from nova_lite import cells as deployment
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import placement as client
+from nova_lite.objects import request_spec
 from nova_lite.objects import selection
+from nova_lite.scheduler import candidates
 from nova_lite.scheduler import claims
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import memory
+from nova_lite.scheduler import neighbours
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request
 from nova_lite.scheduler import request_filters
 from nova_lite.scheduler import select
+from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
@@ -31,31 +39,43 @@ NOT_ENOUGH = 'There are not enough hosts available.'
 class World(typing.NamedTuple):
     """What decisions work with; made once by the manager.
 
-    states: snapshot.HostStates; source: candidates.Source
     segment_aggregates: see request_filters.World
     """
 
-    conf: typing.Any
-    cells: typing.Any
-    placement: typing.Any
-    states: typing.Any
-    source: typing.Any
+    conf: cfg.ConfigOpts
+    cells: deployment.Cells
+    placement: neighbours.Placement
+    states: snapshot.HostStates
+    source: candidates.Source
     rules: select.Rules
-    segment_aggregates: typing.Any
+    segment_aggregates: collections.abc.Callable[
+        [context.RequestContext, str | None, str | None], set[str] | None
+    ]
 
 
 class Decision:
     """A decision about a batch of like servers. `record` tells of it afterwards."""
 
-    def __init__(self, world, ctxt, spec, instance_uuids, *, beside=()):
+    def __init__(
+        self,
+        world: World,
+        ctxt: context.RequestContext,
+        spec: request_spec.RequestSpec,
+        instance_uuids: collections.abc.Iterable[str],
+        *,
+        beside: collections.abc.Iterable[str] = (),
+    ) -> None:
         self.world, self.ctxt, self.spec = world, ctxt, spec
         self.beside = tuple(beside)
         self.uuids = list(instance_uuids)
         self.record = memory.Record(ctxt.request_id, tuple(self.uuids))
-        self.group, self.hosts_of = None, {}
-        self.snapshot = self.request = None
+        self.group: request.Group | None = None
+        self.hosts_of: request.HostsOf = {}
+        # Both are there once the hosts were read.
+        self.snapshot: hosts.Snapshot
+        self.request: request.Request
 
-    def run(self, *, alternates=True):
+    def run(self, *, alternates: bool = True) -> list[list[selection.Selection]]:
         """Decide and claim; returns a list of Selections for each server, in their order."""
         try:
             outcome = self._rebuild() if self._is_rebuild() else self._decide()
@@ -79,7 +99,7 @@ class Decision:
             for uuid in self.uuids
         ]
 
-    def _decide(self):
+    def _decide(self) -> select.Outcome:
         """Try with what is known; if that will not do, read and ask anew and try again."""
         started = runtime.monotonic()
         version = self.world.states.version()
@@ -90,7 +110,7 @@ class Decision:
                 return outcome
         raise exception.NoValidHost(reason=self._explain())
 
-    def _read(self, version):
+    def _read(self, version: snapshot.Version) -> None:
         """Add to the spec what request filters say, and read where its neighbours are."""
         self.snapshot = self.world.states.get(version)
         self.record.notes = request_filters.apply(
@@ -102,16 +122,17 @@ class Decision:
                 segment_aggregates=lambda *asked: self.world.segment_aggregates(self.ctxt, *asked),
             ),
         )
-        known = {rule.name for rule in (*self.world.rules.filters, *self.world.rules.weighers)}
+        rules = self.world.rules
+        known = {one.name for one in rules.filters} | {one.name for one in rules.weighers}
         self.group, self.hosts_of = groups.read(
             self.world.cells, self.world.states, self.spec, known
         )
 
-    def _make_request(self):
+    def _make_request(self) -> request.Request:
         group = self.group.copy() if self.group else None
         return request.Request(self.spec, self.uuids, group=group, hosts_of=self.hosts_of)
 
-    def _attempt(self, version, since):
+    def _attempt(self, version: snapshot.Version, since: float | None) -> select.Outcome:
         self.snapshot = self.world.states.get(version, since=since)
         self.request = self._make_request()
         wanted = self._query()
@@ -130,7 +151,9 @@ class Decision:
         together = len(self.uuids) > 1 and self.spec.current_host is None and since is None
         return self._claim(answer, held, together=together)
 
-    def _claim(self, answer, held, *, together):
+    def _claim(
+        self, answer: candidates.Candidates, held: claims.Claims, *, together: bool
+    ) -> select.Outcome:
         """Select, and claim one by one or all together; what is not enough is given back."""
         complete = False
         try:
@@ -144,13 +167,13 @@ class Decision:
                 held.give_back()
         return outcome if complete else select.Outcome(refusals=outcome.refusals)
 
-    def _select(self, answer, claim):
-        states = self.snapshot.hosts.values()
+    def _select(self, answer: candidates.Candidates | None, claim: select.Claim) -> select.Outcome:
+        states = list(self.snapshot.hosts.values())
         if self._is_rebuild():
             states = self.snapshot.named(self.spec.current_host)
         outcome = select.select(
             self.request,
-            list(states),
+            states,
             answer,
             self.world.rules,
             claim=claim,
@@ -161,7 +184,7 @@ class Decision:
 
     # ---- placement ----
 
-    def _query(self):
+    def _query(self) -> query.ResourceRequest | None:
         """The resource request; None when the host asked for is not known."""
         limit = self.world.conf.scheduler.max_placement_results
         named = self._named()
@@ -176,7 +199,7 @@ class Decision:
             destination.host, destination.node = named[0].host, named[0].node
         return query.build(self.spec, limit=limit, in_tree=named[0].uuid)
 
-    def _named(self):
+    def _named(self) -> list[hosts.HostState] | None:
         """Nodes of the host that was asked for by name; None when none was."""
         spec, destination = self.spec, self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
@@ -194,7 +217,9 @@ class Decision:
             ]
         return None
 
-    def _ask(self, wanted, version, since):
+    def _ask(
+        self, wanted: query.ResourceRequest, version: snapshot.Version, since: float | None
+    ) -> candidates.Candidates:
         queries = [wanted.pairs()]
         if features.is_pinned(self.spec) and not (
             self.world.conf.workarounds.disable_fallback_pcpu_query
@@ -216,10 +241,10 @@ class Decision:
 
     # ---- rebuild with another image: may the server stay where it is? ----
 
-    def _is_rebuild(self):
+    def _is_rebuild(self) -> bool:
         return self.spec.check_type == 'rebuild'
 
-    def _rebuild(self):
+    def _rebuild(self) -> select.Outcome:
         self.snapshot = self.world.states.get(self.world.states.version())
         self.request = self._make_request()
         outcome = self._select(None, lambda *_: True)
@@ -229,7 +254,7 @@ class Decision:
 
     # ---- what is said of it ----
 
-    def _selection(self, choice):
+    def _selection(self, choice: select.Choice) -> selection.Selection:
         host = choice.host
         return selection.Selection(
             service_host=host.host,
@@ -241,7 +266,7 @@ class Decision:
             allocation_request_version=REQUEST_VERSION if choice.request else None,
         )
 
-    def not_offered(self):
+    def not_offered(self) -> list[str]:
         """Names of the hosts that were not among placement's candidates."""
         if self.record.wanted is None:
             return []  # it was not asked
@@ -251,7 +276,7 @@ class Decision:
             if uuid not in self.record.offered
         )
 
-    def _explain(self):
+    def _explain(self) -> str:
         """The reason of a NoValidHost, for the server's fault."""
         destination = self.spec.requested_destination
         if self.record.wanted is None and self._named() == []:
@@ -267,7 +292,7 @@ class Decision:
             parts.append(f'No answer from {", ".join(self.snapshot.missing)}.')
         return ' '.join(part for part in parts if part)
 
-    def _first_refusal(self):
+    def _first_refusal(self) -> str:
         for host, (stage, reason) in self.record.refusals.of_host.items():
             return f'{host}: {stage}: {reason}.'
         return ''

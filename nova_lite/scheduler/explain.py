@@ -4,10 +4,25 @@ Placement answers with who fits, never with why another does not. This looks at
 a node's provider as it is now; devices below it are not looked at.
 """
 
+import collections.abc
+import typing
+
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.objects import request_spec
+from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import query
+
+Reasons: typing.TypeAlias = collections.abc.Iterator[str]
 
 
-def explain(ctxt, providers, uuid, wanted, names=None):
+def explain(
+    ctxt: context.RequestContext,
+    providers: neighbours.Providers,
+    uuid: str,
+    wanted: query.ResourceRequest,
+    names: dict[str, str] | None = None,
+) -> list[str]:
     """What keeps the provider from fulfilling a ResourceRequest: a list of sentences.
 
     providers: clients.providers.Providers; names: {aggregate uuid: name}
@@ -19,7 +34,7 @@ def explain(ctxt, providers, uuid, wanted, names=None):
         member_of, _generation = providers.aggregates(ctxt, uuid)
     except exception.ResourceProviderNotFound:
         return ['placement has no provider for it']
-    found = []
+    found: list[str] = []
     for suffix, group in wanted.groups.items():
         reasons = (
             *_amounts(group, inventories, usages),
@@ -31,7 +46,7 @@ def explain(ctxt, providers, uuid, wanted, names=None):
     return found
 
 
-def without_reason(wanted, offered):
+def without_reason(wanted: query.ResourceRequest, offered: int) -> str:
     """What is said of a provider that fulfils each condition and was not offered.
 
     offered: how many were
@@ -43,7 +58,11 @@ def without_reason(wanted, offered):
     return 'it was not offered, but would be now'
 
 
-def _amounts(group, inventories, usages):
+def _amounts(
+    group: request_spec.RequestGroup,
+    inventories: dict[str, neighbours.Body],
+    usages: dict[str, int],
+) -> Reasons:
     for resource, amount in sorted(group.resources.items()):
         inventory = inventories.get(resource)
         if not amount:
@@ -64,7 +83,9 @@ def _amounts(group, inventories, usages):
             yield f'gives {resource} in steps of {inventory["step_size"]}'
 
 
-def _traits(group, wanted, traits):
+def _traits(
+    group: request_spec.RequestGroup, wanted: query.ResourceRequest, traits: set[str]
+) -> Reasons:
     required, forbidden = set(group.required_traits), set(group.forbidden_traits)
     if not group.suffix:
         required.update(wanted.root_required)
@@ -75,7 +96,9 @@ def _traits(group, wanted, traits):
         yield f'has the trait {name}, which is not wanted'
 
 
-def _aggregates(group, member_of, names):
+def _aggregates(
+    group: request_spec.RequestGroup, member_of: set[str], names: dict[str, str]
+) -> Reasons:
     for uuids in group.member_of:
         if not member_of & set(uuids.split(',')):
             yield f'is not in {" or ".join(names.get(one, one) for one in uuids.split(","))}'
@@ -83,6 +106,6 @@ def _aggregates(group, member_of, names):
         yield f'is in {names.get(uuid, uuid)}, which the server must keep out of'
 
 
-def _tree(group, uuid):
+def _tree(group: request_spec.RequestGroup, uuid: str) -> Reasons:
     if group.in_tree and group.in_tree != uuid:
         yield 'another host was asked for'

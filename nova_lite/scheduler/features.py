@@ -11,18 +11,19 @@ import os_resource_classes
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.objects import request_spec
 
 
 @dataclasses.dataclass
 class Asked:
     """What the features of one spec add. resources: {class: amount}"""
 
-    resources: dict = dataclasses.field(default_factory=dict)
-    required: set = dataclasses.field(default_factory=set)
-    forbidden: set = dataclasses.field(default_factory=set)
+    resources: dict[str, int] = dataclasses.field(default_factory=dict)
+    required: set[str] = dataclasses.field(default_factory=set)
+    forbidden: set[str] = dataclasses.field(default_factory=set)
 
 
-def wish(spec, name, namespace='hw'):
+def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
     """What flavor or image says of a feature, or None."""
     value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
     if value is None and spec.image is not None:
@@ -30,13 +31,13 @@ def wish(spec, name, namespace='hw'):
     return value
 
 
-def wishes(spec, name, namespace='hw'):
+def wishes(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
     """Whether flavor or image asks for a feature that is on or off."""
     value = wish(spec, name, namespace)
     return value is not None and strutils.bool_from_string(value)
 
 
-def of(spec, *, pinned=True):
+def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
     """What the spec's features add to its group without a suffix.
 
     pinned: dedicated CPUs are asked for as PCPU; False leaves them VCPU
@@ -49,12 +50,12 @@ def of(spec, *, pinned=True):
     return asked
 
 
-def is_pinned(spec):
+def is_pinned(spec: request_spec.RequestSpec) -> bool:
     """Whether the spec asks for CPUs of its own."""
     return wish(spec, 'cpu_policy') in ('dedicated', 'mixed')
 
 
-def _dedicated_cpus(spec, asked):
+def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
     vcpus = spec.flavor.vcpus
     dedicated = vcpus
     if wish(spec, 'cpu_policy') == 'mixed':
@@ -67,12 +68,13 @@ def _dedicated_cpus(spec, asked):
     asked.resources['PCPU'] = dedicated
 
 
-def _cpus(mask, count):
+def _cpus(mask: str, count: int) -> set[int]:
     """The CPU numbers below `count` that a mask such as `0-3,^2` names.
 
     Raises NoValidHost for what is no mask.
     """
-    named, refused = set(), set()
+    named: set[int] = set()
+    refused: set[int] = set()
     parts = [part.strip() for part in mask.split(',') if part.strip()]
     for part in parts:
         chosen = refused if part.startswith('^') else named
@@ -90,7 +92,7 @@ def _cpus(mask, count):
     return named - refused
 
 
-def _threads(spec, asked):
+def _threads(spec: request_spec.RequestSpec, asked: Asked) -> None:
     policy = wish(spec, 'cpu_thread_policy')
     if policy == 'require':
         asked.required.add('HW_CPU_HYPERTHREADING')
@@ -98,7 +100,7 @@ def _threads(spec, asked):
         asked.forbidden.add('HW_CPU_HYPERTHREADING')
 
 
-def _memory_encryption(spec, asked):
+def _memory_encryption(spec: request_spec.RequestSpec, asked: Asked) -> None:
     if not wishes(spec, 'mem_encryption'):
         return
     asked.resources['MEM_ENCRYPTION_CONTEXT'] = 1
@@ -108,14 +110,14 @@ def _memory_encryption(spec, asked):
         asked.required.add('HW_CPU_X86_AMD_SEV')
 
 
-def _persistent_memory(spec, asked):
+def _persistent_memory(spec: request_spec.RequestSpec, asked: Asked) -> None:
     for label in (wish(spec, 'pmem') or '').split(','):
         if label.strip():
             name = os_resource_classes.normalize_name(f'PMEM_NAMESPACE_{label.strip()}')
             asked.resources[name] = asked.resources.get(name, 0) + 1
 
 
-def _virtual_tpm(spec, asked):
+def _virtual_tpm(spec: request_spec.RequestSpec, asked: Asked) -> None:
     version = wish(spec, 'tpm_version')
     if version is None:
         return
@@ -126,17 +128,17 @@ def _virtual_tpm(spec, asked):
         asked.required.add('COMPUTE_SECURITY_TPM_TIS')
 
 
-def _socket_affinity(spec, asked):
+def _socket_affinity(spec: request_spec.RequestSpec, asked: Asked) -> None:
     if wish(spec, 'pci_numa_affinity_policy') == 'socket':
         asked.required.add('COMPUTE_SOCKET_PCI_NUMA_AFFINITY')
 
 
-def _secure_boot(spec, asked):
+def _secure_boot(spec: request_spec.RequestSpec, asked: Asked) -> None:
     if wish(spec, 'secure_boot', 'os') == 'required':
         asked.required.add('COMPUTE_SECURITY_UEFI_SECURE_BOOT')
 
 
-def _address_space(spec, asked):
+def _address_space(spec: request_spec.RequestSpec, asked: Asked) -> None:
     mode = wish(spec, 'maxphysaddr_mode')
     if mode == 'passthrough':
         asked.required.add('COMPUTE_ADDRESS_SPACE_PASSTHROUGH')
@@ -144,7 +146,7 @@ def _address_space(spec, asked):
         asked.required.add('COMPUTE_ADDRESS_SPACE_EMULATED')
 
 
-def _stateless_firmware(spec, asked):
+def _stateless_firmware(spec: request_spec.RequestSpec, asked: Asked) -> None:
     if wishes(spec, 'firmware_stateless'):
         asked.required.add('COMPUTE_SECURITY_STATELESS_FIRMWARE')
 

@@ -5,16 +5,26 @@ servers are nowhere kept up to date by messages. Source: reference/nova/scheduli
 """
 
 import collections
+import collections.abc
+import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import exception
+from nova_lite.db import engine
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
+from nova_lite.objects import request_spec
 from nova_lite.scheduler import request
+from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
+
+# A group's record, and the uuids of its members.
+Members: typing.TypeAlias = tuple[sa.Row[typing.Any] | None, list[str]]
 
 HINTS = ('same_host', 'different_host')
 NEEDED = {
@@ -25,7 +35,12 @@ NEEDED = {
 }
 
 
-def read(cells, states, spec, known):
+def read(
+    cells: deployment.Cells,
+    states: snapshot.HostStates,
+    spec: request_spec.RequestSpec,
+    known: collections.abc.Container[str],
+) -> tuple[request.Group | None, request.HostsOf]:
     """(Group or None, {server uuid: {host, ...}}) of a spec.
 
     known: names of the filters and weighers in use
@@ -45,21 +60,26 @@ def read(cells, states, spec, known):
     return request.Group(row.uuid, row.policy, members_on, limit), hosts_of
 
 
-def _members(api_db, group_uuid):
+def _members(api_db: engine.Database, group_uuid: str) -> Members:
     """(row, uuids of the members); (None, []) for a group that was deleted."""
     try:
-        return api_db.read(_read_members, group_uuid)
+        found: Members = api_db.read(_read_members, group_uuid)
     except exception.ServerGroupNotFound:
         LOG.info('Server group %s is gone; its policy no longer counts', group_uuid)
         return None, []
+    return found
 
 
-def _read_members(connection, group_uuid):
+def _read_members(connection: sa.Connection, group_uuid: str) -> Members:
     row = server_groups.get(connection, group_uuid)
     return row, server_groups.members(connection, [row.id]).get(row.id, [])
 
 
-def locate(cells, states, uuids):
+def locate(
+    cells: deployment.Cells,
+    states: snapshot.HostStates,
+    uuids: collections.abc.Collection[str],
+) -> request.HostsOf:
     """{server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
 
     A server that was placed a moment ago counts, though no record tells of it yet.
@@ -68,7 +88,7 @@ def locate(cells, states, uuids):
         return {}
     # Read first: once a record names its host, a server is no longer pending.
     pending = states.pending(uuids)
-    found = collections.defaultdict(set)
+    found: request.HostsOf = collections.defaultdict(set)
     mappings = cells.api_db.read(instance_mappings.of, uuids)
     wanted = {row.cell_id for row in mappings if row.cell_id is not None}
     for cell, hosts in cells.scatter(

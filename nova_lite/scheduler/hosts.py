@@ -5,10 +5,24 @@ server on a host continues with a copy (`with_server`). Memory is in MiB, disk
 in GiB. Source: reference/nova/scheduling 5.
 """
 
+import collections.abc
 import copy
 import dataclasses
 import functools
 import math
+import typing
+
+from nova_lite.db.api import aggregates
+from nova_lite.objects import flavor
+
+Aggregate: typing.TypeAlias = aggregates.Aggregate
+# What the aggregates of a host say, by key.
+Metadata: typing.TypeAlias = dict[str, frozenset[str]]
+# What a node reports, by name.
+Facts: typing.TypeAlias = dict[str, typing.Any]
+# Image properties as pairs of name and value.
+Counted: typing.TypeAlias = dict[tuple[str, str | None], int]
+ImageProperties: typing.TypeAlias = dict[str, str | None]
 
 ZONE_KEY = 'availability_zone'
 # What extra specs and hints may look at by name.
@@ -50,34 +64,51 @@ class Aggregates:
     hosts of the same aggregates share one.
     """
 
-    def __init__(self, aggregates=()):
+    def __init__(self, aggregates: collections.abc.Iterable[Aggregate] = ()) -> None:
         self.all = tuple(aggregates)
-        of_host = {}
+        of_host: dict[str, list[Aggregate]] = {}
         for aggregate in self.all:
             for host in aggregate.hosts:
                 of_host.setdefault(host, []).append(aggregate)
         self._of_host = {host: tuple(found) for host, found in of_host.items()}
-        self._metadata = {}
+        self._metadata: dict[tuple[str, ...], Metadata] = {}
 
-    def of_host(self, host):
+    def of_host(self, host: str) -> tuple[Aggregate, ...]:
         """The aggregates a host is in."""
         return self._of_host.get(host, ())
 
-    def metadata_of(self, host):
+    def metadata_of(self, host: str) -> Metadata:
         """What the aggregates of a host say, by key."""
         aggregates = self.of_host(host)
         key = tuple(aggregate.uuid for aggregate in aggregates)
         if key not in self._metadata:
-            values = {}
+            values: dict[str, set[str]] = {}
             for aggregate in aggregates:
                 for name, value in aggregate.metadata.items():
                     values.setdefault(name, set()).add(value)
             self._metadata[key] = {name: frozenset(found) for name, found in values.items()}
         return self._metadata[key]
 
-    def with_metadata(self, key, value):
+    def with_metadata(self, key: str, value: str) -> list[Aggregate]:
         """Aggregates whose metadata say exactly this."""
         return [aggregate for aggregate in self.all if aggregate.metadata.get(key) == value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """What one server takes of its host."""
+
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+
+    @classmethod
+    def of(cls, flavor: flavor.Flavor, *, volume_backed: bool = False) -> typing.Self:
+        """The size of a server of this flavor."""
+        disk_gb = flavor.ephemeral_gb + math.ceil(flavor.swap / 1024)
+        if not volume_backed:
+            disk_gb += flavor.root_gb
+        return cls(flavor.vcpus, flavor.memory_mb, disk_gb)
 
 
 @dataclasses.dataclass(slots=True)
@@ -111,63 +142,65 @@ class HostState:
     failed_builds: int = 0
     hypervisor_type: str = ''
     hypervisor_version: int = 0
-    cpu_info: dict = dataclasses.field(default_factory=dict)
-    supported_instances: tuple = ()
-    stats: dict = dataclasses.field(default_factory=dict)
-    metrics: dict = dataclasses.field(default_factory=dict)
+    cpu_info: Facts = dataclasses.field(default_factory=dict)
+    supported_instances: tuple[collections.abc.Sequence[str | None], ...] = ()
+    stats: Facts = dataclasses.field(default_factory=dict)
+    metrics: dict[str, float] = dataclasses.field(default_factory=dict)
     up: bool = True
     disabled: bool = False
     disabled_reason: str | None = None
     version: int = 0
     mapped: bool = True
-    aggregates: tuple = ()
-    metadata: dict = dataclasses.field(default_factory=dict)
-    image_properties: dict | None = None
+    aggregates: tuple[Aggregate, ...] = ()
+    metadata: Metadata = dataclasses.field(default_factory=dict)
+    image_properties: Counted | None = None
 
     @property
-    def free_ram_mb(self):
+    def free_ram_mb(self) -> int:
         """Memory left of what is really there."""
         return self.memory_mb - self.reserved_memory_mb - self.memory_mb_used
 
     @property
-    def free_disk_mb(self):
+    def free_disk_mb(self) -> int:
         """Disk left of what is really there."""
         return (self.local_gb - self.local_gb_used) * 1024
 
     @property
-    def free_vcpus(self):
+    def free_vcpus(self) -> float:
         """vCPUs left with the allocation ratio applied."""
         return self.vcpus_total * self.cpu_allocation_ratio - self.vcpus_used
 
     # What expressions of users and operators call them.
     @property
-    def total_usable_ram_mb(self):
+    def total_usable_ram_mb(self) -> int:
         return self.memory_mb
 
     @property
-    def total_usable_disk_gb(self):
+    def total_usable_disk_gb(self) -> int:
         return self.local_gb
 
     @property
-    def disk_mb_used(self):
+    def disk_mb_used(self) -> int:
         return self.local_gb_used * 1024
 
     @property
-    def nodename(self):
+    def nodename(self) -> str:
         return self.node
 
     @property
-    def hypervisor_hostname(self):
+    def hypervisor_hostname(self) -> str:
         return self.node
 
     @property
-    def architecture(self):
+    def architecture(self) -> str | None:
         return self.cpu_info.get('arch')
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.host if self.host == self.node else f'{self.host}/{self.node}'
 
-    def with_server(self, size, image_properties=None, *, count=1):
+    def with_server(
+        self, size: Size, image_properties: ImageProperties | None = None, *, count: int = 1
+    ) -> typing.Self:
         """A copy that holds one more server, which is being built; or less, for -1."""
         after = copy.copy(self)
         after.vcpus_used += count * size.vcpus
@@ -182,23 +215,6 @@ class HostState:
         return after
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """What one server takes of its host."""
-
-    vcpus: int
-    memory_mb: int
-    disk_gb: int
-
-    @classmethod
-    def of(cls, flavor, *, volume_backed=False):
-        """The size of a server of this flavor."""
-        disk_gb = flavor.ephemeral_gb + math.ceil(flavor.swap / 1024)
-        if not volume_backed:
-            disk_gb += flavor.root_gb
-        return cls(flavor.vcpus, flavor.memory_mb, disk_gb)
-
-
 class Snapshot:
     """The hosts of all cells that answered, as they were read.
 
@@ -206,7 +222,15 @@ class Snapshot:
     was read at (see snapshot.py); missing: names of cells that did not answer
     """
 
-    def __init__(self, hosts, aggregates=None, *, taken=0.0, version=None, missing=()):
+    def __init__(
+        self,
+        hosts: collections.abc.Iterable[HostState],
+        aggregates: Aggregates | None = None,
+        *,
+        taken: float = 0.0,
+        version: tuple[int, ...] | None = None,
+        missing: collections.abc.Iterable[str] = (),
+    ) -> None:
         self.hosts = {host.uuid: host for host in hosts}
         self.aggregates = aggregates or Aggregates()
         self.taken = taken
@@ -214,11 +238,13 @@ class Snapshot:
         self.missing = tuple(missing)
 
     @functools.cached_property
-    def minimum_version(self):
+    def minimum_version(self) -> int:
         """The oldest compute service's version; 0 when there is no host."""
         return min((host.version for host in self.hosts.values()), default=0)
 
-    def named(self, host=None, node=None, cell_uuid=None):
+    def named(
+        self, host: str | None = None, node: str | None = None, cell_uuid: str | None = None
+    ) -> list[HostState]:
         """Nodes of exactly these names (None: any), in that cell if one is given."""
         return [
             state
@@ -228,12 +254,12 @@ class Snapshot:
             and (cell_uuid is None or state.cell_uuid == cell_uuid)
         ]
 
-    def replace(self, host):
+    def replace(self, host: HostState) -> None:
         """Take a newer state of one host."""
         if host.uuid in self.hosts:
             self.hosts[host.uuid] = host
 
 
-def zone_of(host, default=None):
+def zone_of(host: HostState, default: str | None = None) -> str | None:
     """The availability zone of a host, or `default` where no aggregate names one."""
     return min(host.metadata.get(ZONE_KEY, ()), default=default)

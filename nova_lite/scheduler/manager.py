@@ -1,19 +1,28 @@
 """The scheduler daemon's answers. Only delegation: `decide` holds the work."""
 
+import collections.abc
 import contextlib
 import functools
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
+from nova_lite import cells as deployment
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
+from nova_lite.notify import watch
+from nova_lite.objects import request_spec
+from nova_lite.objects import selection
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import filters
 from nova_lite.scheduler import memory
+from nova_lite.scheduler import neighbours
 from nova_lite.scheduler import report
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
@@ -36,7 +45,15 @@ class SchedulerManager:
     notices: notify.watch.Notices, told of decisions
     """
 
-    def __init__(self, conf, cells, placement, network=None, *, notices=None):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        cells: deployment.Cells,
+        placement: neighbours.Placement,
+        network: neighbours.Network,
+        *,
+        notices: watch.Notices | None = None,
+    ) -> None:
         self._notices = notices
         self.world = decide.World(
             conf=conf,
@@ -50,20 +67,27 @@ class SchedulerManager:
         self.memory = memory.Memory(conf.scheduler.remembered_decisions)
         self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
 
-    def start(self):
+    def start(self) -> None:
         """Make this scheduler known."""
         self.beat()
 
-    def beat(self):
+    def beat(self) -> None:
         """Record this scheduler's heartbeat, where services above the cells are kept."""
         world = self.world
         world.cells.cell0.db.write(services.beat, [world.conf.host], BINARY, TOPIC)
 
-    def heartbeats(self):
+    def heartbeats(self) -> list[tuple[float, collections.abc.Callable[[], None]]]:
         """(seconds between, method) of what tells that the scheduler is up."""
         return [(self.world.conf.report_interval, self.beat)]
 
-    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
+    def select_destinations(
+        self,
+        ctxt: context.RequestContext,
+        spec: request_spec.RequestSpec,
+        instance_uuids: collections.abc.Iterable[str],
+        alternates: bool = True,
+        beside: collections.abc.Iterable[str] = (),
+    ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server; see SchedulerAPI.
 
         What comes for a saga of which there is a newer epoch claims nothing.
@@ -89,7 +113,7 @@ class SchedulerManager:
         self._tell(ctxt, spec, 'end')
         return found
 
-    def _log(self, decision):
+    def _log(self, decision: decide.Decision) -> None:
         record = decision.record
         if LOG.isEnabledFor(log.DEBUG):
             LOG.debug(
@@ -101,28 +125,38 @@ class SchedulerManager:
                 record.error,
             )
 
-    def _tell(self, ctxt, spec, phase):
+    def _tell(
+        self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
+    ) -> None:
         if self._notices is not None:
             self._notices.scheduling(ctxt, spec, phase)
 
-    def why(self, ctxt, instance_uuid, host=None, scheduler=None):
+    def why(
+        self,
+        ctxt: context.RequestContext,
+        instance_uuid: str,
+        host: str | None = None,
+        scheduler: str | None = None,
+    ) -> dict[str, typing.Any]:
         """What became of hosts in the last decision about a server; see SchedulerAPI."""
         record = self.memory.get(instance_uuid)
         return report.describe(self.world, ctxt, record, instance_uuid, host)
 
-    def invalidate(self):
+    def invalidate(self) -> None:
         """Forget what was read of hosts and placement (SIGHUP, tests)."""
         self.world.source.invalidate()
         self.world.states.invalidate()
 
-    def _one_at_a_time(self, group_uuid):
+    def _one_at_a_time(
+        self, group_uuid: str | None
+    ) -> contextlib.AbstractContextManager[bool | None]:
         """Where one group's members are must not change while another is decided."""
         if group_uuid is None:
             return contextlib.nullcontext()
         return self._group_locks[hash(group_uuid) % GROUP_LOCKS]
 
 
-def rules(conf):
+def rules(conf: cfg.ConfigOpts) -> select.Rules:
     """The Rules that a configuration names; raises Invalid for names that are none."""
     options = conf.filter_scheduler
     try:

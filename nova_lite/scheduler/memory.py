@@ -1,10 +1,14 @@
 """Why a host was not taken: kept of each decision, for logs, faults and `nova-lite why`."""
 
 import collections
+import collections.abc
 import dataclasses
+import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import query
 
 PLACEMENT = 'placement'
 CLAIM = 'claim'
@@ -18,20 +22,20 @@ class Refusals:
     those `select` rules hosts out by. A later refusal replaces an earlier one.
     """
 
-    def __init__(self):
-        self.of_host = {}
+    def __init__(self) -> None:
+        self.of_host: dict[str, tuple[str, str]] = {}
 
-    def add(self, stage, host, reason):
+    def add(self, stage: str, host: str, reason: str) -> None:
         """A stage refuses a host (its name)."""
         self.of_host[host] = (stage, reason)
 
-    def clear(self, hosts):
+    def clear(self, hosts: collections.abc.Iterable[str]) -> None:
         """These hosts are looked at anew."""
         if self.of_host:
             for host in hosts:
                 self.of_host.pop(host, None)
 
-    def summary(self, total, offered):
+    def summary(self, total: int, offered: int) -> str:
         """One line for people: 'Of 4 hosts, refused by: placement 3, ComputeFilter 1.'"""
         if not total:
             return 'No host is known.'
@@ -54,15 +58,15 @@ class Record:
     """
 
     request_id: str
-    instance_uuids: tuple
-    at: object = dataclasses.field(default_factory=runtime.now)
-    notes: list = dataclasses.field(default_factory=list)
-    queries: tuple = ()
-    wanted: object = None
-    offered: frozenset = frozenset()
+    instance_uuids: tuple[str, ...]
+    at: datetime.datetime = dataclasses.field(default_factory=runtime.now)
+    notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    queries: neighbours.Queries = ()
+    wanted: query.ResourceRequest | None = None
+    offered: frozenset[str] = frozenset()
     refusals: Refusals = dataclasses.field(default_factory=Refusals)
-    chosen: dict = dataclasses.field(default_factory=dict)
-    alternates: dict = dataclasses.field(default_factory=dict)
+    chosen: dict[str, str] = dataclasses.field(default_factory=dict)
+    alternates: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     error: str | None = None
     filtered: bool = False
 
@@ -72,13 +76,13 @@ class Memory:
 
     REFUSALS_PER_SERVER = 100
 
-    def __init__(self, servers):
+    def __init__(self, servers: int) -> None:
         self._servers = servers
         self._lock = runtime.Lock()
-        self._records = collections.OrderedDict()
+        self._records: collections.OrderedDict[str, Record] = collections.OrderedDict()
         self._refusals = 0
 
-    def add(self, record):
+    def add(self, record: Record) -> None:
         """Remember a decision in place of earlier ones about its servers."""
         with self._lock:
             for uuid in record.instance_uuids:
@@ -88,18 +92,18 @@ class Memory:
             while self._is_full():
                 self._drop(next(iter(self._records)))
 
-    def _is_full(self):
+    def _is_full(self) -> bool:
         """Too many servers, or too many refusals unless they are the newest server's."""
         count = len(self._records)
         many = self._refusals > self._servers * self.REFUSALS_PER_SERVER
         return count > self._servers or (many and count > 1)
 
-    def _drop(self, uuid):
+    def _drop(self, uuid: str) -> None:
         record = self._records.pop(uuid, None)
         if record is not None:
             self._refusals -= len(record.refusals.of_host)
 
-    def get(self, uuid):
+    def get(self, uuid: str) -> Record:
         """The last decision about a server; raises DecisionNotFound."""
         with self._lock:
             if uuid not in self._records:

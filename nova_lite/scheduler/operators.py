@@ -3,16 +3,18 @@
 Source: reference/nova/scheduling 6, "Operators of extra specs".
 """
 
+import collections.abc
 import operator
+import typing
 
-NUMERIC = {
+NUMERIC: dict[str, collections.abc.Callable[[float, float], bool]] = {
     '=': operator.ge,
     '==': operator.eq,
     '!=': operator.ne,
     '>=': operator.ge,
     '<=': operator.le,
 }
-TEXT = {
+TEXT: dict[str, collections.abc.Callable[[str, str], bool]] = {
     's==': operator.eq,
     's!=': operator.ne,
     's<': operator.lt,
@@ -23,7 +25,7 @@ TEXT = {
 OR, IN, ALL_IN = '<or>', '<in>', '<all-in>'
 
 
-def matches(value, requirement):
+def matches(value: typing.Any, requirement: str) -> bool:
     """Whether a host's `value` fulfils `requirement`, such as '>= 8' or '<or> a <or> b'.
 
     value: text, a number, a list or None; <in> and <all-in> look for their words
@@ -46,7 +48,9 @@ def matches(value, requirement):
     return _compare(NUMERIC[name], value, wanted[0])
 
 
-def _compare(function, value, wanted):
+def _compare(
+    function: collections.abc.Callable[[float, float], bool], value: typing.Any, wanted: str
+) -> bool:
     try:
         return function(float(value), float(wanted))
     except (TypeError, ValueError):

@@ -4,25 +4,47 @@ Another package names its class in an entry point of the family's group. The ent
 called as the class is.
 """
 
+import collections.abc
 import importlib.metadata
 import inspect
+import types
+import typing
+
+from oslo_config import cfg
 
 # Stands for every class of nova_lite, where a family allows that.
 ALL = 'all'
 
 
-class Family:
+class Plugin(typing.Protocol):
+    """What the classes of every family have in common."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        """Take what it needs of the configuration."""
+
+
+Kind = typing.TypeVar('Kind', bound=Plugin)
+
+
+class Family(typing.Generic[Kind]):
     """Classes of one kind.
 
     base: what they are derived from; modules: those of nova_lite that have some
     group: of entry points; option: of [filter_scheduler] that names those in use
     """
 
-    def __init__(self, base, modules, *, group, option):
+    def __init__(
+        self,
+        base: type[Kind],
+        modules: collections.abc.Iterable[types.ModuleType],
+        *,
+        group: str,
+        option: str,
+    ) -> None:
         self._base, self._modules = base, modules
         self._group, self._option = group, option
 
-    def known(self):
+    def known(self) -> dict[str, type[Kind]]:
         """{class name: class} of those of nova_lite."""
         return {
             name: value
@@ -31,7 +53,7 @@ class Family:
             if inspect.isclass(value) and issubclass(value, self._base)
         }
 
-    def load(self, conf, *, allow_all=False):
+    def load(self, conf: cfg.ConfigOpts, *, allow_all: bool = False) -> list[Kind]:
         """Make those that the option names, in that order.
 
         allow_all: ALL may stand for every class of nova_lite
@@ -39,7 +61,7 @@ class Family:
         cannot be imported or is not derived from the base.
         """
         classes = self.known()
-        names = []
+        names: list[str] = []
         for name in conf.filter_scheduler[self._option]:
             names += classes if allow_all and name == ALL else [name]
         names = list(dict.fromkeys(names))
@@ -53,10 +75,10 @@ class Family:
             )
         return [{**added, **classes}[name](conf) for name in names]
 
-    def _offered(self):
+    def _offered(self) -> list[str]:
         return sorted({point.name for point in importlib.metadata.entry_points(group=self._group)})
 
-    def _added(self, names):
+    def _added(self, names: collections.abc.Iterable[str]) -> dict[str, type[Kind]]:
         """{class name: class} of the entry points of these names; looks for none in vain."""
         found = {}
         for name in sorted(names):
@@ -64,7 +86,7 @@ class Family:
                 found[name] = self._class_of(point)
         return found
 
-    def _class_of(self, point):
+    def _class_of(self, point: importlib.metadata.EntryPoint) -> type[Kind]:
         try:
             value = point.load()
         except (ImportError, AttributeError) as error:

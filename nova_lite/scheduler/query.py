@@ -4,14 +4,19 @@ Source: reference/nova/scheduling 3.1 (sources) and 3.2 (query string).
 """
 
 import collections
+import collections.abc
 import re
 
 import os_resource_classes
 from oslo_log import log
 
+from nova_lite.objects import base as objects
+from nova_lite.objects import flavor as flavors
+from nova_lite.objects import image as images
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import features
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import neighbours
 
 LOG = log.getLogger(__name__)
 
@@ -28,33 +33,33 @@ class ResourceRequest:
     limit: most candidates wanted, None for all
     """
 
-    def __init__(self, limit=None):
+    def __init__(self, limit: int | None = None) -> None:
         self.groups = {'': request_spec.RequestGroup()}
-        self.group_policy = None
-        self.root_required = set()
-        self.root_forbidden = set()
-        self.same_subtree = []
+        self.group_policy: str | None = None
+        self.root_required: set[str] = set()
+        self.root_forbidden: set[str] = set()
+        self.same_subtree: list[list[str]] = []
         self.limit = limit
 
-    def group(self, suffix=''):
+    def group(self, suffix: str = '') -> request_spec.RequestGroup:
         """The group of that suffix, made when there is none."""
         if suffix not in self.groups:
             self.groups[suffix] = request_spec.RequestGroup(suffix=suffix)
         return self.groups[suffix]
 
     @property
-    def required_traits(self):
+    def required_traits(self) -> set[str]:
         """Traits that any group requires; those of the root alone are not among them."""
         return {trait for group in self.groups.values() for trait in group.required_traits}
 
     @property
-    def forbidden_traits(self):
+    def forbidden_traits(self) -> set[str]:
         """Traits that any group forbids."""
         return {trait for group in self.groups.values() for trait in group.forbidden_traits}
 
-    def pairs(self):
+    def pairs(self) -> neighbours.Pairs:
         """The query as (key, value) pairs in order of keys; equal requests give equal pairs."""
-        pairs = []
+        pairs: list[tuple[str, str]] = []
         for suffix, group in self.groups.items():
             pairs.extend(_group_pairs(suffix, group))
         pairs.extend(('same_subtree', ','.join(sorted(one))) for one in self.same_subtree)
@@ -68,7 +73,9 @@ class ResourceRequest:
         return tuple(sorted(pairs))
 
 
-def _group_pairs(suffix, group):
+def _group_pairs(
+    suffix: str, group: request_spec.RequestGroup
+) -> collections.abc.Iterator[tuple[str, str]]:
     amounts = ','.join(
         f'{name}:{amount}' for name, amount in sorted(group.resources.items()) if amount
     )
@@ -85,14 +92,22 @@ def _group_pairs(suffix, group):
         yield f'in_tree{suffix}', group.in_tree
 
 
-def _traits(required, forbidden):
+def _traits(
+    required: collections.abc.Iterable[str], forbidden: collections.abc.Iterable[str]
+) -> str:
     return ','.join([*sorted(set(required)), *(f'!{name}' for name in sorted(set(forbidden)))])
 
 
 # ---- from a request spec ----------------------------------------------------
 
 
-def build(spec, *, limit=None, in_tree=None, pinned=True):
+def build(
+    spec: request_spec.RequestSpec,
+    *,
+    limit: int | None = None,
+    in_tree: str | None = None,
+    pinned: bool = True,
+) -> ResourceRequest:
     """The ResourceRequest of a spec.
 
     in_tree: uuid of the only provider tree allowed
@@ -124,33 +139,33 @@ def build(spec, *, limit=None, in_tree=None, pinned=True):
     return wanted
 
 
-def flavor_resources(flavor, *, volume_backed=False):
+def flavor_resources(flavor: flavors.Flavor, *, volume_backed: bool = False) -> dict[str, int]:
     """{resource class: amount} of a flavor's sizes; nothing is asked for an amount of zero."""
     size = hosts.Size.of(flavor, volume_backed=volume_backed)
     amounts = {'VCPU': size.vcpus, 'MEMORY_MB': size.memory_mb, 'DISK_GB': size.disk_gb}
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def held(flavor, stored, *, pinned=True):
+def held(flavor: objects.Data, stored: objects.Data, *, pinned: bool = True) -> dict[str, int]:
     """{resource class: amount} that a server holds in all of its groups together.
 
     For who looks afterwards and has records only. flavor: plain values; stored: what
     is kept of its request spec, empty if nothing is; pinned: as in `build`
     """
     wanted = build(request_spec.RequestSpec.restore({**stored, 'flavor': flavor}), pinned=pinned)
-    total = collections.Counter()
+    total: collections.Counter[str] = collections.Counter()
     for group in wanted.groups.values():
         total.update(group.resources)
     return {name: amount for name, amount in total.items() if amount}
 
 
-def _limit(spec, limit):
+def _limit(spec: request_spec.RequestSpec, limit: int | None) -> int | None:
     if spec.group_uuid or any(spec.scheduler_hints.get(name) for name in UNLIMITED_HINTS):
         return None
     return limit
 
 
-def _read_extra_specs(wanted, extra_specs):
+def _read_extra_specs(wanted: ResourceRequest, extra_specs: dict[str, str | None]) -> None:
     for key, value in extra_specs.items():
         if key == 'group_policy':
             if value in POLICIES:
@@ -168,7 +183,7 @@ def _read_extra_specs(wanted, extra_specs):
             _read_trait(wanted.group(suffix or ''), key, name, value)
 
 
-def _read_amount(group, key, name, value):
+def _read_amount(group: request_spec.RequestGroup, key: str, name: str, value: str | None) -> None:
     if not (name in os_resource_classes.STANDARDS or os_resource_classes.is_custom(name)):
         LOG.warning('Flavor extra spec %s names no resource class', key)
         return
@@ -178,7 +193,7 @@ def _read_amount(group, key, name, value):
     group.resources[name] = int(value)
 
 
-def _read_trait(group, key, name, value):
+def _read_trait(group: request_spec.RequestGroup, key: str, name: str, value: str | None) -> None:
     if value == 'required':
         group.required_traits.append(name)
     elif value == 'forbidden':
@@ -187,7 +202,7 @@ def _read_trait(group, key, name, value):
         LOG.warning('Flavor extra spec %s=%s is neither required nor forbidden', key, value)
 
 
-def _read_image_traits(group, image):
+def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta | None) -> None:
     """Of an image only `trait:NAME=required` is understood."""
     if image is None:
         return
@@ -196,7 +211,7 @@ def _read_image_traits(group, image):
             group.required_traits.append(key.removeprefix('trait:'))
 
 
-def _read_groups(wanted, spec):
+def _read_groups(wanted: ResourceRequest, spec: request_spec.RequestSpec) -> None:
     """Ports and devices ask in groups of their own; two groups need a group policy."""
     for group in spec.requested_resources:
         wanted.groups[group.suffix] = group

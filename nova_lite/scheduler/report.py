@@ -1,7 +1,12 @@
 """The answer to "why not this host?", from what is remembered and what placement says now."""
 
+import typing
+
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.scheduler import decide
 from nova_lite.scheduler import explain
+from nova_lite.scheduler import hosts
 from nova_lite.scheduler import memory
 
 # Hosts for which placement is asked when no single one was named.
@@ -10,7 +15,13 @@ EXPLAINED = 20
 SHOWN = 1000
 
 
-def describe(world, ctxt, record, uuid, host=None):
+def describe(
+    world: decide.World,
+    ctxt: context.RequestContext,
+    record: memory.Record,
+    uuid: str,
+    host: str | None = None,
+) -> dict[str, typing.Any]:
     """What SchedulerAPI.why returns; raises ComputeHostNotFound for an unknown `host`."""
     snapshot = world.states.get(world.states.version())
     states = sorted(snapshot.hosts.values(), key=lambda state: state.host)
@@ -20,16 +31,14 @@ def describe(world, ctxt, record, uuid, host=None):
             raise exception.ComputeHostNotFound(host=host)
     shown = [_fate(record, uuid, state) for state in states[:SHOWN]]
     unexplained = [
-        (entry, state)
+        (entry, state, record.wanted)
         for entry, state in zip(shown, states, strict=False)
         if entry['stage'] == memory.PLACEMENT and record.wanted is not None
     ]
     names = {aggregate.uuid: aggregate.name for aggregate in snapshot.aggregates.all}
-    for entry, state in unexplained[:EXPLAINED]:
-        found = explain.explain(ctxt, world.placement.providers, state.uuid, record.wanted, names)
-        entry['reason'] = '; '.join(found) or explain.without_reason(
-            record.wanted, len(record.offered)
-        )
+    for entry, state, wanted in unexplained[:EXPLAINED]:
+        found = explain.explain(ctxt, world.placement.providers, state.uuid, wanted, names)
+        entry['reason'] = '; '.join(found) or explain.without_reason(wanted, len(record.offered))
     return {
         'instance_uuid': uuid,
         'request_id': record.request_id,
@@ -44,8 +53,9 @@ def describe(world, ctxt, record, uuid, host=None):
     }
 
 
-def _fate(record, uuid, state):
+def _fate(record: memory.Record, uuid: str, state: hosts.HostState) -> dict[str, str | None]:
     """What became of one host."""
+    reason: str | None
     stage, reason = 'passed', 'others were better'
     if record.chosen.get(uuid) == state.host:
         stage, reason = 'chosen', ''

@@ -5,9 +5,15 @@ reach and are looked at for every host.
 """
 
 import collections
+import collections.abc
 import dataclasses
+import typing
 
+from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
+
+# Hosts by the uuids of the servers on them.
+HostsOf: typing.TypeAlias = dict[str, set[str]]
 
 
 @dataclasses.dataclass
@@ -19,10 +25,10 @@ class Group:
 
     uuid: str
     policy: str
-    members_on: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    members_on: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     max_per_host: int = 1
 
-    def copy(self):
+    def copy(self) -> typing.Self:
         """One whose count may grow without the other's."""
         return dataclasses.replace(self, members_on=collections.Counter(self.members_on))
 
@@ -34,7 +40,14 @@ class Request:
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
     """
 
-    def __init__(self, spec, instance_uuids, *, group=None, hosts_of=None):
+    def __init__(
+        self,
+        spec: request_spec.RequestSpec,
+        instance_uuids: collections.abc.Iterable[str],
+        *,
+        group: Group | None = None,
+        hosts_of: HostsOf | None = None,
+    ) -> None:
         self.spec = spec
         self.instance_uuids = list(instance_uuids)
         self.group = group
@@ -55,16 +68,16 @@ class Request:
         self.ignore_hosts = {name.lower() for name in spec.ignore_hosts}
 
     @property
-    def is_forced(self):
+    def is_forced(self) -> bool:
         """Whether filters are not asked: an administrator has said where to go."""
         return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
 
-    def hint(self, name, default=None):
+    def hint(self, name: str) -> str | None:
         """The first value of a scheduler hint."""
         values = self.hints.get(name)
-        return values[0] if values else default
+        return values[0] if values else None
 
-    def neighbours(self, hint):
+    def neighbours(self, hint: str) -> set[str]:
         """Hosts of the servers that a hint names."""
         named = self.hints.get(hint, ())
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}

@@ -4,16 +4,20 @@ The network service makes a provider of each segment, with the segment's uuid, i
 an aggregate with the hosts that reach it. Source: reference/nova/scheduling 2, no. 9.
 """
 
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.scheduler import neighbours
 
 
 class Segments:
     """Finds the aggregates of what a request wants to be plugged to."""
 
-    def __init__(self, network, placement):
+    def __init__(self, network: neighbours.Network, placement: neighbours.Placement) -> None:
         self.network, self.placement = network, placement
 
-    def __call__(self, ctxt, network_id, port_id):
+    def __call__(
+        self, ctxt: context.RequestContext, network_id: str | None, port_id: str | None
+    ) -> set[str] | None:
         """Uuids of aggregates; empty when one segment has none, None if nothing is routed."""
         segments = self._segments(ctxt, network_id, port_id)
         if not segments:
@@ -21,21 +25,28 @@ class Segments:
         found = [self._aggregates(ctxt, segment) for segment in segments]
         return set().union(*found) if all(found) else set()
 
-    def _segments(self, ctxt, network_id, port_id):
+    def _segments(
+        self, ctxt: context.RequestContext, network_id: str | None, port_id: str | None
+    ) -> set[str]:
         """Segments that will do: that of the port's address, else any of the network's."""
         if port_id is not None:
             port = self.network.get_port(ctxt, port_id)
             if port['fixed_ips']:
                 subnet = self.network.get_subnet(ctxt, port['fixed_ips'][0]['subnet_id'])
-                return {subnet.get('segment_id')} - {None}
+                return _named([subnet])
             network_id = port['network_id']
         if network_id is None:
             return set()
         subnets = self.network.list_subnets(ctxt, network_id=network_id)
-        return {subnet.get('segment_id') for subnet in subnets} - {None}
+        return _named(subnets)
 
-    def _aggregates(self, ctxt, segment):
+    def _aggregates(self, ctxt: context.RequestContext, segment: str) -> set[str]:
         try:
             return self.placement.providers.aggregates(ctxt, segment)[0]
         except exception.ResourceProviderNotFound:
             return set()
+
+
+def _named(subnets: list[neighbours.Body]) -> set[str]:
+    """The segments that subnets name."""
+    return {subnet['segment_id'] for subnet in subnets if subnet.get('segment_id') is not None}

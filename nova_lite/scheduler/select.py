@@ -5,13 +5,27 @@ claim, is a callable. The same arguments and generator give the same decision.
 Source: reference/nova/scheduling 1, 5 to 8.
 """
 
+import collections.abc
 import dataclasses
 import logging
+import typing
 
 from oslo_log import log
 
+from nova_lite import runtime
+from nova_lite.scheduler import candidates as offers
+from nova_lite.scheduler import hosts as known
 from nova_lite.scheduler import memory
-from nova_lite.scheduler import weighers as weighing
+from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import request
+from nova_lite.scheduler.filters import base as filtering
+from nova_lite.scheduler.weighers import base as weighing
+
+HostState: typing.TypeAlias = known.HostState
+Request: typing.TypeAlias = request.Request
+# Of a server, a host and an allocation request, which is None where placement is done
+# without: whether the claim was made.
+Claim: typing.TypeAlias = collections.abc.Callable[[str, HostState, typing.Any], bool]
 
 LOG = log.getLogger(__name__)
 
@@ -27,8 +41,8 @@ class Rules:
     shuffle: put hosts of equal weight in random order
     """
 
-    filters: tuple
-    weighers: tuple
+    filters: tuple[filtering.Filter, ...]
+    weighers: tuple[weighing.Weigher, ...]
     alternates: int = 2
     subset: int = 1
     shuffle: bool = False
@@ -38,8 +52,8 @@ class Rules:
 class Choice:
     """A host for one server; request: the allocation request that was or would be claimed."""
 
-    host: object
-    request: dict | None
+    host: HostState
+    request: neighbours.AllocationRequest | None
 
 
 @dataclasses.dataclass
@@ -50,12 +64,20 @@ class Outcome:
     alternates: {server uuid: [Choice, ...]}
     """
 
-    chosen: dict = dataclasses.field(default_factory=dict)
-    alternates: dict = dataclasses.field(default_factory=dict)
+    chosen: dict[str, Choice] = dataclasses.field(default_factory=dict)
+    alternates: dict[str, list[Choice]] = dataclasses.field(default_factory=dict)
     refusals: memory.Refusals = dataclasses.field(default_factory=memory.Refusals)
 
 
-def select(request, hosts, candidates, rules, *, claim, rng):
+def select(
+    request: Request,
+    hosts: list[HostState],
+    candidates: offers.Candidates | None,
+    rules: Rules,
+    *,
+    claim: Claim,
+    rng: runtime.Random,
+) -> Outcome:
     """Choose a host, and alternates, for each server of a request.
 
     hosts: [HostState, ...]; candidates: Candidates, or None to do without placement
@@ -69,17 +91,25 @@ def select(request, hosts, candidates, rules, *, claim, rng):
 class _Selection:
     """One run of `select`."""
 
-    def __init__(self, request, candidates, rules, *, claim, rng):
+    def __init__(
+        self,
+        request: Request,
+        candidates: offers.Candidates | None,
+        rules: Rules,
+        *,
+        claim: Claim,
+        rng: runtime.Random,
+    ) -> None:
         self.request, self.candidates, self.rules = request, candidates, rules
         self.claim, self.rng = claim, rng
         self.outcome = Outcome()
         self.refusals = self.outcome.refusals
 
-    def run(self, hosts):
+    def run(self, hosts: list[HostState]) -> Outcome:
         hosts = self._admit(hosts)
         if not self.request.is_forced:
             hosts = self._filter(hosts, once=True)
-        ranked = []
+        ranked: list[HostState] = []
         for uuid in self.request.instance_uuids:
             ranked = self._rank(hosts)
             choice = self._take(uuid, ranked)
@@ -93,7 +123,7 @@ class _Selection:
 
     # ---- which hosts come into question at all ----
 
-    def _admit(self, hosts):
+    def _admit(self, hosts: list[HostState]) -> list[HostState]:
         """Hosts that placement offers and the request does not rule out by name."""
         admitted = []
         for host in hosts:
@@ -106,7 +136,7 @@ class _Selection:
                 self.refusals.add(*refusal)
         return admitted
 
-    def _rule_out(self, host):
+    def _rule_out(self, host: HostState) -> tuple[str, str, str] | None:
         request, wanted = self.request, self.request.destination
         if not host.mapped:
             return 'discovery', host.host, 'not in the host mappings yet: discover_hosts'
@@ -126,7 +156,7 @@ class _Selection:
             return 'cell', host.host, 'in another cell than the server'
         return None
 
-    def _filter(self, hosts, *, once):
+    def _filter(self, hosts: list[HostState], *, once: bool) -> list[HostState]:
         """Hosts that pass every filter whose answers last for the batch, or those that do not."""
         for rule_filter in self.rules.filters:
             if rule_filter.once is not once:
@@ -138,7 +168,9 @@ class _Selection:
                 hosts = self._apply(rule_filter.name, refuse, hosts)
         return hosts
 
-    def _apply(self, name, refuse, hosts):
+    def _apply(
+        self, name: str, refuse: filtering.Refuse, hosts: list[HostState]
+    ) -> list[HostState]:
         passed, refused = [], {}
         for host in hosts:
             reason = refuse(host)
@@ -152,7 +184,7 @@ class _Selection:
 
     # ---- which of them is best ----
 
-    def _rank(self, hosts):
+    def _rank(self, hosts: list[HostState]) -> list[HostState]:
         """Hosts for the next server, best first."""
         self.refusals.clear(host.host for host in hosts)
         if not self.request.is_forced:
@@ -167,14 +199,14 @@ class _Selection:
             LOG.debug('The best of %s hosts: %s', len(hosts), ', '.join(best))
         return self._draw([hosts[index] for index in order])
 
-    def _draw(self, ranked):
+    def _draw(self, ranked: list[HostState]) -> list[HostState]:
         """Put one of the best few first, by chance."""
         if self.rules.subset < 2 or len(ranked) < 2:
             return ranked
         index = self.rng.randrange(min(self.rules.subset, len(ranked)))
         return [ranked[index], *ranked[:index], *ranked[index + 1 :]]
 
-    def _take(self, uuid, ranked):
+    def _take(self, uuid: str, ranked: list[HostState]) -> Choice | None:
         """Claim the best host that lets itself be claimed; None when none does."""
         for host in ranked:
             wanted = None
@@ -186,7 +218,7 @@ class _Selection:
             self.refusals.add('claim', host.host, 'no room is left')
         return None
 
-    def _consume(self, host):
+    def _consume(self, host: HostState) -> HostState:
         """The host with the server on it; the server's group learns of it too."""
         if self.request.group is not None:
             self.request.group.members_on[host.host] += 1
@@ -194,7 +226,7 @@ class _Selection:
 
     # ---- what else would do ----
 
-    def _choose_alternates(self, ranked):
+    def _choose_alternates(self, ranked: list[HostState]) -> None:
         """Other hosts of the chosen host's cell, best first; they are not claimed."""
         taken = {choice.host.uuid for choice in self.outcome.chosen.values()}
         free = [host for host in ranked if host.uuid not in taken]

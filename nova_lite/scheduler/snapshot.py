@@ -4,10 +4,15 @@ Servers that were placed but are not in their cell's records yet are counted as
 well, so that a fresh reading does not forget them. Source: reference/nova/scheduling 5.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
@@ -16,6 +21,12 @@ from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
+
+Version: typing.TypeAlias = tuple[int, ...]
+Row: typing.TypeAlias = sa.Row[typing.Any]
+# (host, hypervisor node)
+Node: typing.TypeAlias = tuple[str, str]
 
 LOG = log.getLogger(__name__)
 
@@ -34,7 +45,7 @@ class Placed:
     host_uuid: str
     host: str
     size: hosts.Size
-    image_properties: dict
+    image_properties: hosts.ImageProperties
     moving: bool
     at: float
 
@@ -42,22 +53,22 @@ class Placed:
 class HostStates:
     """Keeps the newest snapshot. Safe to use from several threads."""
 
-    def __init__(self, conf, cells):
+    def __init__(self, conf: cfg.ConfigOpts, cells: deployment.Cells) -> None:
         self.conf = conf
         self.cells = cells
         self._lock = runtime.Lock()
         self._reading = runtime.Lock()
-        self._snapshot = None
+        self._snapshot: hosts.Snapshot | None = None
         self._keep_s = 0.0
-        self._aggregates = (None, hosts.Aggregates())
-        self._pending = {}
+        self._aggregates: tuple[Version | None, hosts.Aggregates] = (None, hosts.Aggregates())
+        self._pending: dict[str, Placed] = {}
 
-    def version(self):
+    def version(self) -> Version:
         """What changes whenever aggregates, cells or the state of hosts are changed by us."""
         found = self.cells.api_db.read(stamps.every)
         return tuple(found.get(name, 0) for name in STAMPS)
 
-    def get(self, version, *, since=None):
+    def get(self, version: Version, *, since: float | None = None) -> hosts.Snapshot:
         """A snapshot of this version, or a newer one.
 
         since: monotonic seconds; it must have been read after that
@@ -67,14 +78,16 @@ class HostStates:
             return current
         old = self._snapshot
         stale_will_do = since is None and old is not None and old.version == version
-        if not self._reading.acquire(blocking=not stale_will_do):
+        if old is None or not stale_will_do:
+            self._reading.acquire()
+        elif not self._reading.acquire(blocking=False):
             return old  # another thread reads: a slow cell holds up that one alone
         try:
             return self._usable(version, since) or self._read(version)
         finally:
             self._reading.release()
 
-    def _usable(self, version, since):
+    def _usable(self, version: Version, since: float | None) -> hosts.Snapshot | None:
         current = self._snapshot
         if current is None or current.version != version:
             return None
@@ -82,13 +95,13 @@ class HostStates:
             return current if current.taken >= since else None
         return current if runtime.monotonic() - current.taken < self._keep_s else None
 
-    def invalidate(self):
+    def invalidate(self) -> None:
         """Read again before the next decision."""
         self._snapshot = None
 
     # ---- servers placed but not yet on record ----
 
-    def place(self, server_uuid, host, request):
+    def place(self, server_uuid: str, host: hosts.HostState, request: request.Request) -> None:
         """Count a server that is given a host from now on, so that others see it."""
         placed = Placed(
             host.uuid,
@@ -103,21 +116,21 @@ class HostStates:
             if self._snapshot is not None:
                 _add(self._snapshot, placed)
 
-    def withdraw(self, server_uuid):
+    def withdraw(self, server_uuid: str) -> None:
         """Count a server no longer whose host did not take it."""
         with self._lock:
             placed = self._pending.pop(server_uuid, None)
             if placed is not None and self._snapshot is not None:
                 _add(self._snapshot, placed, -1)
 
-    def pending(self, uuids):
+    def pending(self, uuids: collections.abc.Iterable[str]) -> dict[str, Placed]:
         """{server uuid: Placed} of those that no record tells of yet, as far as we know."""
         with self._lock:
             return {uuid: self._pending[uuid] for uuid in uuids if uuid in self._pending}
 
     # ---- reading ----
 
-    def _read(self, version):
+    def _read(self, version: Version) -> hosts.Snapshot:
         taken = runtime.monotonic()
         known = self._read_aggregates(version)
         with self._lock:
@@ -127,8 +140,10 @@ class HostStates:
             'image_properties': self._wants_image_properties(known),
         }
         cells = self.cells.every(cell0=False, disabled=False)
-        found, missing = [], []
-        on_record, gone = {}, set()
+        found: list[hosts.HostState] = []
+        missing: list[str] = []
+        on_record: dict[str, set[str]] = {}
+        gone: set[str] = set()
         for cell, reading in self.cells.scatter(read_cell, cells=cells, **options).items():
             if not isinstance(reading, Reading):
                 missing.append(cell.name)
@@ -147,19 +162,19 @@ class HostStates:
             self._snapshot = snapshot
         return snapshot
 
-    def _read_aggregates(self, version):
+    def _read_aggregates(self, version: Version) -> hosts.Aggregates:
         """Aggregates change with the version alone."""
         if self._aggregates[0] != version:
             found = self.cells.api_db.read(aggregates.every)
             self._aggregates = (version, hosts.Aggregates(found))
         return self._aggregates[1]
 
-    def _wants_image_properties(self, known):
+    def _wants_image_properties(self, known: hosts.Aggregates) -> bool:
         return bool(self.conf.filter_scheduler[IMAGE_OPTION]) or any(
             IMAGE_OPTION in aggregate.metadata for aggregate in known.all
         )
 
-    def _settle(self, on_record, gone, now):
+    def _settle(self, on_record: dict[str, set[str]], gone: set[str], now: float) -> None:
         """Stop counting what the records tell of by now, and what never came about."""
         for uuid, placed in list(self._pending.items()):
             recorded = on_record.get(uuid, ())
@@ -168,7 +183,7 @@ class HostStates:
                 del self._pending[uuid]
 
 
-def _add(snapshot, placed, count=1):
+def _add(snapshot: hosts.Snapshot, placed: Placed, count: int = 1) -> None:
     host = snapshot.hosts.get(placed.host_uuid)
     if host is not None:
         snapshot.replace(host.with_server(placed.size, placed.image_properties, count=count))
@@ -186,16 +201,21 @@ class Reading:
     gone: those that were deleted
     """
 
-    nodes: list
-    services: dict
-    used: dict
-    busy: dict
-    images: dict | None
-    on_record: dict
-    gone: set
+    nodes: list[Row]
+    services: dict[str, Row]
+    used: dict[Node, list[int]]
+    busy: dict[str, int]
+    images: dict[Node, hosts.Counted] | None
+    on_record: dict[str, set[str]]
+    gone: set[str]
 
 
-def read_cell(connection, *, pending=(), image_properties=False):
+def read_cell(
+    connection: sa.Connection,
+    *,
+    pending: collections.abc.Collection[str] = (),
+    image_properties: bool = False,
+) -> Reading:
     """Read all that is to be known of a cell's hosts.
 
     pending: uuids of servers to look for; image_properties: whether to count them
@@ -218,7 +238,9 @@ def read_cell(connection, *, pending=(), image_properties=False):
     )
 
 
-def _states(conf, cell_uuid, reading, known):
+def _states(
+    conf: cfg.ConfigOpts, cell_uuid: str, reading: Reading, known: hosts.Aggregates
+) -> collections.abc.Iterator[hosts.HostState]:
     """A HostState for every node of a cell whose service ever reported."""
     for node in reading.nodes:
         service = reading.services.get(node.host)

@@ -3,6 +3,8 @@
 `load` finds them by class name. Source: reference/nova/scheduling 6.
 """
 
+from oslo_config import cfg
+
 from nova_lite.scheduler import plugins
 from nova_lite.scheduler.filters import base
 from nova_lite.scheduler.filters import capabilities
@@ -13,7 +15,7 @@ from nova_lite.scheduler.filters import tenancy
 
 GROUP = 'nova_lite.scheduler.filters'
 FAMILY = plugins.Family(
-    base.Filter,
+    base.Filter,  # type: ignore[type-abstract]  # only classes derived from it are made
     (service, capabilities, tenancy, groups, hints),
     group=GROUP,
     option='enabled_filters',
@@ -22,6 +24,6 @@ FAMILY = plugins.Family(
 known = FAMILY.known
 
 
-def load(conf):
+def load(conf: cfg.ConfigOpts) -> list[base.Filter]:
     """The filters of [filter_scheduler]enabled_filters, in that order; raises ValueError."""
     return FAMILY.load(conf)

@@ -1,6 +1,16 @@
 """What a filter is: one rule that a host fulfils or not."""
 
 import abc
+import collections.abc
+import typing
+
+from oslo_config import cfg
+
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
+
+# Says of a host why it is refused, or None if it passes.
+Refuse: typing.TypeAlias = collections.abc.Callable[[hosts.HostState], str | None]
 
 
 class Filter(abc.ABC):
@@ -13,28 +23,28 @@ class Filter(abc.ABC):
     once = False
     on_rebuild = False
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.options = conf.filter_scheduler
         self.conf = conf
 
     @property
-    def name(self):
+    def name(self) -> str:
         return type(self).__name__
 
     @abc.abstractmethod
-    def rule(self, request):
+    def rule(self, request: request.Request) -> Refuse | None:
         """A function from HostState to the reason of a refusal, or None if it passes.
 
         None in place of the function: the rule does not concern this request.
         """
 
 
-def aggregate_values(host, key):
+def aggregate_values(host: hosts.HostState, key: str) -> set[str]:
     """What the host's aggregates say under `key`, with comma lists taken apart."""
     return {part.strip() for value in host.metadata.get(key, ()) for part in value.split(',')}
 
 
-def aggregate_number(host, key, default):
+def aggregate_number(host: hosts.HostState, key: str, default: int) -> int:
     """The smallest number among what the host's aggregates say, or `default`."""
     values = host.metadata.get(key)
     if not values:

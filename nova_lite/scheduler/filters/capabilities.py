@@ -1,9 +1,12 @@
 """Filters that compare a host's facts with flavor and image."""
 
+import collections.abc
 import json
+import typing
 
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import operators
+from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base
 
 CAPABILITIES = 'capabilities'
@@ -18,7 +21,7 @@ class ComputeCapabilitiesFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         wanted = []
         for key, requirement in request.extra_specs.items():
             scope, *path = key.split(':')
@@ -27,7 +30,7 @@ class ComputeCapabilitiesFilter(base.Filter):
             elif scope == CAPABILITIES:
                 wanted.append((key, path, False, requirement or ''))
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             for key, path, bare, requirement in wanted:
                 found = _fact(host, path)
                 if found is None:
@@ -41,11 +44,11 @@ class ComputeCapabilitiesFilter(base.Filter):
         return refuse if wanted else None
 
 
-def _knows(host, name):
+def _knows(host: hosts.HostState, name: str) -> bool:
     return name in hosts.FACTS or name in host.stats
 
 
-def _fact(host, path):
+def _fact(host: hosts.HostState, path: list[str]) -> typing.Any:
     """What a host says under a path such as cpu_info, topology, cores; None for nothing."""
     name, *inner = path
     found = getattr(host, name) if name in hosts.FACTS else None
@@ -59,7 +62,7 @@ def _fact(host, path):
     return found
 
 
-def _decoded(value):
+def _decoded(value: typing.Any) -> typing.Any:
     """A fact that is itself JSON text is looked into."""
     if not isinstance(value, str):
         return value
@@ -75,7 +78,7 @@ class ImagePropertiesFilter(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         properties = request.image_properties
         wanted = [
             properties.get('hw_architecture'),
@@ -87,34 +90,36 @@ class ImagePropertiesFilter(base.Filter):
         if not any(wanted) and version is None and address_bits is None:
             return None
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             if not any(_supports(found, wanted) for found in host.supported_instances):
                 kind = ', '.join(value for value in wanted if value)
                 return f'does not support guests of {kind or "any kind"}'
             if version is not None and not _satisfies(host.hypervisor_version, version):
                 return f'hypervisor version {host.hypervisor_version} is not {version}'
-            if address_bits is not None and address_bits > _number(
-                host.cpu_info.get('maxphysaddr_bits'), address_bits
-            ):
+            has_bits = _number(host.cpu_info.get('maxphysaddr_bits'))
+            if address_bits is not None and has_bits is not None and address_bits > has_bits:
                 return f'has fewer than {address_bits} address bits'
             return None
 
         return refuse
 
 
-def _supports(found, wanted):
+def _supports(
+    found: collections.abc.Iterable[str | None], wanted: collections.abc.Iterable[str | None]
+) -> bool:
     return all(
         value is None or value.lower() == str(has).lower()
         for value, has in zip(wanted, found, strict=False)
     )
 
 
-def _number(value, default=None):
+def _number(value: object) -> int | None:
     text = str(value) if value is not None else ''
-    return int(text) if text.isdecimal() else default
+    return int(text) if text.isdecimal() else None
 
 
-COMPARISONS = {
+Version: typing.TypeAlias = tuple[int, ...]
+COMPARISONS: dict[str, collections.abc.Callable[[Version, Version], bool]] = {
     '==': lambda has, wanted: has == wanted,
     '!=': lambda has, wanted: has != wanted,
     '>=': lambda has, wanted: has >= wanted,
@@ -124,17 +129,18 @@ COMPARISONS = {
 }
 
 
-def _satisfies(version, predicate):
+def _satisfies(version: int, predicate: str) -> bool:
     """Whether a version such as 8002002 fulfils all of '>=6.0, <9.0'."""
+    has = _version(version)
     for part in predicate.split(','):
         sign = next((sign for sign in COMPARISONS if part.strip().startswith(sign)), None)
         wanted = _version(part.strip().removeprefix(sign or ''))
-        if wanted is None or not COMPARISONS[sign or '=='](_version(version), wanted):
+        if has is None or wanted is None or not COMPARISONS[sign or '=='](has, wanted):
             return False
     return True
 
 
-def _version(value):
+def _version(value: object) -> Version | None:
     """(major, minor, micro) of '8.2.2' or of the number 8002002."""
     parts = str(value).strip().split('.')
     if not all(part.isdecimal() for part in parts):
@@ -151,7 +157,7 @@ class AggregateInstanceExtraSpecsFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         wanted = []
         for key, requirement in request.extra_specs.items():
             scope, separator, name = key.partition(':')
@@ -160,7 +166,7 @@ class AggregateInstanceExtraSpecsFilter(base.Filter):
             elif scope == AGGREGATE:
                 wanted.append((name, requirement or ''))
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             for key, requirement in wanted:
                 values = base.aggregate_values(host, key)
                 if not any(operators.matches(value, requirement) for value in values):

@@ -1,11 +1,14 @@
 """Filters that act on scheduler hints of the user."""
 
+import collections.abc
 import ipaddress
 import json
 import operator
+import typing
 
 from nova_lite import exception
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base
 
 
@@ -14,7 +17,7 @@ class SameHostFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         if not request.hints.get('same_host'):
             return None
         wanted = request.neighbours('same_host')
@@ -26,7 +29,7 @@ class DifferentHostFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         avoided = request.neighbours('different_host')
         if not avoided:
             return None
@@ -38,17 +41,18 @@ class SimpleCIDRAffinityFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         near = request.hint('build_near_host_ip')
         if near is None:
             return None
-        size = request.hint('cidr', '/24')
+        size = request.hint('cidr')
+        bits = '24' if size is None else size.lstrip('/')
         try:
-            network = ipaddress.ip_network(f'{near}/{size.lstrip("/")}', strict=False)
+            network = ipaddress.ip_network(f'{near}/{bits}', strict=False)
         except ValueError as error:
             raise exception.RequestFilterFailed(reason=str(error)) from error
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             if host.host_ip and ipaddress.ip_address(host.host_ip) in network:
                 return None
             return f'{host.host_ip} is not in {network}'
@@ -56,14 +60,20 @@ class SimpleCIDRAffinityFilter(base.Filter):
         return refuse
 
 
-def _all_pairs(function):
+# What an operator makes of the values after it.
+Operator: typing.TypeAlias = collections.abc.Callable[[list[typing.Any]], bool]
+
+
+def _all_pairs(
+    function: collections.abc.Callable[[typing.Any, typing.Any], bool],
+) -> Operator:
     """The first value compared with each of the others."""
     return lambda values: (
         len(values) > 1 and all(function(values[0], other) for other in values[1:])
     )
 
 
-OPERATORS = {
+OPERATORS: dict[str, Operator] = {
     '=': _all_pairs(operator.eq),
     '<': _all_pairs(operator.lt),
     '>': _all_pairs(operator.gt),
@@ -79,7 +89,7 @@ OPERATORS = {
 class JsonFilter(base.Filter):
     """Hint query: an expression such as ["and", [">=", "$free_ram_mb", 1024], ...]."""
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         text = request.hint('query')
         if not text:
             return None
@@ -90,7 +100,7 @@ class JsonFilter(base.Filter):
                 reason=f'the hint query is not JSON: {error}'
             ) from error
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             try:
                 return None if _evaluate(query, host) else f'does not fulfil {text}'
             except TypeError as error:
@@ -99,7 +109,7 @@ class JsonFilter(base.Filter):
         return refuse
 
 
-def _evaluate(query, host):
+def _evaluate(query: typing.Any, host: hosts.HostState) -> typing.Any:
     """The value of an expression for a host."""
     if isinstance(query, str) and query.startswith('$'):
         return _look_up(query[1:].split('.'), host)
@@ -113,7 +123,7 @@ def _evaluate(query, host):
     return OPERATORS[name]([_evaluate(argument, host) for argument in arguments])
 
 
-def _look_up(path, host):
+def _look_up(path: list[str], host: hosts.HostState) -> typing.Any:
     name, *inner = path
     found = getattr(host, name) if name in hosts.FACTS else host.stats.get(name)
     for name in inner:

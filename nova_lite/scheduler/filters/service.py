@@ -1,5 +1,7 @@
 """Filters about the state of a host and its load."""
 
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base
 
 
@@ -8,7 +10,7 @@ class AllHostsFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         return None
 
 
@@ -17,8 +19,8 @@ class ComputeFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
-        def refuse(host):
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        def refuse(host: hosts.HostState) -> str | None:
             if host.disabled:
                 return f'disabled: {host.disabled_reason or "no reason given"}'
             if not host.up:
@@ -33,8 +35,8 @@ class IoOpsFilter(base.Filter):
 
     key = 'max_io_ops_per_host'
 
-    def rule(self, request):
-        def refuse(host):
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        def refuse(host: hosts.HostState) -> str | None:
             most = self.limit(host)
             if host.num_io_ops >= most:
                 return f'{host.num_io_ops} busy operations, at most {most}'
@@ -42,15 +44,16 @@ class IoOpsFilter(base.Filter):
 
         return refuse
 
-    def limit(self, host):
+    def limit(self, host: hosts.HostState) -> int:
         """How many operations the host may have."""
-        return self.options.max_io_ops_per_host
+        limit: int = self.options.max_io_ops_per_host
+        return limit
 
 
 class AggregateIoOpsFilter(IoOpsFilter):
     """As IoOpsFilter; the host's aggregates may name a limit of their own."""
 
-    def limit(self, host):
+    def limit(self, host: hosts.HostState) -> int:
         return base.aggregate_number(host, self.key, self.options.max_io_ops_per_host)
 
 
@@ -59,8 +62,8 @@ class NumInstancesFilter(base.Filter):
 
     key = 'max_instances_per_host'
 
-    def rule(self, request):
-        def refuse(host):
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        def refuse(host: hosts.HostState) -> str | None:
             most = self.limit(host)
             if host.num_instances >= most:
                 return f'{host.num_instances} servers, at most {most}'
@@ -68,15 +71,16 @@ class NumInstancesFilter(base.Filter):
 
         return refuse
 
-    def limit(self, host):
+    def limit(self, host: hosts.HostState) -> int:
         """How many servers the host may have."""
-        return self.options.max_instances_per_host
+        limit: int = self.options.max_instances_per_host
+        return limit
 
 
 class AggregateNumInstancesFilter(NumInstancesFilter):
     """As NumInstancesFilter; the host's aggregates may name a limit of their own."""
 
-    def limit(self, host):
+    def limit(self, host: hosts.HostState) -> int:
         return base.aggregate_number(host, self.key, self.options.max_instances_per_host)
 
 
@@ -85,10 +89,10 @@ class MetricsFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         wanted = self.conf.metrics.weight_setting
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             missing = [name for name in wanted if name not in host.metrics]
             return f'does not report {", ".join(missing)}' if missing else None
 

@@ -1,5 +1,7 @@
 """Filters that keep projects, flavors and images to certain hosts."""
 
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base
 
 PROJECT_KEY = 'filter_tenant_id'
@@ -10,8 +12,8 @@ class AggregateMultiTenancyIsolation(base.Filter):
 
     once = True
 
-    def rule(self, request):
-        def refuse(host):
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        def refuse(host: hosts.HostState) -> str | None:
             projects = {
                 project
                 for key in host.metadata
@@ -30,8 +32,8 @@ class AggregateTypeAffinityFilter(base.Filter):
 
     once = True
 
-    def rule(self, request):
-        def refuse(host):
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        def refuse(host: hosts.HostState) -> str | None:
             flavors = base.aggregate_values(host, 'instance_type')
             if flavors and request.flavor_name not in flavors:
                 return f'its aggregates are for the flavors {", ".join(sorted(flavors))}'
@@ -49,7 +51,7 @@ class AggregateImagePropertiesIsolation(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request):
+    def rule(self, request: request.Request) -> base.Refuse | None:
         namespace = self.options.aggregate_image_properties_isolation_namespace
         separator = self.options.aggregate_image_properties_isolation_separator
         prefix = namespace + separator if namespace else ''
@@ -57,7 +59,7 @@ class AggregateImagePropertiesIsolation(base.Filter):
             key: value for key, value in request.image_properties.items() if key.startswith(prefix)
         }
 
-        def refuse(host):
+        def refuse(host: hosts.HostState) -> str | None:
             for key, value in properties.items():
                 allowed = base.aggregate_values(host, key)
                 if allowed and str(value) not in allowed:
@@ -73,18 +75,18 @@ class IsolatedHostsFilter(base.Filter):
     once = True
     on_rebuild = True
 
-    def rule(self, request):
-        hosts = set(self.options.isolated_hosts)
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        isolated = set(self.options.isolated_hosts)
         images = set(self.options.isolated_images)
         restrict = self.options.restrict_isolated_hosts_to_isolated_images
         image_isolated = request.image_id in images
 
-        def refuse(host):
-            host_isolated = host.host in hosts
+        def refuse(host: hosts.HostState) -> str | None:
+            host_isolated = host.host in isolated
             if image_isolated and not host_isolated:
                 return 'the image is for isolated hosts only'
             if restrict and host_isolated and not image_isolated:
                 return 'the host is for isolated images only'
             return None
 
-        return refuse if hosts or images else None
+        return refuse if isolated or images else None

@@ -5,18 +5,18 @@ what it did as text, or None when the request does not concern it. They run on
 every request, for moves and forced hosts too. Source: reference/nova/scheduling 2.
 """
 
-import dataclasses
-import typing
-
 from oslo_log import log
 
-from nova_lite.scheduler import hosts
+from nova_lite.objects import request_spec
 from nova_lite.scheduler.request_filters import aggregates
+from nova_lite.scheduler.request_filters import base
 from nova_lite.scheduler.request_filters import traits
 
 LOG = log.getLogger(__name__)
 
-ORDER = (
+World = base.World
+
+ORDER: tuple[base.RequestFilter, ...] = (
     aggregates.require_tenant_aggregate,
     aggregates.map_az_to_placement_aggregate,
     traits.require_image_type_support,
@@ -34,22 +34,7 @@ ORDER = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class World:
-    """What request filters may look at.
-
-    options: [scheduler]; oldest_compute: lowest version of a compute service
-    segment_aggregates: function (network id or None, port id or None) -> uuids of
-        the aggregates of that network's segments, or None for one that is not routed
-    """
-
-    options: typing.Any
-    aggregates: hosts.Aggregates = dataclasses.field(default_factory=hosts.Aggregates)
-    oldest_compute: int = 0
-    segment_aggregates: typing.Any = None
-
-
-def apply(spec, world):
+def apply(spec: request_spec.RequestSpec, world: World) -> list[tuple[str, str]]:
     """Run all request filters; returns [(name, what it did), ...].
 
     Raises RequestFilterFailed when no host can do.

@@ -3,16 +3,20 @@
 Source: reference/nova/scheduling 2 and 2.1.
 """
 
+import collections.abc
+
 from nova_lite import exception
+from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import query
+from nova_lite.scheduler.request_filters import base
 
 PROJECT_KEY = 'filter_tenant_id'
 TRAIT_KEY = 'trait:'
 REQUIRED = 'required'
 
 
-def require_tenant_aggregate(spec, world):
+def require_tenant_aggregate(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """A project that aggregates name stays in these."""
     if not world.options.limit_tenants_to_placement_aggregate:
         return None
@@ -31,7 +35,7 @@ def require_tenant_aggregate(spec, world):
     return None
 
 
-def map_az_to_placement_aggregate(spec, world):
+def map_az_to_placement_aggregate(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """A zone stands for its aggregates; a zone that none names restricts nothing."""
     zone = spec.availability_zone
     if not zone:
@@ -42,7 +46,7 @@ def map_az_to_placement_aggregate(spec, world):
     return f'zone {zone} is {_require(spec, found)}'
 
 
-def isolate_aggregates(spec, world):
+def isolate_aggregates(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """Keep out of aggregates that require a trait which is not asked for."""
     if not world.options.enable_isolated_aggregate_filtering:
         return None
@@ -54,7 +58,9 @@ def isolate_aggregates(spec, world):
     return f'keeps out of {_names(found)}'
 
 
-def isolated(aggregates, asked):
+def isolated(
+    aggregates: collections.abc.Iterable[hosts.Aggregate], asked: collections.abc.Iterable[str]
+) -> list[hosts.Aggregate]:
     """Those aggregates that a request for the traits `asked` must keep out of.
 
     An aggregate says `trait:NAME` = `required`; each such trait must be asked for.
@@ -66,7 +72,7 @@ def isolated(aggregates, asked):
     ]
 
 
-def required_traits(metadata):
+def required_traits(metadata: dict[str, str]) -> set[str]:
     """Traits that an aggregate's metadata require of who wants in."""
     return {
         key.removeprefix(TRAIT_KEY)
@@ -75,7 +81,7 @@ def required_traits(metadata):
     }
 
 
-def routed_networks_filter(spec, world):
+def routed_networks_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """Stay with the hosts that reach a segment of each network asked for."""
     if not world.options.query_placement_for_routed_network_aggregates:
         return None
@@ -94,10 +100,10 @@ def routed_networks_filter(spec, world):
     return '; '.join(done) or None
 
 
-def _require(spec, found):
+def _require(spec: request_spec.RequestSpec, found: list[hosts.Aggregate]) -> str:
     spec.destination().require_aggregates([aggregate.uuid for aggregate in found])
     return _names(found)
 
 
-def _names(found):
+def _names(found: list[hosts.Aggregate]) -> str:
     return ', '.join(f'{aggregate.name} ({aggregate.uuid})' for aggregate in found)

@@ -10,7 +10,9 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import versions
+from nova_lite.objects import request_spec
 from nova_lite.scheduler import features
+from nova_lite.scheduler.request_filters import base
 
 LOG = log.getLogger(__name__)
 
@@ -29,7 +31,7 @@ REMOTE_MANAGED = 'remote-managed'
 TPM_SECURITY = ('user', 'host', 'deployment')
 
 
-def require_image_type_support(spec, world):
+def require_image_type_support(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host can read the image's disk format; a volume has none."""
     if not world.options.query_placement_for_image_type_support:
         return None
@@ -38,46 +40,46 @@ def require_image_type_support(spec, world):
     return _require_known(spec, [f'COMPUTE_IMAGE_TYPE_{spec.image.disk_format.upper()}'])
 
 
-def compute_status_filter(spec, world):
+def compute_status_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """Not a host whose service is disabled."""
     return _forbid(spec, os_traits.COMPUTE_STATUS_DISABLED)
 
 
-def transform_image_metadata(spec, world):
+def transform_image_metadata(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host has what the image's properties want of buses, models, architecture."""
     if not world.options.image_metadata_prefilter or spec.image is None:
         return None
     properties = spec.image.properties
     names = [
-        prefix + properties[key].replace('-', '_').upper()
+        prefix + value.replace('-', '_').upper()
         for key, prefix in IMAGE_TRAITS.items()
-        if properties.get(key)
+        if (value := properties.get(key))
     ]
     return _require_known(spec, names)
 
 
-def accelerators_filter(spec, world):
+def accelerators_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host handles accelerators."""
     if not spec.flavor.extra_specs.get('accel:device_profile'):
         return None
     return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
 
 
-def packed_virtqueue_filter(spec, world):
+def packed_virtqueue_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host offers packed virtqueues."""
     if not features.wishes(spec, 'virtio_packed_ring'):
         return None
     return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
 
 
-def remote_managed_ports_filter(spec, world):
+def remote_managed_ports_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host handles ports that are managed remotely."""
     if not any(asked.get('vnic_type') == REMOTE_MANAGED for asked in spec.requested_networks):
         return None
     return _require(spec, [os_traits.COMPUTE_REMOTE_MANAGED_PORTS])
 
 
-def ephemeral_encryption_filter(spec, world):
+def ephemeral_encryption_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host encrypts ephemeral disks, in the format asked for."""
     if not features.wishes(spec, 'ephemeral_encryption'):
         return None
@@ -88,14 +90,14 @@ def ephemeral_encryption_filter(spec, world):
     return _require(spec, names)
 
 
-def virtio_sound_filter(spec, world):
+def virtio_sound_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host has virtio sound devices."""
     if features.wish(spec, 'sound_model') != 'virtio':
         return None
     return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
 
 
-def tpm_secret_security_filter(spec, world):
+def tpm_secret_security_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The host keeps the secret of a virtual TPM as asked for."""
     if features.wish(spec, 'tpm_version') is None:
         return None
@@ -107,7 +109,7 @@ def tpm_secret_security_filter(spec, world):
     return _require(spec, [f'COMPUTE_SECURITY_TPM_SECRET_SECURITY_{security.upper()}'])
 
 
-def owner_nova_filter(spec, world):
+def owner_nova_filter(spec: request_spec.RequestSpec, world: base.World) -> str | None:
     """The provider is a compute's, once every compute says so of its own."""
     if world.oldest_compute < versions.OWNER_TRAIT_SINCE:
         LOG.debug(
@@ -117,17 +119,17 @@ def owner_nova_filter(spec, world):
     return _require(spec, [os_traits.OWNER_NOVA])
 
 
-def _require(spec, names):
+def _require(spec: request_spec.RequestSpec, names: list[str]) -> str:
     spec.root_required = sorted({*spec.root_required, *names})
     return f'requires {", ".join(names)}'
 
 
-def _forbid(spec, name):
+def _forbid(spec: request_spec.RequestSpec, name: str) -> str:
     spec.root_forbidden = sorted({*spec.root_forbidden, name})
     return f'forbids {name}'
 
 
-def _require_known(spec, names):
+def _require_known(spec: request_spec.RequestSpec, names: list[str]) -> str | None:
     """Require traits made from what users wrote: all of them, or none if one is no trait."""
     unknown = [name for name in names if name not in _standard_traits()]
     if unknown:
@@ -137,5 +139,5 @@ def _require_known(spec, names):
 
 
 @functools.cache
-def _standard_traits():
+def _standard_traits() -> frozenset[str]:
     return frozenset(os_traits.get_traits())

@@ -3,18 +3,25 @@
 `load` finds them by class name, `weigh` applies them. Source: reference/nova/scheduling 7.
 """
 
+from oslo_config import cfg
+
 from nova_lite.scheduler import plugins
 from nova_lite.scheduler.weighers import base
 from nova_lite.scheduler.weighers import relations
 from nova_lite.scheduler.weighers import resources
 
 GROUP = 'nova_lite.scheduler.weighers'
-FAMILY = plugins.Family(base.Weigher, (resources, relations), group=GROUP, option='weight_classes')
+FAMILY = plugins.Family(
+    base.Weigher,  # type: ignore[type-abstract]  # only classes derived from it are made
+    (resources, relations),
+    group=GROUP,
+    option='weight_classes',
+)
 
 known = FAMILY.known
 weigh = base.weigh
 
 
-def load(conf):
+def load(conf: cfg.ConfigOpts) -> list[base.Weigher]:
     """The weighers of [filter_scheduler]weight_classes, in that order; raises ValueError."""
     return FAMILY.load(conf, allow_all=True)

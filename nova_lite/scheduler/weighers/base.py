@@ -4,9 +4,20 @@ Source: reference/nova/scheduling 7, "Weighing subset".
 """
 
 import abc
+import collections.abc
 import logging
+import typing
+
+from oslo_config import cfg
+
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 
 LOG = logging.getLogger(__name__)
+
+
+# More is better.
+Measure: typing.TypeAlias = collections.abc.Callable[[hosts.HostState], float]
 
 
 class Weigher(abc.ABC):
@@ -18,29 +29,29 @@ class Weigher(abc.ABC):
     """
 
     group = 'filter_scheduler'
-    option = None
-    key = None
-    minimum = None
-    maximum = None
+    option: str
+    key: str = ''
+    minimum: float | None = None
+    maximum: float | None = None
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
         self.options = conf.filter_scheduler
-        self.configured = conf[self.group][self.option]
+        self.configured: float = conf[self.group][self.option]
         self.key = self.key or self.option
 
     @property
-    def name(self):
+    def name(self) -> str:
         return type(self).__name__
 
     @abc.abstractmethod
-    def measure(self, request):
+    def measure(self, request: request.Request) -> Measure | None:
         """A function from HostState to a number; more is better.
 
         None in place of the function: there is nothing to prefer in this request.
         """
 
-    def multiplier(self, host):
+    def multiplier(self, host: hosts.HostState) -> float:
         """What the number counts for on a host: its aggregates may say, the least of them."""
         values = host.metadata.get(self.key)
         if not values:
@@ -49,7 +60,7 @@ class Weigher(abc.ABC):
         return min(numbers) if numbers else self.configured
 
 
-def _number(text):
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
@@ -57,7 +68,11 @@ def _number(text):
         return None
 
 
-def weigh(hosts, weighers, request):
+def weigh(
+    hosts: collections.abc.Sequence[hosts.HostState],
+    weighers: collections.abc.Iterable[Weigher],
+    request: request.Request,
+) -> list[float]:
     """The weight of each host: what every weigher gives it from 0 to 1, times a multiplier."""
     weights = [0.0] * len(hosts)
     if len(hosts) < 2:
@@ -86,7 +101,7 @@ def weigh(hosts, weighers, request):
     return weights
 
 
-def _normalise(values, weigher):
+def _normalise(values: list[float], weigher: Weigher) -> list[float] | None:
     """Values on a scale from 0 to 1; None when all are the same and nothing is preferred."""
     low = weigher.minimum
     high = weigher.maximum

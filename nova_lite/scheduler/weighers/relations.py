@@ -1,5 +1,7 @@
 """Weighers of what is on a host already: members of a group, like images, the server itself."""
 
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 from nova_lite.scheduler.weighers import base
 
 
@@ -8,7 +10,7 @@ class ServerGroupSoftAffinityWeigher(base.Weigher):
 
     option = 'soft_affinity_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         group = request.group
         if group is None or group.policy != 'soft-affinity':
             return None
@@ -20,7 +22,7 @@ class ServerGroupSoftAntiAffinityWeigher(base.Weigher):
 
     option = 'soft_anti_affinity_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         group = request.group
         if group is None or group.policy != 'soft-anti-affinity':
             return None
@@ -34,7 +36,7 @@ class CrossCellWeigher(base.Weigher):
     minimum = -1
     maximum = 1
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         destination = request.destination
         if destination is None or not destination.allow_cross_cell_move or not destination.cell:
             return None
@@ -50,7 +52,7 @@ class ImagePropertiesWeigher(base.Weigher):
 
     option = 'image_props_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         setting = self.options.image_props_weight_setting
         wanted = [
             (item, float(setting.get(item[0], 0)) if setting else 1.0)
@@ -59,7 +61,7 @@ class ImagePropertiesWeigher(base.Weigher):
         if not wanted:
             return None
 
-        def value(host):
+        def value(host: hosts.HostState) -> float:
             found = host.image_properties or {}
             return sum(found.get(item, 0) * weight for item, weight in wanted)
 

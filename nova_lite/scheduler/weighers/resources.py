@@ -2,6 +2,8 @@
 
 import operator
 
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import request
 from nova_lite.scheduler.weighers import base
 
 
@@ -11,7 +13,7 @@ class RAMWeigher(base.Weigher):
     option = 'ram_weight_multiplier'
     minimum = 0
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('free_ram_mb')
 
 
@@ -21,7 +23,7 @@ class CPUWeigher(base.Weigher):
     option = 'cpu_weight_multiplier'
     minimum = 0
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('free_vcpus')
 
 
@@ -31,7 +33,7 @@ class DiskWeigher(base.Weigher):
     option = 'disk_weight_multiplier'
     minimum = 0
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('free_disk_mb')
 
 
@@ -40,7 +42,7 @@ class HypervisorVersionWeigher(base.Weigher):
 
     option = 'hypervisor_version_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('hypervisor_version')
 
 
@@ -49,7 +51,7 @@ class NumInstancesWeigher(base.Weigher):
 
     option = 'num_instances_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('num_instances')
 
 
@@ -59,7 +61,7 @@ class IoOpsWeigher(base.Weigher):
     option = 'io_ops_weight_multiplier'
     minimum = 0
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return operator.attrgetter('num_io_ops')
 
 
@@ -68,7 +70,7 @@ class BuildFailureWeigher(base.Weigher):
 
     option = 'build_failure_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         return lambda host: -host.failed_builds
 
 
@@ -79,15 +81,16 @@ class MetricsWeigher(base.Weigher):
     option = 'weight_multiplier'
     key = 'metrics_weight_multiplier'
 
-    def measure(self, request):
+    def measure(self, request: request.Request) -> base.Measure | None:
         metrics = self.conf.metrics
         ratios = {name: float(ratio) for name, ratio in metrics.weight_setting.items()}
         if not ratios:
             return None
 
-        def value(host):
+        def value(host: hosts.HostState) -> float:
             if any(name not in host.metrics for name in ratios):
-                return metrics.weight_of_unavailable
+                unavailable: float = metrics.weight_of_unavailable
+                return unavailable
             return sum(host.metrics[name] * ratio for name, ratio in ratios.items())
 
         return value

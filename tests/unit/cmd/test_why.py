@@ -13,7 +13,7 @@ class SchedulersTest(cloud.ManagerTestCase):
     def serve(self, name):
         """One more scheduler, with a memory of its own."""
         self.conf.set_override('host', name)
-        made = manager.SchedulerManager(self.conf, self.cells, self.placement)
+        made = manager.SchedulerManager(self.conf, self.cells, self.placement, None)
         made.start()
         server = scheduler_rpc.SchedulerAPI.server(self.bus, name, made)
         server.start(override_pool_size=2)
@@ -51,7 +51,7 @@ class SchedulersTest(cloud.ManagerTestCase):
 
     def test_one_that_died(self):
         self.conf.set_override('host', 'gone')
-        manager.SchedulerManager(self.conf, self.cells, self.placement).beat()
+        manager.SchedulerManager(self.conf, self.cells, self.placement, None).beat()
         ((uuid, _selections),) = self.decide_with(self.first).items()
         self.assertEqual('a', self.ask(uuid)['chosen'])
         self.assertRaises(exception.Unavailable, self.ask, runtime.new_uuid())

@@ -225,7 +225,7 @@ class ManagerTestCase(PlacementCloudTestCase):
 
     def start(self):
         """A scheduler that has read nothing yet, with the options of now."""
-        self.scheduler = manager.SchedulerManager(self.conf, self.cells, self.placement)
+        self.scheduler = manager.SchedulerManager(self.conf, self.cells, self.placement, None)
 
     def decide(self, spec=None, count=1, **options):
         """Selections for new servers: {uuid: [Selection, ...]}."""

@@ -1,0 +1,37 @@
+"""What request filters look at, and what they are."""
+
+import collections.abc
+import dataclasses
+import typing
+
+from nova_lite.objects import request_spec
+from nova_lite.scheduler import hosts
+
+# Of a network's id and a port's, either of which may be None.
+SegmentAggregates: typing.TypeAlias = collections.abc.Callable[
+    [str | None, str | None], set[str] | None
+]
+
+
+def _not_routed(network_id: str | None, port_id: str | None) -> None:
+    """No network has segments."""
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    """What request filters may look at.
+
+    options: [scheduler]; oldest_compute: lowest version of a compute service
+    segment_aggregates: function (network id or None, port id or None) -> uuids of
+        the aggregates of that network's segments, or None for one that is not routed
+    """
+
+    options: typing.Any
+    aggregates: hosts.Aggregates = dataclasses.field(default_factory=hosts.Aggregates)
+    oldest_compute: int = 0
+    segment_aggregates: SegmentAggregates = _not_routed
+
+
+RequestFilter: typing.TypeAlias = collections.abc.Callable[
+    [request_spec.RequestSpec, World], str | None
+]
