@@ -14,6 +14,7 @@ import typing
 from oslo_context import context
 
 from nova_lite import runtime
+from nova_lite.private_apis import context as storage
 
 _WIRE = (
     'user_id',
@@ -63,7 +64,7 @@ class RequestContext(context.RequestContext):
         )
         if not kwargs.get('overwrite', True):
             # oslo.context makes it the thread's where there is none.
-            _bind(former)
+            storage.bind(former)
 
     def to_wire(self) -> dict[str, typing.Any]:
         """The fields that travel, as plain values.
@@ -102,20 +103,16 @@ def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]
     Threads are used again: what is not put back marks the work that comes next.
     """
     former = context.get_current()
-    _bind(ctxt)
+    storage.bind(ctxt)
     try:
         yield
     finally:
-        _bind(former)
+        storage.bind(former)
 
 
 def current() -> context.RequestContext | None:
     """The context that this thread's log lines carry, or None."""
     return context.get_current()
-
-
-def _bind(ctxt: context.RequestContext | None) -> None:
-    context._request_store.context = ctxt
 
 
 def admin() -> RequestContext:

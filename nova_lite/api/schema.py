@@ -6,6 +6,7 @@ with a second form that drops unknown keys instead of refusing them.
 """
 
 import copy
+import re
 
 import jsonschema
 from jsonschema import validators
@@ -36,8 +37,10 @@ def _drop_unknown(validator, allowed, instance, schema):
     if allowed is not False or not validator.is_type(instance, 'object'):
         yield from _Strict.VALIDATORS['additionalProperties'](validator, allowed, instance, schema)
         return
-    for key in list(jsonschema._utils.find_additional_properties(instance, schema)):
-        del instance[key]
+    known, patterns = schema.get('properties', ()), schema.get('patternProperties', ())
+    for key in list(instance):
+        if key not in known and not any(re.search(pattern, key) for pattern in patterns):
+            del instance[key]
 
 
 _Relaxed = validators.extend(_Strict, {'additionalProperties': _drop_unknown})

@@ -9,10 +9,9 @@ import pkgutil
 
 from oslo_config import cfg
 from oslo_log import log
-from oslo_messaging import transport as messaging_transport
-from oslo_messaging._metrics import client as messaging_metrics
-from oslo_messaging._tracing import client as messaging_tracing
 from oslo_policy import opts as policy_options
+
+from nova_lite.private_apis import messaging as messaging_api
 
 
 def modules():
@@ -22,18 +21,13 @@ def modules():
 
 
 def register_all(conf):
-    """Register all options of ours, and those that oslo.messaging looks up itself.
-
-    oslo.messaging registers its metrics and tracing groups on the global
-    configuration only, then reads them from the one it was given.
-    """
+    """Register all options of ours, and those that libraries read from our configuration."""
     for module in modules():
         module.register(conf)
-    conf.register_opts(messaging_transport._transport_opts)
-    conf.register_opts(messaging_metrics.oslo_messaging_metrics, group='oslo_messaging_metrics')
-    conf.register_opts(messaging_tracing.oslo_messaging_tracing, group='oslo_messaging_tracing')
+    messaging_api.register_options(conf)
     log.register_options(conf)
-    policy_options._register(conf)
+    for group, opts in policy_options.list_opts():
+        conf.register_opts(opts, group=group)
 
 
 def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):

@@ -1,12 +1,13 @@
 """[oslo_messaging_rabbit]: our defaults for some of oslo.messaging's own options."""
 
 from oslo_config import cfg
-from oslo_messaging._drivers import impl_rabbit
+
+from nova_lite.private_apis import messaging
 
 # A broker that comes back is found soon; the queue for the replies to a process that
 # was killed goes away soon.
 cfg.set_defaults(
-    impl_rabbit.rabbit_opts,
+    messaging.impl_rabbit.rabbit_opts,
     rabbit_interval_max=5,
     rabbit_transient_queues_ttl=300,
 )

@@ -1,7 +1,8 @@
 """[notifications] and [oslo_messaging_notifications]: what is told on the buses."""
 
 from oslo_config import cfg
-from oslo_messaging.notify import notifier
+
+from nova_lite.private_apis import messaging
 
 GROUP = 'notifications'
 OSLO_GROUP = 'oslo_messaging_notifications'
@@ -52,13 +53,13 @@ OPTS = [
 ]
 
 # oslo.messaging's own default tries for ever.
-cfg.set_defaults(notifier._notifier_opts, retry=1)
+cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
 
 
 def register(conf):
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
-    conf.register_opts(notifier._notifier_opts, group=OSLO_GROUP)
+    conf.register_opts(messaging.NOTIFIER_OPTIONS, group=OSLO_GROUP)
 
 
 def list_opts():

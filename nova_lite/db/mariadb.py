@@ -11,22 +11,22 @@ which takes tens of milliseconds. One context serves all these connections.
 
 import functools
 
-from pymysql import connections
-from pymysql import protocol
 import sqlalchemy
+
+from nova_lite.private_apis import pymysql
 
 # Columns of all statements of a process, with room for those that come seldom.
 KNOWN = 4096
 
 
-class Connection(connections.Connection):
+class Connection(pymysql.connections.Connection):
     """What `pymysql.connect` makes otherwise."""
 
     # The TLS context of those without settings for TLS.
     _unchecked = None
 
-    def _read_packet(self, packet_type=protocol.MysqlPacket):
-        if packet_type is protocol.FieldDescriptorPacket:
+    def _read_packet(self, packet_type=pymysql.protocol.MysqlPacket):
+        if packet_type is pymysql.protocol.FieldDescriptorPacket:
             packet_type = column
         return super()._read_packet(packet_type)
 
@@ -50,4 +50,4 @@ def use(engine):
 @functools.lru_cache(maxsize=KNOWN)
 def column(data, encoding):
     """The description of a column in a packet; shared, and never changed by its readers."""
-    return protocol.FieldDescriptorPacket(data, encoding)
+    return pymysql.protocol.FieldDescriptorPacket(data, encoding)

@@ -10,6 +10,7 @@ from oslo_log import log
 import oslo_messaging
 
 from nova_lite import runtime
+from nova_lite.private_apis import messaging
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -121,7 +122,8 @@ class Outlet:
     def _publish(self, topics, message, body, version):
         # Not by oslo.messaging's Notifier: it would hide that a broker is away.
         for topic in topics:
-            self._bus._send_notification(
+            messaging.send_notification(
+                self._bus,
                 oslo_messaging.Target(topic=f'{topic}.{message.priority.lower()}'),
                 message.context,
                 body,

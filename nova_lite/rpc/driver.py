@@ -14,10 +14,8 @@ from kombu.transport import pyamqp
 from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
-from oslo_messaging._drivers import amqpdriver
-from oslo_messaging._drivers import base
-from oslo_messaging._drivers import common
-from oslo_messaging._drivers import impl_rabbit
+
+from nova_lite.private_apis import messaging
 
 LOG = log.getLogger(__name__)
 
@@ -43,7 +41,7 @@ class Queues(str):
         return self
 
 
-class SharedListenerDriver(impl_rabbit.RabbitDriver):  # type: ignore[misc]  # is not typed
+class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]
     """RabbitMQ (or the embedded broker) with shared listeners.
 
     Chosen by a transport URL of the form `nova-lite+rabbit://...`.
@@ -61,15 +59,15 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):  # type: ignore[misc]  # i
 
     def listen(
         self, target: oslo_messaging.Target, batch_size: int, batch_timeout: float | None
-    ) -> base.PollStyleListenerAdapter:
+    ) -> messaging.Listener:
         where = ', '.join(f'{host.hostname}:{host.port}' for host in self._url.hosts)
         LOG.info('Listening for %s on the bus at %s', target.topic, where or 'this process')
-        connection = self._get_connection(common.PURPOSE_LISTEN)
-        listener = amqpdriver.RpcAMQPListener(self, connection)
+        connection = self._get_connection(messaging.common.PURPOSE_LISTEN)
+        listener = messaging.amqpdriver.RpcAMQPListener(self, connection)
         exchange = self._get_exchange(target)
         for name in target.server.names:
             connection.declare_topic_consumer(exchange_name=exchange, topic=name, callback=listener)
-        return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
+        return messaging.base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def send_notification(
         self,
@@ -84,8 +82,8 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):  # type: ignore[misc]  # i
         super().send_notification(target, ctxt, message, version, retry)
 
     def _get_connection(
-        self, purpose: str = common.PURPOSE_SEND, retry: int | None = None
-    ) -> common.ConnectionContext:
+        self, purpose: str = messaging.common.PURPOSE_SEND, retry: int | None = None
+    ) -> messaging.Pooled:
         try:
             connection = super()._get_connection(purpose, retry)
         except LOST as error:
@@ -95,16 +93,16 @@ class SharedListenerDriver(impl_rabbit.RabbitDriver):  # type: ignore[misc]  # i
         # oslo.messaging makes a queue for notifications, which grows while nobody
         # consumes it. Here a queue is the consumer's: without one they are dropped.
         inner = connection.connection
-        inner._publish_and_creates_default_queue = inner._publish
-        if purpose == common.PURPOSE_LISTEN:
-            inner._poll_timeout = POLL_S
+        messaging.drop_unconsumed(inner)
+        if purpose == messaging.common.PURPOSE_LISTEN:
+            messaging.poll_every(inner, POLL_S)
         return connection
 
     def _get_reply_q(self) -> str:
         if self._reply_q is None:
             # The connection for replies is tried for ever, under a lock. Whether the
             # broker is there is asked first, in a way that comes to an end.
-            with self._get_connection(common.PURPOSE_SEND, TRIES):
+            with self._get_connection(messaging.common.PURPOSE_SEND, TRIES):
                 pass
         queue: str = super()._get_reply_q()
         return queue

@@ -10,10 +10,10 @@ import collections
 import typing
 
 import kombu.exceptions
-import kombu.transport
 from kombu.transport import virtual
 
 from nova_lite import runtime
+from nova_lite.private_apis import broker as broker_api
 
 # As kombu publishes them.
 Message: typing.TypeAlias = dict[str, typing.Any]
@@ -112,23 +112,23 @@ class Channel(virtual.Channel):
 
     def __init__(self, connection: 'Transport', **kwargs: typing.Any) -> None:
         self.broker = connection.broker
-        self._told: collections.deque[str] = collections.deque()
+        self.told: collections.deque[str] = collections.deque()
         self.events: dict[str, set[typing.Callable[..., None]]] = collections.defaultdict(set)
         super().__init__(connection, **kwargs)
 
     def tell(self, name: str) -> None:
         """A message for this channel lies in queue `name`."""
-        self._told.append(name)
+        self.told.append(name)
         connection = self.connection
         if connection is not None:
             with connection.arrived:
                 connection.arrived.notify_all()
 
     def drain_events(self, timeout: float | None = None, callback: Deliver | None = None) -> None:
-        deliver = callback or self.connection._deliver
+        deliver = callback or broker_api.deliver(self.connection)
         while True:
             try:
-                name = self._told.popleft()
+                name = self.told.popleft()
             except IndexError:
                 raise runtime.Empty from None
             try:
@@ -254,7 +254,7 @@ class Transport(virtual.Transport):
         """Deliver one message, waiting for it at most `timeout` seconds."""
         deadline = None if timeout is None else runtime.monotonic() + timeout
         with self.arrived:
-            while not any(channel._told for channel in self.channels):
+            while not any(channel.told for channel in self.channels):
                 left = None if deadline is None else deadline - runtime.monotonic()
                 if left is not None and left <= 0:
                     raise TimeoutError
@@ -269,4 +269,4 @@ class Transport(virtual.Transport):
 
 def install() -> None:
     """Make kombu use this transport for `memory://` in this process."""
-    kombu.transport.TRANSPORT_ALIASES['memory'] = 'nova_lite.rpc.embedded:Transport'
+    broker_api.use_transport('memory', 'nova_lite.rpc.embedded:Transport')

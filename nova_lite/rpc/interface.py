@@ -21,6 +21,7 @@ from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite import versions
+from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
 from nova_lite.rpc import pins
 from nova_lite.rpc import serializer
@@ -274,7 +275,7 @@ class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
 
     def __init__(self, *args: typing.Any) -> None:
         super().__init__(*args)
-        self._executor_cls = runtime.executor
+        messaging.use_executor(self, runtime.executor)
 
 
 def _queues(interface: type[Interface], names: list[str]) -> list[str]:

@@ -9,8 +9,8 @@ import typing
 
 import amqp
 import oslo_messaging
-from oslo_messaging._drivers import common
 
+from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
 from nova_lite.rpc import transport
 
@@ -50,7 +50,7 @@ def delete_unused(bus: oslo_messaging.Transport, name: str) -> bool:
 
 @contextlib.contextmanager
 def _connected(bus: oslo_messaging.Transport) -> collections.abc.Iterator[typing.Any]:
-    with bus._driver._get_connection(common.PURPOSE_SEND, driver.TRIES) as pooled:
+    with messaging.connection(bus, messaging.common.PURPOSE_SEND, driver.TRIES) as pooled:
         # One of our own: oslo.messaging's gives up a read after a fraction of a heartbeat.
         connection = pooled.connection.connection.clone()
     connection.transport_options = {**connection.transport_options, **TIMEOUTS}

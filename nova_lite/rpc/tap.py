@@ -9,8 +9,8 @@ import typing
 
 import kombu
 from oslo_config import cfg
-from oslo_messaging._drivers import common
 
+from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
 from nova_lite.rpc import transport
 
@@ -25,7 +25,7 @@ class Tap:
     ) -> None:
         self._bus = transport.open_notifications(conf, url)
         # Kept: without it the connection is closed.
-        self._held = self._bus._driver._get_connection(common.PURPOSE_LISTEN, driver.TRIES)
+        self._held = messaging.connection(self._bus, messaging.common.PURPOSE_LISTEN, driver.TRIES)
         inner = self._held.connection
         exchange = kombu.Exchange(
             driver.NOTIFICATIONS,
@@ -48,7 +48,7 @@ class Tap:
         self._consumer.consume()
 
     def _take(self, body: typing.Any, _message: kombu.Message) -> None:
-        found = common.deserialize_msg(body)
+        found = messaging.common.deserialize_msg(body)
         self._found.append({k: v for k, v in found.items() if not k.startswith('_')})
 
     def take(self, seconds: float) -> list[Notification]:

@@ -25,13 +25,6 @@ from placement import microversion
 from placement import policy
 from placement import requestlog
 from placement import util
-from placement.objects import allocation
-from placement.objects import consumer
-from placement.objects import project
-from placement.objects import resource_class
-from placement.objects import resource_provider
-from placement.objects import trait
-from placement.objects import user
 import sqlalchemy
 
 from nova_lite import runtime
@@ -40,12 +33,11 @@ from nova_lite.db import compiled
 from nova_lite.db import engine as database
 from nova_lite.db import mariadb
 from nova_lite.db import mariadb_url
+from nova_lite.private_apis import placement as internals
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
 # Beyond two for each thread.
 SPARE_CONNECTIONS = 4
-# What claims and reads of them go through.
-WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
 
 
 class Serial:
@@ -130,7 +122,7 @@ def make_app(
     conf = make_conf(database_url, auth_strategy, keystone=keystone or {}, files=files)
     size_pool(conf, threads)
     use(conf)
-    trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
+    internals.forget_synced()
     conf.set_override('sync_on_startup', sync, group='placement_database')
     deploy.update_database(conf)
     serial = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
@@ -139,9 +131,8 @@ def make_app(
 
 def use(conf):
     """Have placement's modules work with the options of `conf` and their database."""
-    util.jsonschema = CompiledValidation()
-    for module in WITH_ALIASES:
-        module.sa = KnownAliases()
+    internals.use_validation(CompiledValidation())
+    internals.use_sqlalchemy(KnownAliases())
     use_database(conf)
     policy.reset()
     policy.init(conf)

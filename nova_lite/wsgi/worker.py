@@ -1,14 +1,13 @@
 """gunicorn's worker of threads, bounded in what slow clients and its end may take."""
 
-from gunicorn.workers import gthread
-
 from nova_lite import runtime
+from nova_lite.private_apis import gunicorn
 
 # How long connections between two requests stay open after SIGTERM.
 LINGER_S = 0.5
 
 
-class Worker(gthread.ThreadWorker):
+class Worker(gunicorn.gthread.ThreadWorker):
     """Serves a `transfers.Bounded`."""
 
     def handle(self, conn):

@@ -11,7 +11,9 @@ import pathlib
 LOOKED_AT = frozenset(
     (
         ast.AsyncFunctionDef,
+        ast.Attribute,
         ast.Call,
+        ast.ClassDef,
         ast.ExceptHandler,
         ast.FunctionDef,
         ast.Import,

@@ -12,6 +12,7 @@ from tools.checks import commit_message
 from tools.checks import constructs
 from tools.checks import hacking_rules
 from tools.checks import places
+from tools.checks import private
 from tools.checks import seam
 from tools.checks import sizes
 
@@ -81,6 +82,30 @@ class TestPlaces(testtools.TestCase):
     def test_paths_every_machine_has(self):
         text = '/etc/nova_lite/x /usr/lib/y https://example.org/home/x $HOME/root/x'
         self.assertEqual([], _texts(places.check, text, 'README.rst'))
+
+
+class TestPrivate(testtools.TestCase):
+    def test_names_of_others(self):
+        texts = (
+            'from oslo_messaging._drivers import base',
+            'import oslo_messaging._drivers.base as base',
+            'module._flag = True',
+            'f(self.bus._driver)',
+            'from oslo_context import context\ncontext._request_store.context = None',
+        )
+        for text in texts:
+            self.assertEqual(1, len(_texts(private.check, text)), text)
+            for path in ('nova_lite/private_apis/x.py', 'tests/x.py'):
+                self.assertEqual([], _texts(private.check, text, path))
+
+    def test_names_of_our_own(self):
+        text = """
+            class Thing(Base):
+                _known = None
+                def _read(self):
+                    return self._at(row._mapping), super()._read(), Thing._known
+        """
+        self.assertEqual([], _texts(private.check, text))
 
 
 class TestSeam(testtools.TestCase):

@@ -1,0 +1,14 @@
+"""What we use of oslo.context that it does not document."""
+
+from oslo_context import context
+
+from nova_lite.private_apis import guard
+
+LIBRARY = guard.Library('oslo.context', lowest='6.5', newest='6.5.0')
+
+LIBRARY.has(context, '_request_store')
+
+
+def bind(ctxt: context.RequestContext | None) -> None:
+    """Let the log lines of this thread carry a context, or none (None)."""
+    context._request_store.context = ctxt

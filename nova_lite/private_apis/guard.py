@@ -1,0 +1,56 @@
+"""Refuse a library that lacks what we use of it."""
+
+import importlib
+from importlib import metadata
+import inspect
+import typing
+
+
+class Unsupported(ImportError):
+    """An installed library lacks something that it does not document and we use."""
+
+
+class Library:
+    """One library, as it is installed.
+
+    name: of its distribution; lowest, newest: versions that the tests run with
+    """
+
+    def __init__(self, name: str, *, lowest: str, newest: str) -> None:
+        self.name, self.lowest, self.newest = name, lowest, newest
+
+    def module(self, path: str) -> typing.Any:
+        """Import a module of the library. Raises Unsupported."""
+        try:
+            return importlib.import_module(path)
+        except ImportError as error:
+            raise self._lacks(path) from error
+
+    def has(self, owner: typing.Any, *names: str) -> None:
+        """Raise Unsupported unless a module or class has all these attributes."""
+        for name in names:
+            if not hasattr(owner, name):
+                raise self._lacks(f'{owner.__name__}.{name}')
+
+    def takes(self, owner: typing.Any, name: str, *arguments: str) -> None:
+        """Raise Unsupported unless a method or function has these arguments."""
+        self.has(owner, name)
+        found = inspect.signature(getattr(owner, name)).parameters
+        for argument in arguments:
+            if argument not in found:
+                raise self._lacks(f'{owner.__name__}.{name}({argument}=)')
+
+    def keeps(self, owner: typing.Any, *names: str) -> None:
+        """Raise Unsupported unless the constructors of a class use all these attributes."""
+        inits = [vars(each)['__init__'] for each in owner.__mro__ if '__init__' in vars(each)]
+        codes = [init.__code__ for init in inits if inspect.isfunction(init)]
+        known = {name for code in codes for name in code.co_names}
+        for name in names:
+            if name not in known:
+                raise self._lacks(f'{owner.__name__}().{name}')
+
+    def _lacks(self, what: str) -> Unsupported:
+        return Unsupported(
+            f'{self.name} {metadata.version(self.name)} has no {what}, which nova_lite uses. '
+            f'nova_lite was tested with {self.name} {self.lowest} to {self.newest}.'
+        )

@@ -1,0 +1,94 @@
+"""What we use of oslo.messaging that it does not document."""
+
+import typing
+
+from oslo_config import cfg
+import oslo_messaging
+from oslo_messaging import transport
+from oslo_messaging.notify import notifier
+from oslo_messaging.rpc import server
+
+from nova_lite.private_apis import guard
+
+LIBRARY = guard.Library('oslo.messaging', lowest='18.3', newest='18.3.1')
+
+amqpdriver = LIBRARY.module('oslo_messaging._drivers.amqpdriver')
+base = LIBRARY.module('oslo_messaging._drivers.base')
+common = LIBRARY.module('oslo_messaging._drivers.common')
+impl_rabbit = LIBRARY.module('oslo_messaging._drivers.impl_rabbit')
+_metrics = LIBRARY.module('oslo_messaging._metrics.client')
+_tracing = LIBRARY.module('oslo_messaging._tracing.client')
+
+# The library is not typed: base.PollStyleListenerAdapter, common.ConnectionContext, and the
+# impl_rabbit.Connection in that.
+Listener: typing.TypeAlias = typing.Any
+Pooled: typing.TypeAlias = typing.Any
+Connection: typing.TypeAlias = typing.Any
+
+LIBRARY.has(common, 'PURPOSE_LISTEN', 'PURPOSE_SEND', 'deserialize_msg')
+LIBRARY.has(impl_rabbit, 'rabbit_opts')
+LIBRARY.has(notifier, '_notifier_opts')
+LIBRARY.has(transport, '_transport_opts')
+LIBRARY.has(_metrics, 'oslo_messaging_metrics')
+LIBRARY.has(_tracing, 'oslo_messaging_tracing')
+# Overridden by rpc.driver, or called there.
+LIBRARY.takes(impl_rabbit.RabbitDriver, 'listen', 'target', 'batch_size', 'batch_timeout')
+LIBRARY.takes(impl_rabbit.RabbitDriver, 'send_notification', 'target', 'ctxt', 'version', 'retry')
+LIBRARY.takes(impl_rabbit.RabbitDriver, '_get_connection', 'purpose', 'retry')
+LIBRARY.has(impl_rabbit.RabbitDriver, '_get_exchange', '_get_reply_q')
+LIBRARY.keeps(impl_rabbit.RabbitDriver, '_reply_q', '_url')
+LIBRARY.takes(amqpdriver.RpcAMQPListener, '__init__', 'driver', 'conn')
+LIBRARY.takes(base.PollStyleListenerAdapter, '__init__', 'batch_size', 'batch_timeout')
+LIBRARY.takes(
+    impl_rabbit.Connection, 'declare_topic_consumer', 'exchange_name', 'topic', 'callback'
+)
+LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue', 'durable')
+LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'amqp_auto_delete', 'connection')
+LIBRARY.takes(transport.Transport, '_send_notification', 'target', 'ctxt', 'message', 'retry')
+LIBRARY.keeps(transport.Transport, '_driver')
+LIBRARY.keeps(server.RPCServer, '_executor_cls')
+
+# Notifications, whose default of tries is oslo.messaging's own.
+NOTIFIER_OPTIONS = notifier._notifier_opts
+
+
+def register_options(conf: cfg.ConfigOpts) -> None:
+    """Register the options that oslo.messaging reads from each configuration.
+
+    Those of its metrics and tracing it registers on the global configuration only, then
+    reads them from the one it was given.
+    """
+    conf.register_opts(transport._transport_opts)
+    conf.register_opts(_metrics.oslo_messaging_metrics, group='oslo_messaging_metrics')
+    conf.register_opts(_tracing.oslo_messaging_tracing, group='oslo_messaging_tracing')
+
+
+def connection(bus: oslo_messaging.Transport, purpose: str, tries: int) -> Pooled:
+    """Take a connection from the pool of a transport; a context manager."""
+    return bus._driver._get_connection(purpose, tries)
+
+
+def drop_unconsumed(inner: Connection) -> None:
+    """Let a connection publish notifications without making a queue for them first."""
+    inner._publish_and_creates_default_queue = inner._publish
+
+
+def poll_every(inner: Connection, seconds: float) -> None:
+    """Set how long a read of a connection may take to see that it must end."""
+    inner._poll_timeout = seconds
+
+
+def send_notification(
+    bus: oslo_messaging.Transport,
+    target: oslo_messaging.Target,
+    ctxt: typing.Any,
+    message: dict[str, typing.Any],
+    **options: typing.Any,
+) -> None:
+    """Send by a transport, raising what goes wrong; the Notifier would hide it."""
+    bus._send_notification(target, ctxt, message, **options)
+
+
+def use_executor(rpc_server: server.RPCServer, executor: typing.Callable[..., typing.Any]) -> None:
+    """Have an RPC server that was not yet started run its calls in this kind of executor."""
+    rpc_server._executor_cls = executor

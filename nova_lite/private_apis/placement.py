@@ -1,0 +1,41 @@
+"""What we use of placement that it does not document: names inside its modules."""
+
+import typing
+
+from placement import util
+from placement.objects import allocation
+from placement.objects import consumer
+from placement.objects import project
+from placement.objects import resource_class
+from placement.objects import resource_provider
+from placement.objects import trait
+from placement.objects import user
+
+from nova_lite.private_apis import guard
+
+LIBRARY = guard.Library('openstack-placement', lowest='16.0', newest='16.0.0')
+
+# What claims and reads of them go through.
+WITH_ALIASES = (allocation, consumer, project, resource_provider, user)
+
+LIBRARY.has(util, 'jsonschema')
+LIBRARY.has(trait, '_TRAITS_SYNCED')
+LIBRARY.has(resource_class, '_RESOURCE_CLASSES_SYNCED')
+for _module in WITH_ALIASES:
+    LIBRARY.has(_module, 'sa')
+
+
+def forget_synced() -> None:
+    """Have traits and resource classes written to the next database too."""
+    trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
+
+
+def use_validation(validation: typing.Any) -> None:
+    """Have requests checked by `validation` in place of the module jsonschema."""
+    util.jsonschema = validation
+
+
+def use_sqlalchemy(replacement: typing.Any) -> None:
+    """Have claims, and reads of them, use `replacement` in place of the module sqlalchemy."""
+    for module in WITH_ALIASES:
+        module.sa = replacement
