@@ -80,7 +80,7 @@ fi
 say "Python packages, in $venv"
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-"$venv/bin/pip" install --quiet -r test-requirements.txt -e .
+"$venv/bin/pip" install --quiet -c constraints.txt -r test-requirements.txt -e .
 
 missing=$("$venv/bin/bindep" --brief test | tr '\n' ' ')
 if [ -n "$missing" ]; then

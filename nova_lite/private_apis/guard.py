@@ -52,5 +52,6 @@ class Library:
     def _lacks(self, what: str) -> Unsupported:
         return Unsupported(
             f'{self.name} {metadata.version(self.name)} has no {what}, which nova_lite uses. '
-            f'nova_lite was tested with {self.name} {self.lowest} to {self.newest}.'
+            f'nova_lite was tested with {self.name} {self.lowest} to {self.newest}: '
+            'install it with "pip install -c constraints.txt ."'
         )

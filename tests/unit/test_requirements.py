@@ -6,9 +6,14 @@ import pathlib
 import re
 import sys
 
+from packaging import requirements
 import testtools
 
+from tests.unit.private_apis import test_private_apis
+
 TOP = pathlib.Path(__file__).parents[2]
+REQUIREMENTS = ('requirements.txt', 'test-requirements.txt')
+PYTHONS = ('3.11', '3.12', '3.13')
 
 
 def _imported():
@@ -24,17 +29,28 @@ def _canonical(name):
     return re.sub('[-_.]+', '-', name).lower()
 
 
-def _declared():
-    for line in (TOP / 'requirements.txt').read_text().splitlines():
+def _read(name):
+    for line in (TOP / name).read_text().splitlines():
         requirement = line.partition('#')[0].strip()
         if requirement:
-            yield _canonical(re.match(r'[\w.-]+', requirement)[0])
+            yield requirements.Requirement(requirement)
+
+
+def _pins(name, python):
+    """Return {package: its versions} of a constraints file on one version of Python."""
+    pins = {}
+    where = {'python_version': python, 'python_full_version': f'{python}.0'}
+    for pin in _read(name):
+        if pin.marker is None or pin.marker.evaluate(where):
+            exact = [each.version for each in pin.specifier if each.operator == '==']
+            pins.setdefault(_canonical(pin.name), []).extend(exact)
+    return pins
 
 
 class TestRequirements(testtools.TestCase):
     def test_every_import_is_declared(self):
         providers = metadata.packages_distributions()
-        declared = set(_declared())
+        declared = {_canonical(each.name) for each in _read('requirements.txt')}
         foreign = set(_imported()) - set(sys.stdlib_module_names) - {'nova_lite'}
         unknown = {
             name
@@ -44,8 +60,43 @@ class TestRequirements(testtools.TestCase):
         self.assertEqual(set(), unknown)
 
     def test_every_requirement_has_a_lower_bound(self):
-        for name in ('requirements.txt', 'test-requirements.txt'):
-            for line in (TOP / name).read_text().splitlines():
-                requirement = line.partition('#')[0].strip()
-                if requirement:
-                    self.assertIn('>=', requirement, name)
+        for name in REQUIREMENTS:
+            for each in _read(name):
+                self.assertEqual(['>='], [part.operator for part in each.specifier], each)
+
+
+class TestConstraints(testtools.TestCase):
+    """`tox -e constraints` writes the file."""
+
+    def test_every_requirement_is_pinned_within_its_bound(self):
+        for python in PYTHONS:
+            pins = _pins('constraints.txt', python)
+            for each in _required():
+                [pin] = pins[_canonical(each.name)]
+                self.assertTrue(each.specifier.contains(pin), (python, str(each), pin))
+
+    def test_private_apis_name_these_versions(self):
+        bounds = {_canonical(each.name): str(each.specifier) for each in _required()}
+        pins = _pins('constraints.txt', '3.11')
+        for library in test_private_apis.libraries():
+            name = _canonical(library.name)
+            self.assertEqual(f'>={library.lowest}', bounds[name])
+            self.assertEqual([library.newest], pins[name])
+
+    def test_commands_that_install_use_the_pins(self):
+        found = [
+            line for line in _commands() if re.search(r'pip"? install .*(\. |\.$|-e \.)', line)
+        ]
+        self.assertLess(3, len(found))
+        self.assertEqual([], [line for line in found if '-c constraints.txt' not in line])
+
+
+def _commands():
+    pages = (TOP / 'doc' / 'source').rglob('*')
+    for path in (TOP / 'README.rst', TOP / 'CONTRIBUTING.rst', TOP / 'tools' / 'test.sh', *pages):
+        if path.suffix in ('.rst', '.sh'):
+            yield from path.read_text().splitlines()
+
+
+def _required():
+    return [each for name in REQUIREMENTS for each in _read(name)]

@@ -1,5 +1,5 @@
 python3 -m venv /opt/nova-lite
-/opt/nova-lite/bin/pip install . python-openstackclient osc-placement
+/opt/nova-lite/bin/pip install -c constraints.txt . python-openstackclient osc-placement
 cp -r /opt/nova-lite/etc/systemd/nova-lite* /etc/systemd/system
 cp /opt/nova-lite/etc/systemd/sysusers.d/nova-lite.conf /etc/sysusers.d
 cp /opt/nova-lite/etc/systemd/tmpfiles.d/nova-lite.conf /etc/tmpfiles.d
