@@ -277,7 +277,7 @@ class Neighbour:
         attempt = 0
         reason: object
         while True:
-            last = attempt == self.options.connect_retries
+            last = attempt >= self.options.connect_retries
             try:
                 sent = {**identify(), **headers}
                 response = self.session.request(
