@@ -274,12 +274,7 @@ class Build:
         try:
             step()
         except exception.NovaLiteError as error:
-            LOG.warning(
-                'Server %s was not completely removed from host %s: %s',
-                self._uuid,
-                self._host,
-                error,
-            )
+            self._warn_of_rest(error)
             return False
         return True
 
@@ -287,14 +282,14 @@ class Build:
         try:
             yield from step()
         except exception.NovaLiteError as error:
-            LOG.warning(
-                'Server %s was not completely removed from host %s: %s',
-                self._uuid,
-                self._host,
-                error,
-            )
+            self._warn_of_rest(error)
             return False
         return True
+
+    def _warn_of_rest(self, error):
+        LOG.warning(
+            'Server %s was not completely removed from host %s: %s', self._uuid, self._host, error
+        )
 
 
 def _failure(reason, cause):

@@ -203,7 +203,7 @@ class Move(saga.Saga):
         except exception.StateChanged as error:
             LOG.info('Server %s was changed by another request: %s', uuid, error)
         except exception.TransitionRefused:
-            # A defect of ours may not leave the server with a task that nobody ends.
+            # A defect: without this the server would keep its task forever.
             LOG.exception('Server %s cannot be given back; its status is ERROR', uuid)
             lost = {**changes, 'vm_state': states.VmState.ERROR}
             instances.force(connection, uuid, lost, expect_task=tasks or self.tasks)
@@ -318,7 +318,8 @@ class Move(saga.Saga):
         spec.requested_networks = neighbours.requested_networks(row.network_info)
         destination = spec.destination()
         destination.cell = self.cell.uuid
-        destination.host, destination.node = map(self.arguments.get, ('host', 'node'))
+        destination.host = self.arguments.get('host')
+        destination.node = self.arguments.get('node')
         return spec
 
     def choose(self):

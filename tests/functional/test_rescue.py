@@ -1,25 +1,13 @@
 """Rescue in a whole cloud: booted from another image, and back from the own disk."""
 
-import testtools
-
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
-class RescueTest(testtools.TestCase):
+class RescueTest(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = moving.Moving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def test_there_and_back(self):
         server = self.cloud.boot('mine')

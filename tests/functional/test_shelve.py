@@ -2,8 +2,6 @@
 
 import datetime
 
-import testtools
-
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
@@ -11,25 +9,14 @@ from nova_lite.db.cell import instances
 from nova_lite.moves import kinds
 from nova_lite.moves import unshelve
 from nova_lite.saga import run
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
-class ShelveTestCase(testtools.TestCase):
+class ShelveTestCase(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = moving.Moving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def shelve(self, server, status='SHELVED_OFFLOADED'):
         self.moving.act(server, 'shelve')

@@ -1,25 +1,13 @@
 """Images of servers in a whole cloud: createImage, and createBackup with its rotation."""
 
-import testtools
-
-from tests.fixtures import cloud as cloud_fixture
-from tests.fixtures import moving
+from tests.functional import own_cloud
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
 
 
-class SnapshotsTest(testtools.TestCase):
+class SnapshotsTest(own_cloud.OwnCloudTest):
     settings = {'cells': 1, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.cloud = self.useFixture(cloud_fixture.Cloud(**self.settings))
-        self.moving = moving.Moving(self.cloud)
-
-    def tearDown(self):
-        self.assertEqual([], self.cloud.findings())
-        super().tearDown()
 
     def images(self):
         return sorted((image.name, image.status) for image in self.cloud.admin.image.images())

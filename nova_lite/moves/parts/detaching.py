@@ -1,6 +1,6 @@
 """The mark of a volume that its server is about to lose.
 
-There is one mark, whichever of the volume's attachments is meant, and it names nobody.
+The volume service keeps one mark for all attachments of a volume, without its owner.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from nova_lite.moves import places
 MARK = 'mark the volume as detaching'
 DETACHING = 'detaching'
 # Key of Saga.data until the pivot: the volume that the saga has marked; False when that was
-# refused; there is none while nobody knows.
+# refused; absent while the answer is not known.
 MARKED = 'marked'
 
 
