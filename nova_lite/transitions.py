@@ -22,7 +22,9 @@ class Transition:
     through: further task states while it runs
     after: vm state when it succeeded; None leaves it
     or_off: a server that was off before is STOPPED after it instead
-    failed: vm state in which a failure may leave it, beside ERROR and the one before
+    after_failure: vm state that its host reports when it failed; None leaves it
+    after_undo: vm state in which the undo of its saga may leave it, beside the one before
+    saga: whether a saga carries it out, and not a host by itself
     launched: refuse a server that was never launched
     """
 
@@ -34,7 +36,9 @@ class Transition:
     launched: bool = True
     through: tuple = ()
     or_off: bool = False
-    failed: states.VmState | None = None
+    after_failure: states.VmState | None = None
+    after_undo: states.VmState | None = None
+    saga: bool = False
 
     @property
     def tasks(self):
@@ -66,7 +70,7 @@ REBOOT_SOFT = Transition(
     during=_T.REBOOTING,
     through=_REBOOTING[1:],
     after=_V.ACTIVE,
-    failed=_V.ERROR,
+    after_failure=_V.ERROR,
 )
 REBOOT_HARD = Transition(
     'reboot',
@@ -85,33 +89,45 @@ REBOOT_HARD = Transition(
     during=_T.REBOOTING_HARD,
     through=states.REBOOTING_HARD[1:],
     after=_V.ACTIVE,
-    failed=_V.ERROR,
+    after_failure=_V.ERROR,
 )
 PAUSE = Transition('pause', (_V.ACTIVE,), during=_T.PAUSING, after=_V.PAUSED)
 UNPAUSE = Transition('unpause', (_V.PAUSED,), during=_T.UNPAUSING, after=_V.ACTIVE)
 SUSPEND = Transition(
-    'suspend', (_V.ACTIVE,), during=_T.SUSPENDING, after=_V.SUSPENDED, failed=_V.ERROR
+    'suspend', (_V.ACTIVE,), during=_T.SUSPENDING, after=_V.SUSPENDED, after_failure=_V.ERROR
 )
-RESUME = Transition('resume', (_V.SUSPENDED,), during=_T.RESUMING, after=_V.ACTIVE, failed=_V.ERROR)
+RESUME = Transition(
+    'resume', (_V.SUSPENDED,), during=_T.RESUMING, after=_V.ACTIVE, after_failure=_V.ERROR
+)
 RESCUE = Transition(
     'rescue',
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     during=_T.RESCUING,
     after=_V.RESCUED,
-    failed=_V.ERROR,
+    after_failure=_V.ERROR,
 )
 UNRESCUE = Transition(
-    'unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE, failed=_V.ERROR
+    'unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE, after_failure=_V.ERROR
 )
 RESIZE = Transition(
-    'resize', (_V.ACTIVE, _V.STOPPED), during=_T.RESIZE_PREP, through=_RESIZING, after=_V.RESIZED
+    'resize',
+    (_V.ACTIVE, _V.STOPPED),
+    during=_T.RESIZE_PREP,
+    through=_RESIZING,
+    after=_V.RESIZED,
+    saga=True,
 )
 MIGRATE = dataclasses.replace(RESIZE, verb='migrate')
-CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True)
+CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True, saga=True)
 REVERT_RESIZE = Transition(
-    'revertResize', (_V.RESIZED,), during=_T.RESIZE_REVERTING, after=_V.ACTIVE, or_off=True
+    'revertResize',
+    (_V.RESIZED,),
+    during=_T.RESIZE_REVERTING,
+    after=_V.ACTIVE,
+    or_off=True,
+    saga=True,
 )
-LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING)
+LIVE_MIGRATE = Transition('os-migrateLive', (_V.ACTIVE, _V.PAUSED), during=_T.MIGRATING, saga=True)
 LIVE_MIGRATION_ABORT = Transition('abort live migration', None, (_T.MIGRATING,))
 LIVE_MIGRATION_FORCE_COMPLETE = Transition('force_complete', (_V.ACTIVE,), (_T.MIGRATING,))
 # Whatever else is being done to a server: a deletion that was accepted goes on.
@@ -124,6 +140,7 @@ EVACUATE = Transition(
     through=_REMAKING,
     after=_V.ACTIVE,
     or_off=True,
+    saga=True,
 )
 REBUILD = Transition(
     'rebuild',
@@ -132,6 +149,7 @@ REBUILD = Transition(
     through=_REMAKING,
     after=_V.ACTIVE,
     or_off=True,
+    saga=True,
 )
 SHELVE = Transition(
     'shelve',
@@ -144,10 +162,15 @@ SHELVE = Transition(
     ),
     after=_V.SHELVED,
     # One that was paused or suspended: its memory is lost.
-    failed=_V.STOPPED,
+    after_undo=_V.STOPPED,
+    saga=True,
 )
 SHELVE_OFFLOAD = Transition(
-    'shelveOffload', (_V.SHELVED,), during=_T.SHELVING_OFFLOADING, after=_V.SHELVED_OFFLOADED
+    'shelveOffload',
+    (_V.SHELVED,),
+    during=_T.SHELVING_OFFLOADING,
+    after=_V.SHELVED_OFFLOADED,
+    saga=True,
 )
 UNSHELVE = Transition(
     'unshelve',
@@ -155,6 +178,7 @@ UNSHELVE = Transition(
     during=_T.UNSHELVING,
     after=_V.ACTIVE,
     or_off=True,
+    saga=True,
 )
 SNAPSHOT = Transition(
     'createImage',
@@ -178,11 +202,11 @@ _HAS_DISKS = (
     _V.SHELVED,
     _V.SHELVED_OFFLOADED,
 )
-ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS)
-DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS)
-SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED))
-ATTACH_INTERFACE = Transition('attach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
-DETACH_INTERFACE = Transition('detach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED))
+ATTACH_VOLUME = Transition('attach_volume', _HAS_DISKS, saga=True)
+DETACH_VOLUME = Transition('detach_volume', _HAS_DISKS, saga=True)
+SWAP_VOLUME = Transition('swap_volume', (_V.ACTIVE, _V.PAUSED, _V.RESIZED), saga=True)
+ATTACH_INTERFACE = Transition('attach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED), saga=True)
+DETACH_INTERFACE = Transition('detach_interface', (_V.ACTIVE, _V.PAUSED, _V.STOPPED), saga=True)
 DELETE = Transition('delete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False)
 SOFT_DELETE = Transition(
     'delete',
@@ -191,7 +215,7 @@ SOFT_DELETE = Transition(
     during=_T.SOFT_DELETING,
     after=_V.SOFT_DELETED,
     launched=False,
-    failed=_V.SOFT_DELETED,
+    after_failure=_V.SOFT_DELETED,
 )
 RESTORE = Transition(
     'restore',
@@ -200,7 +224,7 @@ RESTORE = Transition(
     after=_V.ACTIVE,
     or_off=True,
     launched=False,
-    failed=_V.ERROR,
+    after_failure=_V.ERROR,
 )
 FORCE_DELETE = Transition(
     'forceDelete', None, None, during=_T.DELETING, after=_V.DELETED, launched=False
@@ -215,6 +239,8 @@ BUILD = Transition(
 )
 
 TRANSITIONS = tuple(value for value in dict(globals()).values() if isinstance(value, Transition))
+# Tasks that one host carries out by itself.
+HOST_TASKS = tuple(dict.fromkeys(task for row in TRANSITIONS if not row.saga for task in row.tasks))
 
 
 @functools.lru_cache(4096)
@@ -253,7 +279,7 @@ def _ends(row, before, after):
         begun = row.vm_states is not None and vm_state in row.vm_states
         return begun and task in (None, *_ENDING) and during == task and then in row.results
     over = task in row.tasks and during is None
-    return over and then in (vm_state, _V.ERROR, row.failed, *row.results)
+    return over and then in (vm_state, _V.ERROR, row.after_failure, row.after_undo, *row.results)
 
 
 def _has_gone_off(before, after):

@@ -50,9 +50,9 @@ class Action:
         return self.transition.after
 
     @property
-    def failed(self):
+    def after_failure(self):
         """The vm state when it failed, or None for an action that leaves the guest as it was."""
-        return self.transition.failed
+        return self.transition.after_failure
 
 
 Do = model.PowerAction
@@ -203,13 +203,13 @@ def left_behind(site, node, uuid, action):
     try:
         guest = site.driver.get_guest(node, uuid)
     except (exception.GuestNotFound, exception.Unavailable):
-        return {'vm_state': action.failed} if action.failed else {}
+        return {'vm_state': action.after_failure} if action.after_failure else {}
     changes = {'power_state': int(guest.power_state)}
     survived = (
         action.after is Vm.ACTIVE
         and guest.power_state is states.PowerState.RUNNING
         and not guest.rescued
     )
-    if action.failed:
-        changes['vm_state'] = Vm.ACTIVE if survived else action.failed
+    if action.after_failure:
+        changes['vm_state'] = Vm.ACTIVE if survived else action.after_failure
     return changes

@@ -8,6 +8,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.conductor import action_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -26,13 +27,6 @@ DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
 # States of servers that never run; a host may have something of their builds yet.
 OVER = (states.VmState.ERROR, states.VmState.DELETED)
-UNDER_WAY = (
-    None,
-    states.TaskState.SCHEDULING,
-    states.TaskState.NETWORKING,
-    states.TaskState.BLOCK_DEVICE_MAPPING,
-    states.TaskState.SPAWNING,
-)
 
 
 def start(connection, ctxt, host, uuid, *, node, group):
@@ -48,7 +42,7 @@ def start(connection, ctxt, host, uuid, *, node, group):
         connection,
         uuid,
         {'task_state': states.TaskState.SPAWNING, 'node': node},
-        expect_task=UNDER_WAY,
+        expect_task=transitions.BUILD.tasks,
         expect_vm=BUILDING,
         expect_host=(host,),
     )
@@ -233,7 +227,7 @@ def _end(connection, host, uuid, values):
         connection,
         uuid,
         values,
-        expect_task=UNDER_WAY,
+        expect_task=transitions.BUILD.tasks,
         expect_vm=BUILDING,
         expect_host=(host,),
     )

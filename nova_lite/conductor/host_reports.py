@@ -8,6 +8,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.conductor import build_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -21,36 +22,6 @@ from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 
 COMPUTE_TOPIC = 'compute'
-# Tasks that one host does by itself. Those that sagas drive are not among them.
-HOST_TASKS = (
-    states.TaskState.SCHEDULING,
-    states.TaskState.NETWORKING,
-    states.TaskState.BLOCK_DEVICE_MAPPING,
-    states.TaskState.SPAWNING,
-    states.TaskState.DELETING,
-    states.TaskState.SOFT_DELETING,
-    states.TaskState.RESTORING,
-    states.TaskState.POWERING_ON,
-    states.TaskState.POWERING_OFF,
-    states.TaskState.REBOOTING,
-    states.TaskState.REBOOT_PENDING,
-    states.TaskState.REBOOT_STARTED,
-    states.TaskState.REBOOTING_HARD,
-    states.TaskState.REBOOT_PENDING_HARD,
-    states.TaskState.REBOOT_STARTED_HARD,
-    states.TaskState.PAUSING,
-    states.TaskState.UNPAUSING,
-    states.TaskState.SUSPENDING,
-    states.TaskState.RESUMING,
-    states.TaskState.RESCUING,
-    states.TaskState.UNRESCUING,
-    states.TaskState.IMAGE_SNAPSHOT_PENDING,
-    states.TaskState.IMAGE_BACKUP,
-    states.TaskState.IMAGE_SNAPSHOT,
-    states.TaskState.IMAGE_PENDING_UPLOAD,
-    states.TaskState.IMAGE_UPLOADING,
-)
-
 # Columns of a server that its host compares with the guest.
 RECORD = (
     'uuid',
@@ -70,7 +41,7 @@ _SOME_RECORDS = _RECORDS.where(_SERVERS.c.uuid.in_(sa.bindparam('uuids')))
 _UNFINISHED = sa.or_(
     sa.and_(
         _SERVERS.c.deleted.is_(False),
-        _SERVERS.c.task_state.in_([str(task) for task in HOST_TASKS]),
+        _SERVERS.c.task_state.in_([str(task) for task in transitions.HOST_TASKS]),
     ),
     # A build that failed, and of which something could not be taken back then; and one whose
     # server was deleted without its host, which was down.

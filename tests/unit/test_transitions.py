@@ -6,7 +6,10 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.compute import delete
+from nova_lite.compute import resume
 from nova_lite.db.cell import instances
+from nova_lite.moves import kinds
 from tests.fixtures import database
 
 ALLOWED = (
@@ -60,6 +63,21 @@ class TableTest(testtools.TestCase):
                     at = (vm_state, task)
                 for result in row.results if row.tasks and at[1] else ():
                     self.assertTrue(transitions.is_allowed(at, (result, None)), row)
+
+    def test_tasks_of_hosts_are_what_a_host_resumes(self):
+        resumed = {
+            *transitions.BUILD.tasks,
+            *resume.POWER,
+            *resume.IMAGES,
+            *delete.DELETE.tasks,
+        }
+        self.assertEqual(resumed, set(transitions.HOST_TASKS))
+
+    def test_tasks_of_sagas_are_not_those_of_hosts(self):
+        tasks = {task for saga in kinds.SAGAS for task in saga.tasks}
+        rows = {task for row in transitions.TRANSITIONS if row.saga for task in row.tasks}
+        self.assertEqual(set(), tasks - rows)
+        self.assertEqual(set(), rows & set(transitions.HOST_TASKS))
 
     def test_pairs_that_cannot_be(self):
         self.assertFalse(transitions.may_be('shelved', 'rescuing'))
