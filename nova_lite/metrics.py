@@ -45,7 +45,12 @@ REFUSED = prometheus_client.Counter(
     'Hosts that placement offered and a filter, or the claim, refused.',
     ('filter',),
 )
-DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED)
+REJECTED = prometheus_client.Counter(
+    'nova_lite_conductor_reports_rejected_total',
+    'Reports of hosts that the table of states refused; the server became ERROR.',
+    ('event',),
+)
+DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED, REJECTED)
 
 
 @contextlib.contextmanager

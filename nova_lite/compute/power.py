@@ -103,7 +103,7 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'vm_state': action.after, 'power_state': job.result['power_state']}
-    yield from jobs.insist(
+    done = yield from jobs.insist(
         site.conductor.action_finished,
         ctxt,
         host=host,
@@ -112,7 +112,8 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         changes=changes,
         expect_task=list(action.tasks),
     )
-    LOG.info('Server %s: %s done', instance.uuid, name)
+    if done:
+        LOG.info('Server %s: %s done', instance.uuid, name)
 
 
 def _return(site, ctxt, node, uuid):
@@ -156,7 +157,7 @@ def _definition(site, ctxt, host, uuid):
 
 
 def begin(site, ctxt, host, uuid, action):
-    """Begin an action's event; False when the message is late or repeated.
+    """Begin an action's event; False when the message is late or repeated, or it is refused.
 
     action: anything with `event`, `tasks`, `during` and `interrupts`
     """
@@ -173,6 +174,10 @@ def begin(site, ctxt, host, uuid, action):
         )
     except (exception.StateChanged, exception.InstanceNotFound) as error:
         LOG.info('Skipping %s of server %s: %s', action.event, uuid, error)
+        return False
+    except exception.TransitionRefused as error:
+        LOG.error('Cannot begin %s of server %s: %s', action.event, uuid, error)
+        yield from fail(site, ctxt, host, uuid, action, error=error, changes={})
         return False
     return True
 

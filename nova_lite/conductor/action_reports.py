@@ -10,6 +10,7 @@ import datetime
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
@@ -73,15 +74,23 @@ def start(connection, ctxt, report, *, task_state, interrupted=()):
 
 
 def finish(connection, ctxt, report, *, changes):
-    """Apply what a successful action changed; False when the task is another's by now."""
-    done = _apply(connection, report, changes)
+    """Apply what a successful action changed; False when the task is another's by now.
+
+    An action whose changes the table of states refuses has failed.
+    """
+    try:
+        done = _apply(connection, report, changes)
+    except exception.TransitionRefused as refused:
+        failure = {'error': refused.message, 'details': None, 'changes': changes}
+        fail(connection, ctxt, report, failure=failure)
+        return False
     actions.finish_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
     return done
 
 
 def fail(connection, ctxt, report, *, failure):
     """Apply what a failed action leaves, with a fault; False as `finish`."""
-    done = _apply(connection, report, failure['changes'])
+    done = _apply_failure(connection, report, failure['changes'])
     if done:
         instances.add_fault(
             connection,
@@ -103,9 +112,28 @@ def fail(connection, ctxt, report, *, failure):
     return done
 
 
-def _apply(connection, report, changes):
+def _apply_failure(connection, report, changes):
+    """As `_apply`, but to ERROR in place of states that the table refuses.
+
+    The server would keep its task otherwise, and its host would report it again and again.
+    """
     try:
-        instances.update(
+        return _apply(connection, report, changes)
+    except exception.TransitionRefused as refused:
+        LOG.error(
+            'Rejected what host %s reports of %s. The status of the server is ERROR: %s',
+            report.host,
+            report.event,
+            refused,
+        )
+        metrics.REJECTED.labels(event=report.event).inc()
+        lost = {**changes, 'vm_state': states.VmState.ERROR}
+        return _apply(connection, report, lost, write=instances.force)
+
+
+def _apply(connection, report, changes, *, write=instances.update):
+    try:
+        write(
             connection,
             report.uuid,
             {'task_state': None, **changes},

@@ -1,9 +1,13 @@
 """Actions of one step: every row, in all the ways it may go."""
 
+import dataclasses
+
+import fixtures
 import testscenarios
 import testtools
 
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.compute import power
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -240,6 +244,39 @@ class TestHardReboot(Base):
         self.act('stop')
         self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
         self.assertIn('not defined', self.cell.fault(self.uuid))
+
+
+class TestAnotherTable(Base):
+    """The host is of another release than its conductor: its table of states differs."""
+
+    def have(self, **differing):
+        pause = power.ACTIONS['pause']
+        row = dataclasses.replace(pause.transition, **differing)
+        table = {**power.ACTIONS, 'pause': dataclasses.replace(pause, transition=row)}
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.compute.power.ACTIONS', table))
+
+    def check_has_ended(self, vm_state):
+        self.assertEqual((vm_state, None, 'host-1'), self.cell.state(self.uuid))
+        self.assertIn('nothing leads to', self.cell.fault(self.uuid))
+        event = (power.ACTIONS['pause'].event, 'host-1', 'Error')
+        self.assertEqual([event], self.cell.events(self.uuid)[1:])
+        calls = len(self.cell.lossy.calls)
+        self.cell.compute._resume.run(0)
+        self.assertEqual(['unfinished'], self.cell.lossy.calls[calls:])
+
+    def test_that_ends_in_another_state(self):
+        self.have(after=states.VmState.SUSPENDED)
+        self.act('pause')
+        self.check_has_ended('error')
+        self.assertEqual(PAUSED, self.cell.row(self.uuid).power_state)
+        self.act('reboot_hard')
+        self.check('reboot_hard')
+
+    def test_that_has_another_task(self):
+        self.have(through=(states.TaskState.SUSPENDING,))
+        self.act('pause')
+        self.check_has_ended('active')
+        self.assertEqual({self.uuid: [('host-1', 'resident', RUNNING)]}, self.cell.guests())
 
 
 class TestRescue(Base):

@@ -1,6 +1,11 @@
 """Actions of one step in the records of a cell."""
 
+import logging
+
+import fixtures
+
 from nova_lite import exception
+from nova_lite import metrics
 from nova_lite.db.cell import instances
 from tests.unit.conductor import base
 
@@ -19,19 +24,20 @@ class TestActions(base.CellConductorTestCase):
             self.ctxt, host, self.uuid, EVENT, task_state=task_state, expect_task=list(expect)
         )
 
-    def finish(self, *, host='host-1', expect=('powering-off',)):
+    def finish(self, *, host='host-1', expect=('powering-off',), vm_state='stopped'):
         return self.conductor.action_finished(
             self.ctxt,
             host,
             self.uuid,
             EVENT,
-            changes={'vm_state': 'stopped'},
+            changes={'vm_state': vm_state, 'power_state': 4},
             expect_task=list(expect),
         )
 
-    def fail(self, expect=('powering-off',)):
+    def fail(self, expect=('powering-off',), **changes):
+        failure = {**FAILURE, 'changes': {**FAILURE['changes'], **changes}}
         return self.conductor.action_failed(
-            self.ctxt, 'host-1', self.uuid, EVENT, expect_task=list(expect), failure=FAILURE
+            self.ctxt, 'host-1', self.uuid, EVENT, expect_task=list(expect), failure=failure
         )
 
     def test_start(self):
@@ -98,6 +104,43 @@ class TestActions(base.CellConductorTestCase):
         self.assertFalse(self.fail())
         self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(self.uuid))
         self.assertIsNone(self.cell.fault(self.uuid))
+
+    # ---- states that the table does not have ----
+
+    def check_is_rejected(self, fault, report, *args, **options):
+        """Report something; the action ends, and an operator is shown why."""
+        log = self.useFixture(fixtures.FakeLogger(level=logging.ERROR))
+        counted = metrics.REJECTED.labels(event=EVENT)._value
+        before = counted.get()
+        report(*args, **options)
+        self.assertEqual(('error', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertEqual([(EVENT, 'host-1', 'Error')], self.cell.events(self.uuid))
+        self.assertIn(fault, self.cell.fault(self.uuid))
+        self.assertIn(f'host host-1 reports of {EVENT}', log.output)
+        self.assertIn(self.uuid, log.output)
+        self.assertEqual(before + 1, counted.get())
+
+    def test_finish_in_another_state(self):
+        self.start()
+        self.check_is_rejected('nothing leads to', self.finish, vm_state='shelved')
+        self.assertEqual(4, self.cell.row(self.uuid).power_state)
+        self.assertFalse(self.finish(vm_state='shelved'))
+        self.assertEqual(1, len(self.cell.events(self.uuid)))
+
+    def test_fail_in_another_state(self):
+        self.start()
+        self.check_is_rejected('it broke', self.fail, vm_state='paused')
+
+    def test_fail_of_a_task_without_a_row(self):
+        """The API is of a newer release than this conductor."""
+        self.change(self.uuid, task_state='updating_password')
+        self.check_is_rejected('it broke', self.fail, ['updating_password'], vm_state='active')
+
+    def test_late_report_of_another_state(self):
+        self.start()
+        self.change(self.uuid, task_state='deleting')
+        self.assertFalse(self.finish(vm_state='shelved'))
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(self.uuid))
 
     # ---- deletion ----
 
