@@ -15,14 +15,14 @@ from sqlalchemy import pool
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import clock
-from nova_lite.db import compiled
 from nova_lite.db import errors
-from nova_lite.db import mariadb
-from nova_lite.db import mariadb_url
 from nova_lite.db import notes
 from nova_lite.db import patterns
-from nova_lite.db import sqlite
 from nova_lite.db import timeouts
+from nova_lite.dialects import compiled
+from nova_lite.dialects import mariadb
+from nova_lite.dialects import mariadb_url
+from nova_lite.dialects import sqlite
 
 # How often a transaction is repeated that another one has rolled back, and the pauses.
 ATTEMPTS = 10

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from nova_lite import runtime
-from nova_lite.db import compiled
-from nova_lite.db import mariadb
-from nova_lite.db import sqlite
+from nova_lite.dialects import compiled
+from nova_lite.dialects import mariadb
+from nova_lite.dialects import sqlite
 
 LOG = logging.getLogger(__name__)
 

@@ -29,10 +29,10 @@ import sqlalchemy
 
 from nova_lite import runtime
 from nova_lite.conf import keystone_authtoken
-from nova_lite.db import compiled
 from nova_lite.db import engine as database
-from nova_lite.db import mariadb
-from nova_lite.db import mariadb_url
+from nova_lite.dialects import compiled
+from nova_lite.dialects import mariadb
+from nova_lite.dialects import mariadb_url
 from nova_lite.private_apis import placement as internals
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}

@@ -8,7 +8,7 @@ import testtools
 
 from nova_lite import runtime
 from nova_lite.db import engine
-from nova_lite.db import mariadb as connections
+from nova_lite.dialects import mariadb as connections
 from nova_lite.simcloud import database as simcloud
 from tests.fixtures import mariadb
 

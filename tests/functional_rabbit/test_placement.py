@@ -7,7 +7,7 @@ from placement.objects import allocation
 import sqlalchemy as sa
 
 from nova_lite import runtime
-from nova_lite.db import mariadb as connections
+from nova_lite.dialects import mariadb as connections
 from nova_lite.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import mariadb

@@ -7,7 +7,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.db import engine
-from nova_lite.db import sqlite
+from nova_lite.dialects import sqlite
 from tests.fixtures import ports
 
 

@@ -7,8 +7,8 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import default
 import testtools
 
-from nova_lite.db import compiled
 from nova_lite.db import engine
+from nova_lite.dialects import compiled
 
 THING = sa.Table('thing', sa.MetaData(), sa.Column('id', sa.Integer), sa.Column('name', sa.String))
 

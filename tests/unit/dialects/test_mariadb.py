@@ -6,7 +6,7 @@ import struct
 from pymysql import protocol
 import testtools
 
-from nova_lite.db import mariadb
+from nova_lite.dialects import mariadb
 
 
 def described(name, kind):
