@@ -11,10 +11,10 @@ import copy
 import typing
 
 from oslo_config import cfg
-import requests
 
 from nova_lite import exception
 from nova_lite.clients import cache
+from nova_lite.clients import items
 from nova_lite.clients import session
 
 ATTRIBUTES = (
@@ -97,6 +97,9 @@ class Image:
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(conf, 'glance', title='image', version='/v2')
+        self._images = items.Items(
+            self.service, '/images', missing=(exception.ImageNotFound, 'image_id'), as_user=True
+        )
         self.cache: cache.Cache[Key, session.Json] = cache.Cache(conf.glance.image_cache_seconds)
 
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
@@ -104,7 +107,7 @@ class Image:
         key = (ctxt.project_id, ctxt.is_admin, image_id)
         image = self.cache.get(key)
         if image is None:
-            response = self._call(ctxt, 'GET', image_id)
+            response = self._images.call(ctxt, 'GET', image_id)
             image = self.cache.put(key, of(response.json()))
         return copy.deepcopy(image)
 
@@ -199,7 +202,7 @@ class Image:
         ]
         patch += [{'op': 'remove', 'path': _pointer(name)} for name in remove]
         headers = {'Content-Type': 'application/openstack-images-v2.1-json-patch'}
-        response = self._call(
+        response = self._images.call(
             ctxt,
             'PATCH',
             image_id,
@@ -215,7 +218,7 @@ class Image:
 
         An image that is active already stays as it is.
         """
-        response = self._call(
+        response = self._images.call(
             ctxt,
             'PUT',
             image_id,
@@ -231,7 +234,7 @@ class Image:
         self, ctxt: session.Ctxt, image_id: str, *, chunk_size: int = 1 << 20
     ) -> Iterator[bytes]:
         """The image's contents, in pieces of at most `chunk_size` bytes."""
-        response = self._call(
+        response = self._images.call(
             ctxt,
             'GET',
             image_id,
@@ -249,28 +252,8 @@ class Image:
         errors: dict[int, session.Raising | None] = {409: exception.Conflict}
         if missing_ok:
             errors[404] = None
-        self._call(ctxt, 'DELETE', image_id, errors=errors)
+        self._images.call(ctxt, 'DELETE', image_id, errors=errors)
         self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
-
-    def _call(
-        self,
-        ctxt: session.Ctxt,
-        method: str,
-        image_id: str,
-        part: str = '',
-        *,
-        errors: session.Errors | None = None,
-        **request: typing.Any,
-    ) -> requests.Response:
-        missing = session.raising(exception.ImageNotFound, image_id=image_id)
-        return self.service.call(
-            ctxt,
-            method,
-            f'/images/{session.segment(image_id, missing)}{part}',
-            as_user=True,
-            errors={404: missing, **(errors or {})},
-            **request,
-        )
 
 
 def _over_quota(reason: str) -> exception.Forbidden:

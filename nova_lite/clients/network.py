@@ -17,6 +17,7 @@ from oslo_config import cfg
 from nova_lite import exception
 from nova_lite.clients import bindings
 from nova_lite.clients import cache
+from nova_lite.clients import items
 from nova_lite.clients import requested
 from nova_lite.clients import security_groups
 from nova_lite.clients import session
@@ -49,6 +50,12 @@ class Network:
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.service = session.Neighbour(conf, 'neutron', title='network', version='/v2.0')
+        self._ports = items.Items(
+            self.service, '/ports', missing=(exception.PortNotFound, 'port_id')
+        )
+        self._subnets = items.Items(
+            self.service, '/subnets', missing=(exception.SubnetNotFound, 'subnet_id')
+        )
         self.bridge = conf.neutron.ovs_bridge
         self.known_networks: cache.Cache[str, Subnetted] = cache.Cache(
             conf.neutron.network_cache_seconds
@@ -76,17 +83,13 @@ class Network:
 
     def get_port(self, ctxt: session.Ctxt, port_id: str, *, as_user: bool = False) -> session.Json:
         """One port; raises PortNotFound."""
-        missing = session.raising(exception.PortNotFound, port_id=port_id)
-        path = f'/ports/{session.segment(port_id, missing)}'
-        body = self.service.get(ctxt, path, as_user=as_user, errors={404: missing})
-        port: session.Json = body['port']
+        response = self._ports.call(ctxt, 'GET', port_id, as_user=as_user)
+        port: session.Json = response.json()['port']
         return port
 
     def get_subnet(self, ctxt: session.Ctxt, subnet_id: str) -> session.Json:
         """One subnet; raises SubnetNotFound."""
-        missing = session.raising(exception.SubnetNotFound, subnet_id=subnet_id)
-        path = f'/subnets/{session.segment(subnet_id, missing)}'
-        subnet: session.Json = self.service.get(ctxt, path, errors={404: missing})['subnet']
+        subnet: session.Json = self._subnets.call(ctxt, 'GET', subnet_id).json()['subnet']
         return subnet
 
     def list_subnets(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:

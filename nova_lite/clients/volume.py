@@ -12,6 +12,7 @@ import requests
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import items
 from nova_lite.clients import session
 from nova_lite.clients import volume_record
 
@@ -70,13 +71,25 @@ class Volume:
             # Since CVE-2023-2088 Cinder lets no one else end an attachment of a server.
             own_vouched=True,
         )
+        self._volumes = items.Items(
+            self.service, '/volumes', missing=(exception.VolumeNotFound, 'volume_id'), as_user=True
+        )
+        self._attachments = items.Items(
+            self.service, '/attachments', missing=(exception.AttachmentNotFound, 'attachment_id')
+        )
+        self._snapshots = items.Items(
+            self.service,
+            '/snapshots',
+            missing=(exception.SnapshotNotFound, 'snapshot_id'),
+            as_user=True,
+        )
         self.cross_az_attach = conf.cinder.cross_az_attach
 
     # ---- volumes ------------------------------------------------------------
 
     def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
         """The volume, as `volume_record.of` makes it; raises VolumeNotFound."""
-        return volume_record.of(self._call(ctxt, 'GET', volume_id).json()['volume'])
+        return volume_record.of(self._volumes.call(ctxt, 'GET', volume_id).json()['volume'])
 
     def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
         """The volumes of that name: the user's, or without a user those of everyone."""
@@ -167,7 +180,7 @@ class Volume:
 
     def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Delete the volume, if it exists; raises Conflict while it is in use."""
-        self._call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
+        self._volumes.call(ctxt, 'DELETE', volume_id, errors={404: None, **CONFLICT})
 
     def reserve(self, ctxt: session.Ctxt, volume_id: str) -> None:
         """Keep the volume for an attachment to come; raises VolumeNotUsable."""
@@ -188,13 +201,14 @@ class Volume:
     def complete_migration(self, ctxt: session.Ctxt, volume_id: str, new_volume_id: str) -> str:
         """Say that a server uses the new volume in place of one; the id to know it by."""
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
-        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
-        response = self.service.call(
+        response = self._volumes.call(
             ctxt,
             'POST',
-            f'/volumes/{session.segment(volume_id, missing)}/action',
+            volume_id,
+            '/action',
             json={'os-migrate_volume_completion': {'new_volume': new_volume_id, 'error': False}},
-            errors={400: refused, 404: missing, 409: refused},
+            as_user=False,
+            errors={400: refused, 409: refused},
         )
         known_by: str = response.json()['save_volume_id']
         return known_by
@@ -218,33 +232,13 @@ class Volume:
         **request: typing.Any,
     ) -> None:
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
-        self._call(
+        self._volumes.call(
             ctxt,
             'POST',
             volume_id,
             '/action',
             json={action: value},
             errors={400: refused, 409: refused},
-            **request,
-        )
-
-    def _call(
-        self,
-        ctxt: session.Ctxt,
-        method: str,
-        volume_id: str,
-        part: str = '',
-        *,
-        errors: session.Errors | None = None,
-        **request: typing.Any,
-    ) -> requests.Response:
-        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
-        return self.service.call(
-            ctxt,
-            method,
-            f'/volumes/{session.segment(volume_id, missing)}{part}',
-            as_user=True,
-            errors={404: missing, **(errors or {})},
             **request,
         )
 
@@ -269,7 +263,7 @@ class Volume:
             'connector': connector or {},
         }
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
-        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        missing = self._volumes.missing(volume_id)
         response = self.service.call(
             ctxt,
             'POST',
@@ -281,7 +275,7 @@ class Volume:
 
     def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
         """{'id', 'connection_info'}; raises AttachmentNotFound."""
-        return _attachment(self._attachment(ctxt, 'GET', attachment_id))
+        return _attachment(self._attachments.call(ctxt, 'GET', attachment_id))
 
     def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
         """The server's attachments: [{'id', 'volume_id', 'status', …}]."""
@@ -303,7 +297,7 @@ class Volume:
         if mountpoint is not None:
             connector = {**connector, 'mountpoint': mountpoint}
         return _attachment(
-            self._attachment(
+            self._attachments.call(
                 ctxt,
                 'PUT',
                 attachment_id,
@@ -314,38 +308,19 @@ class Volume:
 
     def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """Say that the host has the volume: it is in use from now on."""
-        self._attachment(
+        self._attachments.call(
             ctxt, 'POST', attachment_id, '/action', json={'os-complete': {}}, errors=CONFLICT
         )
 
     def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
         """End an attachment, if it exists."""
-        self._attachment(ctxt, 'DELETE', attachment_id, errors={404: None, **CONFLICT})
-
-    def _attachment(
-        self,
-        ctxt: session.Ctxt,
-        method: str,
-        attachment_id: str,
-        part: str = '',
-        *,
-        errors: session.Errors | None = None,
-        **request: typing.Any,
-    ) -> requests.Response:
-        missing = session.raising(exception.AttachmentNotFound, attachment_id=attachment_id)
-        return self.service.call(
-            ctxt,
-            method,
-            f'/attachments/{attachment_id}{part}',
-            errors={404: missing, **(errors or {})},
-            **request,
-        )
+        self._attachments.call(ctxt, 'DELETE', attachment_id, errors={404: None, **CONFLICT})
 
     # ---- snapshots ----------------------------------------------------------
 
     def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
         """{'id', 'volume_id', 'status', 'size', 'name'}; raises SnapshotNotFound."""
-        snapshot: session.Json = self._snapshot(ctxt, 'GET', snapshot_id).json()['snapshot']
+        snapshot: session.Json = self._snapshots.call(ctxt, 'GET', snapshot_id).json()['snapshot']
         return snapshot
 
     def create_snapshot(
@@ -353,7 +328,7 @@ class Volume:
     ) -> session.Json:
         """Start a snapshot of the volume, in use or not; returns it."""
         body = {'volume_id': volume_id, 'name': name, 'description': description, 'force': True}
-        missing = session.raising(exception.VolumeNotFound, volume_id=volume_id)
+        missing = self._volumes.missing(volume_id)
         response = self.service.call(
             ctxt,
             'POST',
@@ -367,24 +342,7 @@ class Volume:
 
     def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
         """Delete the snapshot, if it exists."""
-        self._snapshot(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})
-
-    def _snapshot(
-        self,
-        ctxt: session.Ctxt,
-        method: str,
-        snapshot_id: str,
-        *,
-        errors: session.Errors | None = None,
-    ) -> requests.Response:
-        missing = session.raising(exception.SnapshotNotFound, snapshot_id=snapshot_id)
-        return self.service.call(
-            ctxt,
-            method,
-            f'/snapshots/{session.segment(snapshot_id, missing)}',
-            as_user=True,
-            errors={404: missing, **(errors or {})},
-        )
+        self._snapshots.call(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})
 
 
 def _attachment(response: requests.Response) -> session.Json:

@@ -296,6 +296,9 @@ class AttachmentTest(VolumeTestCase):
         ):
             self.assertRaises(exception.AttachmentNotFound, call, self.admin, unknown, *args)
         self.volume.delete_attachment(self.admin, unknown)
+        self.assertRaises(
+            exception.AttachmentNotFound, self.volume.get_attachment, self.admin, '..'
+        )
 
 
 class SnapshotTest(VolumeTestCase):
