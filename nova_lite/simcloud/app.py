@@ -108,7 +108,7 @@ def make_app(database, public_url, *, options=None):
     app.add_error_handler(sa.exc.DataError, _on_bad_value)
     app.add_error_handler(faults.Fault, _on_fault)
     app.set_error_serializer(_on_http_error)
-    identity.add(app, db, tokens, catalog)
+    identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)
     network.add(app, db, notices)
     volume.add(app, db, notices)

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from nova_lite.simcloud.identity import passwords
+
 KEYSTONE = 'keystone'
 NOAUTH = 'noauth'
 
@@ -18,6 +20,7 @@ class Options:
         without it they use the public ones
     compute_events: tell the compute service of the catalog what users change at its
         servers' ports, floating addresses and volumes
+    password_cost: scrypt's N for new passwords; tests that log in often take a low one
     endpoints: {service type: URL} for services that live elsewhere; a URL may
         hold {project_id}
     """
@@ -31,6 +34,7 @@ class Options:
     region: str = 'RegionOne'
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600
+    password_cost: int = passwords.COST
     endpoints: dict = dataclasses.field(default_factory=dict)
     private_cidr: str = '10.0.0.0/16'
     shared_cidr: str = '10.1.0.0/16'

@@ -185,7 +185,7 @@ def _hashes(settings):
         password = getattr(settings, option)
         if not password:
             raise ValueError(f'option {option} is needed to make the first users')
-        found[option] = passwords.hashed(password)
+        found[option] = passwords.hashed(password, settings.password_cost)
     return found
 
 

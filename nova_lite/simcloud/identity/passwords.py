@@ -10,20 +10,22 @@ from nova_lite import runtime
 COST, BLOCK = 2**12, 8
 
 
-def _digest(password, salt):
-    raw = hashlib.scrypt(password.encode(), salt=salt.encode(), n=COST, r=BLOCK, p=1, dklen=32)
+def _digest(password, salt, cost):
+    raw = hashlib.scrypt(password.encode(), salt=salt.encode(), n=cost, r=BLOCK, p=1, dklen=32)
     return base64.b64encode(raw).decode()
 
 
-def hashed(password):
-    """What to store for `password`."""
+def hashed(password, cost):
+    """Return what to store for `password`. cost: scrypt's N, a power of two."""
     salt = runtime.new_secret(12)
-    return f'scrypt${salt}${_digest(password, salt)}'
+    return f'scrypt${cost}${salt}${_digest(password, salt, cost)}'
 
 
 def matches(password, stored):
     """Whether `password` is the one that `stored` was made from."""
     if stored is None:
         return False
-    _, salt, digest = stored.split('$')
-    return hmac.compare_digest(_digest(password, salt), digest)
+    # Hashes of earlier releases do not name their cost.
+    _, *costs, salt, digest = stored.split('$')
+    cost = int(costs[0]) if costs else COST
+    return hmac.compare_digest(_digest(password, salt, cost), digest)

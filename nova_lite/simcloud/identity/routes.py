@@ -44,7 +44,7 @@ class Extensions:
         resp.media = {'extensions': {'values': []}}
 
 
-def add(app, db, tokens, catalog):
+def add(app, db, tokens, catalog, *, password_cost):
     """Put the identity service's routes into `app`."""
     v3 = f'{PREFIX}/v3'
     versions = Versions()
@@ -52,10 +52,11 @@ def add(app, db, tokens, catalog):
     app.add_route(v3, versions, suffix='v3')
     app.add_route(f'{v3}/extensions', Extensions())
     _add_auth(app, v3, token_resource.TokenResource(db, tokens))
-    for resource in (domains.RESOURCE, projects.RESOURCE, users.RESOURCE, roles.RESOURCE):
+    user = users.resource(password_cost)
+    for resource in (domains.RESOURCE, projects.RESOURCE, user, roles.RESOURCE):
         endpoint = resources.Endpoint(db, resource)
         routing.add_crud(app, f'{v3}/{resource.plural}', endpoint, f'{resource.name}_id')
-    own = users.OwnResource(db)
+    own = users.OwnResource(db, password_cost)
     for name in ('password', 'projects'):
         app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)
     implied = roles.ImplicationResource(db)

@@ -109,11 +109,11 @@ def delete(conn, _caller, user_id):
     tables.touch(conn)
 
 
-def _hashed(wanted):
+def _hashed(wanted, cost):
     """The values with the hash of the password, which takes too long for a transaction."""
     values = {name: value for name, value in wanted.items() if name != 'password_hash'}
     if wanted.get('password') is not None:
-        values['password_hash'] = passwords.hashed(wanted['password'])
+        values['password_hash'] = passwords.hashed(wanted['password'], cost)
     return values
 
 
@@ -124,29 +124,34 @@ def _permit(caller, action, path):
 
 
 _by_admins = resources.admins('user')
-RESOURCE = resources.Resource(
-    name='user',
-    plural='users',
-    style=views.STYLE,
-    permit=_permit,
-    prepare=_hashed,
-    listed=views.lists(tables.users, 'name', 'domain_id'),
-    get=views.known(tables.users),
-    views=resources.each_as_asked(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
-    only_updated=views.extra,
-    delete=delete,
-)
+
+
+def resource(password_cost):
+    """Return the resource. password_cost: see passwords.hashed."""
+    return resources.Resource(
+        name='user',
+        plural='users',
+        style=views.STYLE,
+        permit=_permit,
+        prepare=lambda wanted: _hashed(wanted, password_cost),
+        listed=views.lists(tables.users, 'name', 'domain_id'),
+        get=views.known(tables.users),
+        views=resources.each_as_asked(view),
+        create=create,
+        create_body=CREATE,
+        update=update,
+        update_body=UPDATE,
+        only_updated=views.extra,
+        delete=delete,
+    )
 
 
 class OwnResource:
     """What users do about themselves: re-key, and list their projects."""
 
-    def __init__(self, db):
+    def __init__(self, db, password_cost):
         self._db = db
+        self._password_cost = password_cost
 
     def on_post_password(self, req, resp, user_id):
         wanted = bodies.read(req, CHANGE_PASSWORD, 'user')
@@ -155,7 +160,7 @@ class OwnResource:
         known = row['password_hash'] if row else None
         if not passwords.matches(wanted['original_password'], known):
             raise faults.Unauthorized('The original password does not match.')
-        changed = {'password_hash': passwords.hashed(wanted['password'])}
+        changed = {'password_hash': passwords.hashed(wanted['password'], self._password_cost)}
         self._db.change(update, req.context.caller, user_id, changed)
         resp.status = falcon.HTTP_204
 
