@@ -17,9 +17,39 @@ BOOLEAN = {'type': 'boolean'}
 COUNT = {'type': 'integer', 'minimum': 0, 'maximum': INT_LIMIT}
 
 
+def words(text):
+    """The names in a text, which are too many for a tuple of one line."""
+    return tuple(text.split())
+
+
 def nullable(schema):
     """The schema that also allows null."""
     return {'anyOf': [schema, {'type': 'null'}]}
+
+
+def array(items, most=None):
+    """The schema of a list of at most `most` items."""
+    return {'type': 'array', 'items': items} | ({'maxItems': most} if most is not None else {})
+
+
+def record(properties, required=(), *, extra=True):
+    """The schema of an object; `extra` says whether it may have other keys, or their schema."""
+    return {
+        'type': 'object',
+        'properties': properties,
+        'required': list(required),
+        'additionalProperties': extra,
+    }
+
+
+def mapping(values):
+    """The schema of an object whose keys are the user's."""
+    return {**record({}, extra=values), 'propertyNames': {'minLength': 1, 'maxLength': 255}}
+
+
+# What clients may leave open.
+OPTIONAL_STRING = nullable(STRING)
+OPTIONAL_ID = nullable(ID)
 
 
 def compiled(schema):
@@ -29,20 +59,7 @@ def compiled(schema):
 
 def wrapped(key, properties, required=(), *, extra=False):
     """A validator for {key: {…}} whose inner object has `properties`."""
-    return compiled(
-        {
-            'type': 'object',
-            'required': [key],
-            'properties': {
-                key: {
-                    'type': 'object',
-                    'properties': properties,
-                    'required': list(required),
-                    'additionalProperties': extra,
-                }
-            },
-        }
-    )
+    return compiled(record({key: record(properties, required, extra=extra)}, [key]))
 
 
 def chunks(req, size):

@@ -39,6 +39,11 @@ class Caller:
     def is_reader_only(self):
         return not self.roles & {ADMIN, SERVICE, 'manager', 'member'}
 
+    @classmethod
+    def service(cls, project_id):
+        """A service of the cloud that acts for a project."""
+        return cls(user_id=SERVICE, project_id=project_id, roles=frozenset((SERVICE,)))
+
     def sees(self, project_id):
         """Whether what `project_id` owns is the caller's to see."""
         return self.is_privileged or (self.project_id is not None and self.project_id == project_id)

@@ -160,6 +160,76 @@ def rows(conn, statement):
     return [dict(row) for row in conn.execute(statement).mappings()]
 
 
+def _matching(table, values):
+    return [table.c[name] == value for name, value in values.items()]
+
+
+def find(conn, table, *conditions, **values):
+    """The first row with these values of columns, or None."""
+    return one(conn, sa.select(table).where(*conditions, *_matching(table, values)))
+
+
+def find_all(conn, table, *conditions, order=(), **values):
+    """The rows with these values of columns, in the order of the columns named in `order`."""
+    statement = sa.select(table).where(*conditions, *_matching(table, values))
+    return rows(conn, statement.order_by(*(table.c[name] for name in order)))
+
+
+def exists(conn, table, *conditions, **values):
+    """Whether there is a row with these values of columns."""
+    statement = sa.select(sa.literal(1)).select_from(table)
+    return (
+        conn.execute(statement.where(*conditions, *_matching(table, values)).limit(1)).first()
+        is not None
+    )
+
+
+def default_of(column):
+    """The value of a column in a new row that is not given one."""
+    default = column.default
+    if default is None:
+        return None
+    return default.arg(None) if default.is_callable else default.arg
+
+
+def count(conn, table, **values):
+    """How many rows have these values of columns."""
+    statement = sa.select(sa.func.count()).select_from(table)
+    return conn.execute(statement.where(*_matching(table, values))).scalar()
+
+
+def grouped(conn, column, ids, *order):
+    """{id: [rows of the column's table in which it is the id]}, ordered by columns so named."""
+    found = {}
+    for some in in_chunks(ids):
+        for row in find_all(conn, column.table, column.in_(some), order=order):
+            found.setdefault(row[column.name], []).append(row)
+    return found
+
+
+def insert(conn, table, **values):
+    """Insert a row and return it; the table says what is not given."""
+    row = {column.name: default_of(column) for column in table.c} | values
+    if 'updated_at' in table.c:
+        row['updated_at'] = row['created_at']
+    conn.execute(table.insert().values(**row))
+    return row
+
+
+def save(conn, table, row, **values):
+    """Write columns of a row, and the time where the table keeps it. Returns the new row."""
+    if 'updated_at' in table.c:
+        values['updated_at'] = runtime.naive_now()
+    key = {column.name: row[column.name] for column in table.primary_key}
+    conn.execute(table.update().where(*_matching(table, key)).values(**values))
+    return {**row, **values}
+
+
+def delete(conn, table, *conditions, **values):
+    """Delete the rows with these values of columns; return how many there were."""
+    return conn.execute(table.delete().where(*conditions, *_matching(table, values))).rowcount
+
+
 def in_chunks(items, size=400):
     """Slices of `items` that fit into one IN (...)."""
     items = list(items)

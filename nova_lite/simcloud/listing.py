@@ -39,6 +39,11 @@ def boolean(text, name):
     raise faults.BadRequest(f"Invalid input for {name}: '{text}' is not a boolean.")
 
 
+def flag_of(req, name):
+    """The truth of a parameter that stands for false when it is not there."""
+    return boolean(req.get_param(name) or 'false', name)
+
+
 def limit_of(req, *, default=None, most=None):
     """The `limit` parameter within bounds, or the default."""
     text = req.get_param('limit')

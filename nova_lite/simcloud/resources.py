@@ -29,6 +29,14 @@ def _unguarded(_req, _table, _path, change):
     return change
 
 
+def _as_read(_req, wanted):
+    return wanted
+
+
+def _no_options(_req):
+    return {}
+
+
 def permit_all(_caller, _action, _path):
     """Leave the rights to the functions that read and change rows."""
 
@@ -61,11 +69,15 @@ class Style:
     collection: (req, plural, items) -> body of a list
     narrowed: (req, item) -> the item as the request wants it
     guarded: (req, table, path, change) -> change with the request's preconditions
+    wrapped: requests and answers have an item under the name of its noun
+    only_writers: readers may change nothing
     """
 
     collection: Callable
     narrowed: Callable = as_it_is
     guarded: Callable = _unguarded
+    wrapped: bool = True
+    only_writers: bool = False
     update_method: str = 'put'
     created: str = falcon.HTTP_201
     deleted: str = falcon.HTTP_204
@@ -75,41 +87,48 @@ class Style:
 class Resource:
     """The rules of one noun.
 
+    plural: the key of a list; without it `name` with an s
     listed: (conn, req, *parents) -> rows
     get: (conn, caller, *path) -> row, or raises NotFound
     views: (conn, req, rows) -> items
-    create: (conn, caller, *parents, wanted) -> row
-    update: (conn, caller, *path, wanted) -> row
+    brief: `views` of a list that has a detailed form beside it
+    create: ((conn, caller, *parents, wanted) -> row, validator of the body)
+    update: ((conn, caller, *path, wanted) -> row, validator of the body)
     only_updated: row -> what no other answer than the one to an update shows
-    delete: (conn, caller, *path) -> the last row where `notify` needs it
+    delete: (conn, caller, *path, **options) -> the last row where `notify` needs it
+    options: req -> keyword arguments of `delete`
     revisions: the table whose revision numbers `guarded` compares, if any
     permit: (caller, action, path) raises Forbidden before the body is read
-    prepare: wanted -> values made outside of the transaction, such as a hash
+    read: (req, validator, key) -> what the body holds
+    prepare: (req, wanted) -> values made outside of the transaction, such as a hash
+    location: (req, row) -> URL of what was created, for the header
     notify: (db, caller, action, row) after a change, before the answer
     before_list: (db, req) makes what a list must show
     """
 
     name: str
-    plural: str
+    plural: str = ''
     style: Style
     listed: Callable
     get: Callable
     views: Callable
-    create: Callable | None = None
-    create_body: Any = None
-    update: Callable | None = None
-    update_body: Any = None
+    brief: Callable | None = None
+    create: tuple[Callable, Any] | None = None
+    update: tuple[Callable, Any] | None = None
     only_updated: Callable | None = None
     delete: Callable | None = None
+    options: Callable = _no_options
     revisions: Any = None
     permit: Callable = permit_all
-    prepare: Callable = dict
+    read: Callable = bodies.read
+    prepare: Callable = _as_read
+    location: Callable | None = None
     notify: Callable | None = None
     before_list: Callable | None = None
 
 
 class Endpoint:
-    """Answers the requests for one Resource; see routing.add_crud."""
+    """Answers the requests for one Resource; see routing.add_resource."""
 
     def __init__(self, db, resource):
         self._db = db
@@ -123,56 +142,80 @@ class Endpoint:
             self.on_delete_one = self._delete
 
     def on_get(self, req, resp, **path):
+        self._list(req, resp, path, self._resource.brief or self._resource.views)
+
+    def on_get_detail(self, req, resp, **path):
+        self._list(req, resp, path, self._resource.views)
+
+    def _list(self, req, resp, path, views):
         resource = self._resource
         resource.permit(req.context.caller, LIST, path)
         if resource.before_list:
             resource.before_list(self._db, req)
         with self._db.read() as conn:
-            found = resource.listed(conn, req, *path.values())
-            items = resource.views(conn, req, found)
-        resp.media = resource.style.collection(req, resource.plural, items)
+            items = views(conn, req, resource.listed(conn, req, *path.values()))
+        plural = resource.plural or f'{resource.name}s'
+        resp.media = resource.style.collection(req, plural, items)
 
     def _shown(self, conn, req, row):
         (item,) = self._resource.views(conn, req, [row])
-        return {self._resource.name: self._resource.style.narrowed(req, item)}
+        return self._resource.style.narrowed(req, item)
+
+    def _answer(self, resp, item):
+        resp.media = {self._resource.name: item} if self._resource.style.wrapped else item
 
     def on_get_one(self, req, resp, **path):
         caller = req.context.caller
         self._resource.permit(caller, SHOW, path)
         with self._db.read() as conn:
             row = self._resource.get(conn, caller, *path.values())
-            resp.media = self._shown(conn, req, row)
+            self._answer(resp, self._shown(conn, req, row))
 
-    def _write(self, req, resp, path, *, action, body, function):
-        """Run `function` with the checked body and answer with the row that it returns."""
+    def _changed(self, req, path, action, function, **kwargs):
+        """Run `function` as one change, and return the row that it returns."""
         resource, caller = self._resource, req.context.caller
-        resource.permit(caller, action, path)
-        wanted = resource.prepare(bodies.read(req, body, resource.name))
-        if action == UPDATE:
-            function = resource.style.guarded(req, resource.revisions, path, function)
-        row = self._db.change(function, caller, *path.values(), wanted=wanted)
-        self._notified(caller, action, row)
-        with self._db.read() as conn:
-            resp.media = self._shown(conn, req, row)
-        if action == UPDATE and resource.only_updated:
-            resp.media[resource.name].update(resource.only_updated(row))
+        if resource.style.only_writers:
+            caller.require_writer()
+        row = self._db.change(function, caller, *path.values(), **kwargs)
+        if resource.notify:
+            resource.notify(self._db, caller, action, row)
+        return row
 
-    def _notified(self, caller, action, row):
-        if self._resource.notify:
-            self._resource.notify(self._db, caller, action, row)
+    def _wanted(self, req, path, action, validator):
+        """What the body asks for, of those who may."""
+        resource = self._resource
+        resource.permit(req.context.caller, action, path)
+        key = resource.name if resource.style.wrapped else None
+        return resource.prepare(req, resource.read(req, validator, key))
+
+    def _guarded(self, req, path, change):
+        return self._resource.style.guarded(req, self._resource.revisions, path, change)
 
     def _create(self, req, resp, **path):
-        create, body = self._resource.create, self._resource.create_body
-        self._write(req, resp, path, action=CREATE, body=body, function=create)
-        resp.status = self._resource.style.created
+        resource = self._resource
+        function, validator = resource.create
+        wanted = self._wanted(req, path, CREATE, validator)
+        row = self._changed(req, path, CREATE, function, wanted=wanted)
+        with self._db.read() as conn:
+            self._answer(resp, self._shown(conn, req, row))
+        resp.status = resource.style.created
+        if resource.location:
+            resp.location = resource.location(req, row)
 
     def _update(self, req, resp, **path):
-        update, body = self._resource.update, self._resource.update_body
-        self._write(req, resp, path, action=UPDATE, body=body, function=update)
+        resource = self._resource
+        function, validator = resource.update
+        wanted = self._wanted(req, path, UPDATE, validator)
+        function = self._guarded(req, path, function)
+        row = self._changed(req, path, UPDATE, function, wanted=wanted)
+        with self._db.read() as conn:
+            item = self._shown(conn, req, row)
+        more = resource.only_updated(row) if resource.only_updated else {}
+        self._answer(resp, item | more)
 
     def _delete(self, req, resp, **path):
-        resource, caller = self._resource, req.context.caller
-        resource.permit(caller, DELETE, path)
-        change = resource.style.guarded(req, resource.revisions, path, resource.delete)
-        self._notified(caller, DELETE, self._db.change(change, caller, *path.values()))
+        resource = self._resource
+        resource.permit(req.context.caller, DELETE, path)
+        function = self._guarded(req, path, resource.delete)
+        self._changed(req, path, DELETE, function, **resource.options(req))
         resp.status = resource.style.deleted

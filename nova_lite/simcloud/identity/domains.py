@@ -97,15 +97,12 @@ def _permit(caller, action, path):
 _by_admins = resources.admins('domain')
 RESOURCE = resources.Resource(
     name='domain',
-    plural='domains',
     style=views.STYLE,
     permit=_permit,
     listed=views.lists(tables.domains, 'name'),
     get=views.known(tables.domains),
     views=resources.each_as_asked(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
+    create=(create, CREATE),
+    update=(update, UPDATE),
     delete=delete,
 )

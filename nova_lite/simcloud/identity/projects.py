@@ -118,16 +118,13 @@ def get(conn, caller, project_id):
 
 RESOURCE = resources.Resource(
     name='project',
-    plural='projects',
     style=views.STYLE,
     permit=resources.admins('project', actions=resources.ALL_BUT_SHOW),
     listed=views.lists(tables.projects, 'name', 'domain_id', 'parent_id'),
     get=get,
     views=resources.each_as_asked(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
+    create=(create, CREATE),
+    update=(update, UPDATE),
     only_updated=views.extra,
     delete=delete,
 )

@@ -119,16 +119,13 @@ def stop_implying(conn, prior_id, implied_id):
 
 RESOURCE = resources.Resource(
     name='role',
-    plural='roles',
     style=views.STYLE,
     permit=resources.admins('role'),
     listed=views.lists(tables.roles, 'name'),
     get=views.known(tables.roles),
     views=resources.each_as_asked(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
+    create=(create, CREATE),
+    update=(update, UPDATE),
     delete=delete,
 )
 

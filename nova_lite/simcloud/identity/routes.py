@@ -1,6 +1,5 @@
 """Everything under /identity."""
 
-from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.identity import assignments
 from nova_lite.simcloud.identity import domains
@@ -54,8 +53,8 @@ def add(app, db, tokens, catalog, *, password_cost):
     _add_auth(app, v3, token_resource.TokenResource(db, tokens))
     user = users.resource(password_cost)
     for resource in (domains.RESOURCE, projects.RESOURCE, user, roles.RESOURCE):
-        endpoint = resources.Endpoint(db, resource)
-        routing.add_crud(app, f'{v3}/{resource.plural}', endpoint, f'{resource.name}_id')
+        name = resource.name
+        routing.add_resource(app, db, f'{v3}/{name}s', field=f'{name}_id', resource=resource)
     own = users.OwnResource(db, password_cost)
     for name in ('password', 'projects'):
         app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)

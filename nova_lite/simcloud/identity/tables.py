@@ -4,11 +4,6 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.database import Id
-from nova_lite.simcloud.database import METADATA
-from nova_lite.simcloud.database import Name
-from nova_lite.simcloud.database import Text
-from nova_lite.simcloud.database import Time
 
 PROJECT = 'project'
 DOMAIN = 'domain'
@@ -17,21 +12,21 @@ INHERITED = 'inherited'
 
 domains = sa.Table(
     'identity_domains',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('name', Name, nullable=False, unique=True),
-    sa.Column('description', Text, nullable=False),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('name', database.Name, nullable=False, unique=True),
+    sa.Column('description', database.Text, nullable=False),
     sa.Column('enabled', sa.Boolean, nullable=False),
 )
 
 projects = sa.Table(
     'identity_projects',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('domain_id', Id, nullable=False),
-    sa.Column('parent_id', Id, nullable=False),
-    sa.Column('name', Name, nullable=False),
-    sa.Column('description', Text, nullable=False),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('domain_id', database.Id, nullable=False),
+    sa.Column('parent_id', database.Id, nullable=False),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('description', database.Text, nullable=False),
     sa.Column('enabled', sa.Boolean, nullable=False),
     sa.Column('tags', sa.JSON, nullable=False),
     sa.Column('extra', sa.JSON, nullable=False),
@@ -40,58 +35,58 @@ projects = sa.Table(
 
 users = sa.Table(
     'identity_users',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('domain_id', Id, nullable=False),
-    sa.Column('name', Name, nullable=False),
-    sa.Column('password_hash', Name),
-    sa.Column('password_changed_at', Time, nullable=False),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('domain_id', database.Id, nullable=False),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('password_hash', database.Name),
+    sa.Column('password_changed_at', database.Time, nullable=False),
     sa.Column('enabled', sa.Boolean, nullable=False),
-    sa.Column('default_project_id', Id),
+    sa.Column('default_project_id', database.Id),
     sa.Column('extra', sa.JSON, nullable=False),
     sa.UniqueConstraint('domain_id', 'name'),
 )
 
 roles = sa.Table(
     'identity_roles',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('name', Name, nullable=False, unique=True),
-    sa.Column('description', Text, nullable=False),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('name', database.Name, nullable=False, unique=True),
+    sa.Column('description', database.Text, nullable=False),
 )
 
 implied_roles = sa.Table(
     'identity_implied_roles',
-    METADATA,
-    sa.Column('prior_role_id', Id, primary_key=True),
-    sa.Column('implied_role_id', Id, primary_key=True),
+    database.METADATA,
+    sa.Column('prior_role_id', database.Id, primary_key=True),
+    sa.Column('implied_role_id', database.Id, primary_key=True),
 )
 
 assignments = sa.Table(
     'identity_assignments',
-    METADATA,
-    sa.Column('user_id', Id, primary_key=True),
+    database.METADATA,
+    sa.Column('user_id', database.Id, primary_key=True),
     sa.Column('target_kind', sa.String(16), primary_key=True),
-    sa.Column('target_id', Id, primary_key=True),
-    sa.Column('role_id', Id, primary_key=True),
+    sa.Column('target_id', database.Id, primary_key=True),
+    sa.Column('role_id', database.Id, primary_key=True),
 )
 
 tokens = sa.Table(
     'identity_tokens',
-    METADATA,
+    database.METADATA,
     sa.Column('digest', sa.String(64), primary_key=True),
-    sa.Column('user_id', Id, nullable=False),
+    sa.Column('user_id', database.Id, nullable=False),
     sa.Column('methods', sa.JSON, nullable=False),
     sa.Column('audit_ids', sa.JSON, nullable=False),
     sa.Column('scope_kind', sa.String(16)),
-    sa.Column('scope_id', Id),
-    sa.Column('issued_at', Time, nullable=False),
-    sa.Column('expires_at', Time, nullable=False, index=True),
+    sa.Column('scope_id', database.Id),
+    sa.Column('issued_at', database.Time, nullable=False),
+    sa.Column('expires_at', database.Time, nullable=False, index=True),
 )
 
 generation = sa.Table(
     'identity_generation',
-    METADATA,
+    database.METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
     sa.Column('value', sa.BigInteger, nullable=False),
 )

@@ -130,17 +130,14 @@ def resource(password_cost):
     """Return the resource. password_cost: see passwords.hashed."""
     return resources.Resource(
         name='user',
-        plural='users',
         style=views.STYLE,
         permit=_permit,
-        prepare=lambda wanted: _hashed(wanted, password_cost),
+        prepare=lambda _req, wanted: _hashed(wanted, password_cost),
         listed=views.lists(tables.users, 'name', 'domain_id'),
         get=views.known(tables.users),
         views=resources.each_as_asked(view),
-        create=create,
-        create_body=CREATE,
-        update=update,
-        update_body=UPDATE,
+        create=(create, CREATE),
+        update=(update, UPDATE),
         only_updated=views.extra,
         delete=delete,
     )

@@ -2,8 +2,6 @@
 
 import ipaddress
 
-import sqlalchemy as sa
-
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import standard
@@ -47,13 +45,9 @@ def _free(conn, subnet):
         some = [str(family(number)) for number, _ in zip(source, range(look), strict=False)]
         if not some:
             return None
-        taken = set(
-            conn.execute(
-                sa.select(ALLOCATIONS.c.ip_address).where(
-                    ALLOCATIONS.c.subnet_id == subnet['id'], ALLOCATIONS.c.ip_address.in_(some)
-                )
-            ).scalars()
-        )
+        among = ALLOCATIONS.c.ip_address.in_(some)
+        held = database.find_all(conn, ALLOCATIONS, among, subnet_id=subnet['id'])
+        taken = {row['ip_address'] for row in held}
         for address in some:
             if address not in taken:
                 return address
@@ -69,7 +63,7 @@ def _following(address, subnet):
 
 def take_any(conn, subnet):
     """A free address of the subnet, counted on from the last; None when there is none."""
-    subnet = standard.find(conn, SUBNETS, subnet['id'])
+    subnet = database.find(conn, SUBNETS, id=subnet['id'])
     if not subnet['allocation_pools']:
         return None
     address = _free(conn, subnet)
@@ -84,24 +78,23 @@ def take_any(conn, subnet):
 
 def is_taken(conn, subnet_id, address):
     """Whether a port has the address."""
-    return (
-        conn.execute(
-            sa.select(ALLOCATIONS.c.port_id).where(
-                ALLOCATIONS.c.subnet_id == subnet_id, ALLOCATIONS.c.ip_address == address
-            )
-        ).first()
-        is not None
-    )
+    return database.exists(conn, ALLOCATIONS, subnet_id=subnet_id, ip_address=address)
 
 
 def subnets_of(conn, network_id):
     """The subnets of a network, oldest first."""
-    return database.rows(
-        conn,
-        sa.select(SUBNETS)
-        .where(SUBNETS.c.network_id == network_id)
-        .order_by(SUBNETS.c.created_at, SUBNETS.c.id),
-    )
+    return database.find_all(conn, SUBNETS, network_id=network_id, order=('created_at', 'id'))
+
+
+def of_port(conn, port_id):
+    """[{subnet_id, ip_address}] of a port, in their order."""
+    held = database.find_all(conn, ALLOCATIONS, port_id=port_id, order=['position'])
+    return [fixed_ip(row) for row in held]
+
+
+def fixed_ip(row):
+    """An address as ports and routers show it."""
+    return {'subnet_id': row['subnet_id'], 'ip_address': row['ip_address']}
 
 
 def _exhausted(network_id):
@@ -184,31 +177,16 @@ def assign(conn, network_id, port_id, wanted):
     an address which the port has keeps it.
     """
     subnets = subnets_of(conn, network_id)
-    had = {
-        (row['subnet_id'], row['ip_address'])
-        for row in database.rows(
-            conn, sa.select(ALLOCATIONS).where(ALLOCATIONS.c.port_id == port_id)
-        )
-    }
+    had = {(one['subnet_id'], one['ip_address']) for one in of_port(conn, port_id)}
     if wanted is None:
         pairs = _take_default(conn, network_id, subnets)
     else:
         pairs = _take_all(conn, network_id, wanted, subnets=subnets, had=had)
     if had:
         release(conn, port_id)
-    if pairs:
-        conn.execute(
-            ALLOCATIONS.insert(),
-            [
-                {
-                    'subnet_id': subnet_id,
-                    'ip_address': address,
-                    'port_id': port_id,
-                    'position': position,
-                }
-                for position, (subnet_id, address) in enumerate(pairs)
-            ],
-        )
+    for position, (subnet_id, address) in enumerate(pairs):
+        pair = {'subnet_id': subnet_id, 'ip_address': address}
+        database.insert(conn, ALLOCATIONS, **pair, port_id=port_id, position=position)
 
 
 def _take_all(conn, network_id, wanted, *, subnets, had):
@@ -236,4 +214,4 @@ def _kept(entry, free):
 
 def release(conn, port_id):
     """Free all addresses of a port."""
-    conn.execute(ALLOCATIONS.delete().where(ALLOCATIONS.c.port_id == port_id))
+    database.delete(conn, ALLOCATIONS, port_id=port_id)

@@ -1,7 +1,6 @@
 """/v2.0/auto-allocated-topology: a network ready to use, made when it is asked for."""
 
 import falcon
-import sqlalchemy as sa
 
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
@@ -18,7 +17,7 @@ DRY_RUN = 'dry-run'
 
 
 def _external(conn):
-    row = database.one(conn, sa.select(NETWORKS).where(NETWORKS.c.external, NETWORKS.c.is_default))
+    row = database.find(conn, NETWORKS, external=True, is_default=True)
     if row is None:
         raise faults.Conflict(
             'Deployment error: No default router:external network.', 'AutoAllocationFailure'
@@ -28,10 +27,7 @@ def _external(conn):
 
 def find(conn, project_id):
     """The project's automatic network, or None."""
-    return database.one(
-        conn,
-        sa.select(NETWORKS).where(NETWORKS.c.project_id == project_id, NETWORKS.c.name == NAME),
-    )
+    return database.find(conn, NETWORKS, project_id=project_id, name=NAME)
 
 
 def ensure(conn, project_id):
@@ -40,9 +36,7 @@ def ensure(conn, project_id):
     if known:
         return known['id']
     external = _external(conn)
-    itself = callers.Caller(
-        user_id='network', project_id=project_id, roles=frozenset((callers.SERVICE,))
-    )
+    itself = callers.Caller.service(project_id)
     network = networks.create(conn, itself, {'name': NAME})
     subnet = subnets.create(
         conn,
@@ -68,16 +62,9 @@ def remove(conn, project_id):
     network = find(conn, project_id)
     if network is None:
         return
-    itself = callers.Caller(
-        user_id='network', project_id=project_id, roles=frozenset((callers.SERVICE,))
-    )
-    ports = tables.ports
-    for port in database.rows(
-        conn,
-        sa.select(ports).where(
-            ports.c.network_id == network['id'], ports.c.device_owner == routers.INTERFACE
-        ),
-    ):
+    itself = callers.Caller.service(project_id)
+    inward = {'network_id': network['id'], 'device_owner': routers.INTERFACE}
+    for port in database.find_all(conn, tables.ports, **inward):
         routers.remove_interface(conn, itself, port['device_id'], {'port_id': port['id']})
         routers.delete(conn, itself, port['device_id'])
     networks.delete(conn, itself, network['id'])

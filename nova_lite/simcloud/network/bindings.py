@@ -7,8 +7,6 @@ Every named host can bind: there are no agents here that could be missing.
 
 import dataclasses
 
-import sqlalchemy as sa
-
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -19,18 +17,9 @@ from nova_lite.simcloud.network import tables
 BINDINGS = tables.bindings
 ACTIVE, INACTIVE = 'ACTIVE', 'INACTIVE'
 UNBOUND = 'unbound'
-VNIC_TYPES = (
-    'normal',
-    'direct',
-    'macvtap',
-    'baremetal',
-    'direct-physical',
-    'virtio-forwarder',
-    'smart-nic',
-    'vdpa',
-    'accelerator-direct',
-    'accelerator-direct-physical',
-    'remote-managed',
+VNIC_TYPES = bodies.words(
+    'normal direct macvtap baremetal direct-physical virtio-forwarder smart-nic vdpa'
+    ' accelerator-direct accelerator-direct-physical remote-managed'
 )
 VNIC_TYPE = {'enum': VNIC_TYPES}
 HOST = {'type': 'string', 'maxLength': 255}
@@ -61,7 +50,7 @@ def vif_of(host, vnic_type):
     }
 
 
-def new(port_id, host, *, status=ACTIVE, vnic_type='normal', profile=None):
+def new(port_id, host='', *, status=ACTIVE, vnic_type='normal', profile=None):
     """A binding's row."""
     vif_type, vif_details = vif_of(host, vnic_type)
     return {
@@ -85,18 +74,12 @@ def view(row):
 
 def of_port(conn, port_id):
     """All bindings of a port, by host."""
-    return database.rows(
-        conn, sa.select(BINDINGS).where(BINDINGS.c.port_id == port_id).order_by(BINDINGS.c.host)
-    )
+    return database.find_all(conn, BINDINGS, port_id=port_id, order=['host'])
 
 
-def active_of(rows):
-    """The ACTIVE one among a port's bindings, or None."""
-    return next((row for row in rows if row['status'] == ACTIVE), None)
-
-
-def _where(row):
-    return sa.and_(BINDINGS.c.port_id == row['port_id'], BINDINGS.c.host == row['host'])
+def active_of(port_id, rows):
+    """The ACTIVE one among a port's bindings, or one to no host."""
+    return next((row for row in rows if row['status'] == ACTIVE), new(port_id))
 
 
 def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
@@ -104,23 +87,21 @@ def rebind(conn, port_id, *, host=None, vnic_type=None, profile=None):
 
     Moving to a host that has an INACTIVE binding takes that binding's place.
     """
-    row = active_of(of_port(conn, port_id))
-    old = row or new(port_id, '')
+    old = active_of(port_id, of_port(conn, port_id))
     changed = new(
         port_id,
         old['host'] if host is None else host,
         vnic_type=vnic_type or old['vnic_type'],
         profile=old['profile'] if profile is None else profile,
     )
-    if row is not None:
-        conn.execute(BINDINGS.delete().where(_where(row)))
-    conn.execute(BINDINGS.delete().where(_where(changed)))
-    conn.execute(BINDINGS.insert().values(**changed))
+    for host in {old['host'], changed['host']}:
+        database.delete(conn, BINDINGS, port_id=port_id, host=host)
+    database.insert(conn, BINDINGS, **changed)
     return changed['host'] != old['host']
 
 
 def _compute_port(conn, port_id):
-    port = standard.find(conn, tables.ports, port_id)
+    port = database.find(conn, tables.ports, id=port_id)
     if port is None:
         raise standard.not_found(tables.ports, port_id)
     if not port['device_owner'].startswith('compute:'):
@@ -148,9 +129,7 @@ def get(conn, _caller, port_id, host):
 
 
 def _get(conn, port_id, host):
-    row = database.one(
-        conn, sa.select(BINDINGS).where(BINDINGS.c.port_id == port_id, BINDINGS.c.host == host)
-    )
+    row = database.find(conn, BINDINGS, port_id=port_id, host=host)
     if row is None:
         raise faults.NotFound(
             f'Binding for port {port_id} for host {host} could not be found.', 'PortBindingNotFound'
@@ -167,30 +146,16 @@ def create(conn, _caller, port_id, wanted):
             f'Binding for port {port_id} on host {wanted["host"]} already exists.',
             'PortBindingAlreadyExists',
         )
-    row = new(
-        port_id,
-        wanted['host'],
-        status=INACTIVE if active_of(rows) else ACTIVE,
-        vnic_type=wanted.get('vnic_type', 'normal'),
-        profile=wanted.get('profile'),
-    )
-    conn.execute(BINDINGS.insert().values(**row))
-    return row
+    status = INACTIVE if any(row['status'] == ACTIVE for row in rows) else ACTIVE
+    return database.insert(conn, BINDINGS, **new(port_id, status=status, **wanted))
 
 
 def update(conn, _caller, port_id, host, *, wanted):
     """Change vNIC type or profile of a binding."""
     _compute_port(conn, port_id)
     row = _get(conn, port_id, host)
-    changed = new(
-        port_id,
-        host,
-        status=row['status'],
-        vnic_type=wanted.get('vnic_type', row['vnic_type']),
-        profile=wanted.get('profile', row['profile']),
-    )
-    conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
-    return changed
+    kept = {name: row[name] for name in ('status', 'vnic_type', 'profile')}
+    return database.save(conn, BINDINGS, row, **new(port_id, **{**kept, **wanted, 'host': host}))
 
 
 def activate(conn, port_id, host):
@@ -202,21 +167,19 @@ def activate(conn, port_id, host):
             f'Binding for port {port_id} on host {host} is already active.',
             'PortBindingAlreadyActive',
         )
-    conn.execute(
-        BINDINGS.update()
-        .where(BINDINGS.c.port_id == port_id, BINDINGS.c.status == ACTIVE)
-        .values(status=INACTIVE, vif_type=UNBOUND, vif_details={})
-    )
-    changed = new(port_id, host, vnic_type=row['vnic_type'], profile=row['profile'])
-    conn.execute(BINDINGS.update().where(_where(row)).values(**changed))
+    former = database.find(conn, BINDINGS, port_id=port_id, status=ACTIVE)
+    if former:
+        database.save(conn, BINDINGS, former, status=INACTIVE, vif_type=UNBOUND, vif_details={})
     standard.save(conn, tables.ports, port)
-    return changed
+    changed = new(port_id, host, vnic_type=row['vnic_type'], profile=row['profile'])
+    return database.save(conn, BINDINGS, row, **changed)
 
 
 def delete(conn, _caller, port_id, host):
     """Remove a binding; without the active one the port is unbound."""
     _compute_port(conn, port_id)
-    conn.execute(BINDINGS.delete().where(_where(_get(conn, port_id, host))))
+    _get(conn, port_id, host)
+    database.delete(conn, BINDINGS, port_id=port_id, host=host)
 
 
 def _privileged(caller, action, _path):
@@ -226,16 +189,13 @@ def _privileged(caller, action, _path):
 
 RESOURCE = resources.Resource(
     name='binding',
-    plural='bindings',
     style=dataclasses.replace(standard.STYLE, collection=standard.whole),
     permit=_privileged,
     listed=listed,
     get=get,
     views=resources.each(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
+    create=(create, CREATE),
+    update=(update, UPDATE),
     delete=delete,
 )
 

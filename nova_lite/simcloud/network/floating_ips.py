@@ -2,14 +2,15 @@
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
-from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnets
@@ -19,7 +20,7 @@ FLOATING = tables.floating_ips
 PORTS = tables.ports
 OWNER = 'network:floatingip'
 _TARGET = {
-    'port_id': bodies.nullable(bodies.ID),
+    'port_id': bodies.OPTIONAL_ID,
     'fixed_ip_address': bodies.nullable(subnets.ADDRESS),
     'description': standard.PROPERTIES['description'],
 }
@@ -30,44 +31,26 @@ CREATE = bodies.wrapped(
         'project_id': bodies.ID,
         'tenant_id': bodies.ID,
         'floating_network_id': bodies.ID,
-        'subnet_id': bodies.nullable(bodies.ID),
+        'subnet_id': bodies.OPTIONAL_ID,
         'floating_ip_address': bodies.nullable(subnets.ADDRESS),
     },
     ['floating_network_id'],
 )
 UPDATE = bodies.wrapped('floatingip', _TARGET)
 SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_address', 'router_id')
-FILTERS = {name: name for name in SHOWN}
+PORT_DETAILS = bodies.words('name network_id mac_address admin_state_up device_id device_owner')
 
 
 def views(conn, _req, found):
     """Rows with what the extension fip-port-details tells of their ports."""
-    ports = standard.grouped(
-        conn, PORTS, PORTS.c.id, [row['port_id'] for row in found if row['port_id']]
-    )
-    return [_view(row, ports.get(row['port_id'])) for row in found]
+    ports = database.grouped(conn, PORTS.c.id, [row['port_id'] for row in found if row['port_id']])
+    return [_view(row, *ports.get(row['port_id'], ())) for row in found]
 
 
-def _view(row, port):
-    shown = standard.view(row)
-    del shown['name']
-    details = None
-    if port:
-        details = {
-            name: port[0][name]
-            for name in (
-                'name',
-                'network_id',
-                'mac_address',
-                'admin_state_up',
-                'device_id',
-                'device_owner',
-            )
-        }
-        details['status'] = 'ACTIVE'
+def _view(row, port=None):
+    details = port and {**{name: port[name] for name in PORT_DETAILS}, 'status': 'ACTIVE'}
     return {
-        **shown,
-        **{name: row[name] for name in SHOWN},
+        **standard.view(row, *SHOWN, without=['name']),
         'status': 'ACTIVE' if row['port_id'] else 'DOWN',
         'port_details': details,
         'qos_policy_id': None,
@@ -98,35 +81,30 @@ def _router_between(conn, port, subnet_id, external_id):
     return row['id']
 
 
+def _ipv4_of(conn, port_id):
+    """{address: subnet id} of a port, in their order."""
+    return {
+        one['ip_address']: one['subnet_id']
+        for one in addresses.of_port(conn, port_id)
+        if ':' not in one['ip_address']
+    }
+
+
 def _target(conn, caller, row, wanted):
     """The columns that tie a floating address to a port, or to none."""
     if not wanted.get('port_id'):
         return {'port_id': None, 'fixed_ip_address': None, 'router_id': None}
     port = port_records.get(conn, caller, wanted['port_id'])
-    table = tables.allocations
-    owned = {
-        one['ip_address']: one['subnet_id']
-        for one in database.rows(
-            conn, sa.select(table).where(table.c.port_id == port['id']).order_by(table.c.position)
-        )
-        if ':' not in one['ip_address']
-    }
+    owned = _ipv4_of(conn, port['id'])
     fixed = wanted.get('fixed_ip_address') or next(iter(owned), None)
     if fixed not in owned:
         raise faults.BadRequest(
             f'Bad floatingip request: Port {port["id"]} does not have fixed ip {fixed}.',
             'BadRequest',
         )
-    other = database.one(
-        conn,
-        sa.select(FLOATING).where(
-            FLOATING.c.port_id == port['id'],
-            FLOATING.c.fixed_ip_address == fixed,
-            FLOATING.c.id != row['id'],
-            FLOATING.c.floating_network_id == row['floating_network_id'],
-        ),
-    )
-    if other:
+    same = {'port_id': port['id'], 'fixed_ip_address': fixed}
+    external = {'floating_network_id': row['floating_network_id']}
+    if database.exists(conn, FLOATING, FLOATING.c.id != row['id'], **same, **external):
         raise faults.Conflict(
             f'Cannot associate floating IP {row["floating_ip_address"]} ({row["id"]}) with port '
             f'{port["id"]} using fixed IP {fixed}, as that fixed IP already has a floating IP on '
@@ -134,57 +112,52 @@ def _target(conn, caller, row, wanted):
             'FloatingIPPortAlreadyAssociated',
         )
     return {
-        'port_id': port['id'],
-        'fixed_ip_address': fixed,
+        **same,
         'router_id': _router_between(conn, port, owned[fixed], row['floating_network_id']),
     }
 
 
 def create(conn, caller, wanted):
     """Take an address of an external network and return its row."""
-    caller.require_writer()
     network = networks.get(conn, caller, wanted['floating_network_id'])
     if not network['external']:
         raise faults.BadRequest(
             f'Bad floatingip request: Network {network["id"]} is not a valid external network.',
             'BadRequest',
         )
-    row = standard.new(caller, wanted)
-    quotas.require(conn, 'floatingip', row['project_id'])
+    floating_id = runtime.new_uuid()
     entry = {'subnet_id': wanted.get('subnet_id'), 'ip_address': wanted.get('floating_ip_address')}
     entry = {name: value for name, value in entry.items() if value}
-    itself = callers.Caller(user_id='network', project_id='', roles=frozenset((callers.SERVICE,)))
     port = port_records.create(
         conn,
-        itself,
+        callers.Caller.service(''),
         {
             'network_id': network['id'],
-            'device_id': row['id'],
+            'device_id': floating_id,
             'device_owner': OWNER,
             'fixed_ips': [entry] if entry else None,
         },
     )
-    address = port_records.first_address(conn, port['id'])
-    if address is None:
+    owned = _ipv4_of(conn, port['id'])
+    if not owned:
         raise faults.Conflict(
             f'Network {network["id"]} does not contain any IPv4 subnet',
             'ExternalIpAddressExhausted',
         )
-    row |= {
+    row = {
+        'id': floating_id,
         'floating_network_id': network['id'],
         'floating_port_id': port['id'],
-        'floating_ip_address': address,
+        'floating_ip_address': next(iter(owned)),
     }
     row |= _target(conn, caller, row, wanted)
-    conn.execute(FLOATING.insert().values(**row))
-    return row
+    return standard.insert(conn, caller, FLOATING, wanted, **row)
 
 
 def update(conn, caller, floating_id, wanted):
     """Tie an address to a port, or loosen it. Returns its row with the `former_port_id`."""
-    caller.require_writer()
     row = standard.get(conn, caller, FLOATING, floating_id)
-    values = standard.changes(wanted, ('description',))
+    values = standard.columns(FLOATING, wanted)
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
         values |= _target(conn, caller, row, {'port_id': row['port_id'], **wanted})
     return standard.save(conn, FLOATING, row, **values) | {'former_port_id': row['port_id']}
@@ -192,10 +165,9 @@ def update(conn, caller, floating_id, wanted):
 
 def delete(conn, caller, floating_id):
     """Give the address back and return its last row."""
-    caller.require_writer()
     row = standard.get(conn, caller, FLOATING, floating_id)
     port_records.remove(conn, row['floating_port_id'])
-    conn.execute(FLOATING.delete().where(FLOATING.c.id == floating_id))
+    database.delete(conn, FLOATING, id=floating_id)
     return row
 
 
@@ -212,18 +184,13 @@ def resource(events):
 
     return resources.Resource(
         name='floatingip',
-        plural='floatingips',
         style=standard.STYLE,
         revisions=FLOATING,
-        listed=standard.lists(
-            FLOATING, filters=FILTERS, sortable=frozenset(('floating_ip_address',))
-        ),
+        listed=standard.lists(FLOATING, filters=SHOWN, sortable=['floating_ip_address']),
         get=standard.owned(FLOATING),
         views=views,
-        create=create,
-        create_body=CREATE,
-        update=update,
-        update_body=UPDATE,
+        create=(create, CREATE),
+        update=(update, UPDATE),
         delete=delete,
         notify=notify,
     )

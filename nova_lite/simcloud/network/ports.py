@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import port_records
 from nova_lite.simcloud.network import standard
@@ -12,58 +13,43 @@ from nova_lite.simcloud.network import tables
 PORTS = tables.ports
 MAC = {'type': 'string', 'pattern': '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$'}
 ADDRESS = {'type': 'string', 'maxLength': 64}
+
+
+def _several(items):
+    return bodies.nullable(bodies.array(items, most=64))
+
+
 _UPDATABLE = {
     **standard.PROPERTIES,
     'admin_state_up': bodies.BOOLEAN,
     'mac_address': MAC,
     'device_id': bodies.STRING,
     'device_owner': bodies.STRING,
-    'fixed_ips': bodies.nullable(
+    'fixed_ips': _several(
         {
-            'type': 'array',
-            'maxItems': 64,
-            'items': {
-                'type': 'object',
-                'properties': {'subnet_id': bodies.ID, 'ip_address': ADDRESS},
-                'additionalProperties': False,
-                'minProperties': 1,
-            },
+            **bodies.record({'subnet_id': bodies.ID, 'ip_address': ADDRESS}, extra=False),
+            'minProperties': 1,
         }
     ),
-    'security_groups': bodies.nullable({'type': 'array', 'maxItems': 64, 'items': bodies.ID}),
-    'allowed_address_pairs': bodies.nullable(
-        {
-            'type': 'array',
-            'maxItems': 64,
-            'items': {
-                'type': 'object',
-                'required': ['ip_address'],
-                'properties': {'ip_address': ADDRESS, 'mac_address': MAC},
-            },
-        }
+    'security_groups': _several(bodies.ID),
+    'allowed_address_pairs': _several(
+        bodies.record({'ip_address': ADDRESS, 'mac_address': MAC}, ['ip_address'])
     ),
-    'extra_dhcp_opts': bodies.nullable(
-        {
-            'type': 'array',
-            'maxItems': 64,
-            'items': {
-                'type': 'object',
-                'required': ['opt_name'],
-                'properties': {
-                    'opt_name': bodies.NAME,
-                    'opt_value': bodies.nullable(bodies.STRING),
-                },
-            },
-        }
+    'extra_dhcp_opts': _several(
+        bodies.record({'opt_name': bodies.NAME, 'opt_value': bodies.OPTIONAL_STRING}, ['opt_name'])
     ),
     'port_security_enabled': bodies.BOOLEAN,
-    'qos_policy_id': bodies.nullable(bodies.ID),
+    'qos_policy_id': bodies.OPTIONAL_ID,
     'binding:host_id': bodies.nullable(bindings.HOST),
     'binding:profile': bodies.nullable(bindings.PROFILE),
     'binding:vnic_type': bodies.nullable(bindings.VNIC_TYPE),
 }
 CREATE = bodies.wrapped('port', {**_UPDATABLE, 'network_id': bodies.ID}, ['network_id'])
 UPDATE = bodies.wrapped('port', _UPDATABLE)
+SHOWN = bodies.words(
+    'network_id mac_address admin_state_up device_id device_owner allowed_address_pairs'
+    ' extra_dhcp_opts port_security_enabled qos_policy_id'
+)
 # A port on no host, or switched off, carries no traffic.
 CARRIES = sa.exists().where(
     tables.bindings.c.port_id == PORTS.c.id,
@@ -73,41 +59,27 @@ CARRIES = sa.exists().where(
 
 
 def _is_active(row, active):
-    plugged = bool(active and active['host']) or row['device_owner'].startswith('network:')
+    plugged = active['host'] != '' or row['device_owner'].startswith('network:')
     return row['admin_state_up'] and plugged
 
 
 def view(row, related, caller):
     """One port; where it is bound is for the privileged."""
     allocations, groups, port_bindings, requests = related
-    active = bindings.active_of(port_bindings.get(row['id'], ()))
+    active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
     answer = {
-        **standard.view(row),
-        'network_id': row['network_id'],
-        'mac_address': row['mac_address'],
-        'admin_state_up': row['admin_state_up'],
+        **standard.view(row, *SHOWN),
         'status': 'ACTIVE' if _is_active(row, active) else 'DOWN',
-        'device_id': row['device_id'],
-        'device_owner': row['device_owner'],
-        'fixed_ips': [
-            {'subnet_id': one['subnet_id'], 'ip_address': one['ip_address']}
-            for one in allocations.get(row['id'], ())
-        ],
+        'fixed_ips': [addresses.fixed_ip(one) for one in allocations.get(row['id'], ())],
         'security_groups': [one['security_group_id'] for one in groups.get(row['id'], ())],
-        'allowed_address_pairs': row['allowed_address_pairs'],
-        'extra_dhcp_opts': row['extra_dhcp_opts'],
-        'port_security_enabled': row['port_security_enabled'],
-        'qos_policy_id': row['qos_policy_id'],
         'qos_network_policy_id': None,
-        'binding:vnic_type': active['vnic_type'] if active else 'normal',
+        'binding:vnic_type': active['vnic_type'],
     }
     if caller.is_privileged:
         answer |= {
-            'binding:host_id': active['host'] if active else '',
-            'binding:profile': active['profile'] if active else {},
-            'binding:vif_type': active['vif_type'] if active else bindings.UNBOUND,
-            'binding:vif_details': active['vif_details'] if active else {},
+            'binding:host_id': active['host'],
             'resource_request': requests.get(row['id']),
+            **{f'binding:{name}': active[name] for name in ('profile', 'vif_type', 'vif_details')},
         }
     return answer
 
@@ -166,13 +138,9 @@ def _in_status(values):
     return sa.or_(sa.false(), *chosen)
 
 
+SORTABLE = ('device_id', 'device_owner', 'mac_address', 'network_id')
 FILTERS = {
-    'network_id': 'network_id',
-    'device_id': 'device_id',
-    'device_owner': 'device_owner',
-    'mac_address': 'mac_address',
-    'admin_state_up': 'admin_state_up',
-    'qos_policy_id': 'qos_policy_id',
+    **{name: name for name in (*SORTABLE, 'admin_state_up', 'qos_policy_id')},
     'port_security_enabled': 'port_security_enabled',
     'binding:host_id': _on_host,
     'fixed_ips': _with_address,
@@ -191,21 +159,15 @@ def resource(events):
 
     return resources.Resource(
         name='port',
-        plural='ports',
         style=standard.STYLE,
         revisions=PORTS,
         listed=standard.lists(
-            PORTS,
-            visible=port_records.visible,
-            filters=FILTERS,
-            sortable=frozenset(('device_id', 'device_owner', 'mac_address', 'network_id')),
+            PORTS, visible=port_records.visible, filters=FILTERS, sortable=SORTABLE
         ),
         get=port_records.get,
         views=views,
-        create=port_records.create,
-        create_body=CREATE,
-        update=port_records.update,
-        update_body=UPDATE,
+        create=(port_records.create, CREATE),
+        update=(port_records.update, UPDATE),
         delete=port_records.delete,
         notify=notify,
     )

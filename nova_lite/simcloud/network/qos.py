@@ -4,7 +4,6 @@ import dataclasses
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -29,18 +28,12 @@ def resource_requests(conn, ports):
     with_policy = [port for port in ports if port['qos_policy_id']]
     if not with_policy:
         return {}
-    rules = standard.grouped(
-        conn, RULES, RULES.c.qos_policy_id, {port['qos_policy_id'] for port in with_policy}
+    rules = database.grouped(
+        conn, RULES.c.qos_policy_id, {port['qos_policy_id'] for port in with_policy}
     )
-    networks = {
-        row['id']: row
-        for row in database.rows(
-            conn,
-            sa.select(tables.networks).where(
-                tables.networks.c.id.in_({port['network_id'] for port in with_policy})
-            ),
-        )
-    }
+    networks = database.grouped(
+        conn, tables.networks.c.id, {port['network_id'] for port in with_policy}
+    )
     requests = {}
     for port in with_policy:
         resources = {
@@ -48,7 +41,8 @@ def resource_requests(conn, ports):
             for rule in rules.get(port['qos_policy_id'], ())
         }
         if resources:
-            physical = networks[port['network_id']]['physical_network']
+            (network,) = networks[port['network_id']]
+            physical = network['physical_network']
             traits = [f'CUSTOM_PHYSNET_{physical.upper()}'] if physical else []
             requests[port['id']] = {'required': traits, 'resources': resources}
     return requests
@@ -58,7 +52,7 @@ def require_known(conn, caller, policy_id):
     """NotFound unless the caller may use the policy."""
     if policy_id is None:
         return
-    row = standard.find(conn, POLICIES, policy_id)
+    row = database.find(conn, POLICIES, id=policy_id)
     if row is None or not (row['shared'] or caller.sees(row['project_id'])):
         raise faults.NotFound(f'QoS policy {policy_id} could not be found.', 'QosPolicyNotFound')
 
@@ -69,22 +63,19 @@ def _rule_view(row):
 
 def _policy_view(row, rules):
     return {
-        **standard.view(row),
-        'shared': row['shared'],
+        **standard.view(row, 'shared'),
         'is_default': False,
         'rules': [{**_rule_view(rule), 'type': 'minimum_bandwidth'} for rule in rules],
     }
 
 
 def _views(conn, _req, found):
-    rules = standard.grouped(
-        conn, RULES, RULES.c.qos_policy_id, [row['id'] for row in found], RULES.c.id
-    )
+    rules = database.grouped(conn, RULES.c.qos_policy_id, [row['id'] for row in found], 'id')
     return [_policy_view(row, rules.get(row['id'], ())) for row in found]
 
 
 def _get(conn, policy_id):
-    row = standard.find(conn, POLICIES, policy_id)
+    row = database.find(conn, POLICIES, id=policy_id)
     if row is None:
         raise faults.NotFound(
             f'QoS policy {policy_id[:64]} could not be found.', 'QosPolicyNotFound'
@@ -93,8 +84,8 @@ def _get(conn, policy_id):
 
 
 def _rule(conn, policy_id, rule_id):
-    row = standard.find(conn, RULES, rule_id)
-    if row is None or row['qos_policy_id'] != policy_id:
+    row = database.find(conn, RULES, id=rule_id, qos_policy_id=policy_id)
+    if row is None:
         raise faults.NotFound(
             f'QoS rule {rule_id[:64]} for policy {policy_id[:64]} could not be found.',
             'QosRuleNotFound',
@@ -114,71 +105,50 @@ def _usable_rule(conn, caller, policy_id, rule_id):
 
 def _rules(conn, req, policy_id):
     require_known(conn, req.context.caller, policy_id)
-    query = sa.select(RULES).where(RULES.c.qos_policy_id == policy_id)
-    return database.rows(conn, query.order_by(RULES.c.id))
+    return database.find_all(conn, RULES, qos_policy_id=policy_id, order=['id'])
 
 
 def create_policy(conn, caller, wanted):
     """Insert a policy and return its row."""
-    row = standard.new(caller, wanted) | {'shared': wanted.get('shared', False)}
-    conn.execute(POLICIES.insert().values(**row))
-    return row
+    return standard.insert(conn, caller, POLICIES, wanted)
 
 
 def update_policy(conn, _caller, policy_id, wanted):
     """Rename, describe or share a policy and return its row."""
-    return standard.save(
-        conn,
-        POLICIES,
-        _get(conn, policy_id),
-        **standard.changes(wanted, ('name', 'description', 'shared')),
-    )
+    row = _get(conn, policy_id)
+    return standard.save(conn, POLICIES, row, **standard.columns(POLICIES, wanted))
 
 
 def delete_policy(conn, _caller, policy_id):
     """Remove a policy that no port uses."""
     _get(conn, policy_id)
     for table in (tables.ports, tables.networks):
-        if conn.execute(
-            sa.select(table.c.id).where(table.c.qos_policy_id == policy_id).limit(1)
-        ).first():
+        if database.exists(conn, table, qos_policy_id=policy_id):
             raise faults.Conflict(f'QoS Policy {policy_id} is used.', 'QosPolicyInUse')
-    conn.execute(RULES.delete().where(RULES.c.qos_policy_id == policy_id))
-    conn.execute(POLICIES.delete().where(POLICIES.c.id == policy_id))
+    database.delete(conn, RULES, qos_policy_id=policy_id)
+    database.delete(conn, POLICIES, id=policy_id)
 
 
 def create_rule(conn, _caller, policy_id, wanted):
     """Add a minimum bandwidth (kbit/s) to a policy, one per direction."""
     _get(conn, policy_id)
-    row = {
-        'id': runtime.new_uuid(),
-        'qos_policy_id': policy_id,
-        'min_kbps': wanted['min_kbps'],
-        'direction': wanted.get('direction', 'egress'),
-    }
-    if database.one(
-        conn,
-        sa.select(RULES).where(
-            RULES.c.qos_policy_id == policy_id, RULES.c.direction == row['direction']
-        ),
-    ):
+    row = database.insert(conn, RULES, qos_policy_id=policy_id, **wanted)
+    same = {'qos_policy_id': policy_id, 'direction': row['direction']}
+    if database.exists(conn, RULES, RULES.c.id != row['id'], **same):
         raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
-    conn.execute(RULES.insert().values(**row))
     return row
 
 
 def update_rule(conn, _caller, policy_id, rule_id, *, wanted):
     """Change a rule and return its row."""
     row = _rule(conn, policy_id, rule_id)
-    if wanted:
-        conn.execute(RULES.update().where(RULES.c.id == rule_id).values(**wanted))
-    return {**row, **wanted}
+    return database.save(conn, RULES, row, **wanted) if wanted else row
 
 
 def delete_rule(conn, _caller, policy_id, rule_id):
     """Remove a rule."""
     _rule(conn, policy_id, rule_id)
-    conn.execute(RULES.delete().where(RULES.c.id == rule_id))
+    database.delete(conn, RULES, id=rule_id)
 
 
 POLICY = resources.Resource(
@@ -193,17 +163,14 @@ POLICY = resources.Resource(
     ),
     get=_usable,
     views=_views,
-    create=create_policy,
-    create_body=POLICY_BODY,
-    update=update_policy,
-    update_body=POLICY_BODY,
+    create=(create_policy, POLICY_BODY),
+    update=(update_policy, POLICY_BODY),
     delete=delete_policy,
 )
 
 
 RULE = resources.Resource(
     name='minimum_bandwidth_rule',
-    plural='minimum_bandwidth_rules',
     style=dataclasses.replace(
         standard.STYLE, collection=standard.whole, narrowed=resources.as_it_is
     ),
@@ -211,9 +178,7 @@ RULE = resources.Resource(
     listed=_rules,
     get=_usable_rule,
     views=resources.each(_rule_view),
-    create=create_rule,
-    create_body=CREATE_RULE,
-    update=update_rule,
-    update_body=UPDATE_RULE,
+    create=(create_rule, CREATE_RULE),
+    update=(update_rule, UPDATE_RULE),
     delete=delete_rule,
 )

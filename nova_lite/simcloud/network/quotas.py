@@ -4,16 +4,17 @@ import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import limits
 from nova_lite.simcloud.network import tables
 
-UNLIMITED = -1
 # Neutron's defaults, except that ports are not limited: servers are many here.
 DEFAULTS = {
     'network': 100,
     'subnet': 100,
-    'subnetpool': UNLIMITED,
-    'port': UNLIMITED,
+    'subnetpool': limits.UNLIMITED,
+    'port': limits.UNLIMITED,
     'router': 10,
     'floatingip': 50,
     'rbac_policy': 10,
@@ -29,18 +30,12 @@ COUNTED = {
     'security_group': tables.groups,
     'security_group_rule': tables.rules,
 }
+RESOURCES = {table: resource for resource, table in COUNTED.items()}
+LIMITS = limits.Limits(tables.quotas, DEFAULTS)
 UPDATE = bodies.wrapped(
     'quota',
     {
-        **{
-            name: {
-                'type': ['integer', 'string'],
-                'minimum': UNLIMITED,
-                'maximum': bodies.INT_LIMIT,
-                'pattern': '^-1$|^[0-9]{1,9}$',
-            }
-            for name in DEFAULTS
-        },
+        **dict.fromkeys(DEFAULTS, limits.SCHEMA),
         'project_id': bodies.ID,
         'tenant_id': bodies.ID,
         'force': bodies.BOOLEAN,
@@ -49,45 +44,18 @@ UPDATE = bodies.wrapped(
 )
 
 
-def limits(conn, project_id):
-    """{resource: limit} of a project; -1 is no limit."""
-    table = tables.quotas
-    return DEFAULTS | {
-        row.resource: row.limit
-        for row in conn.execute(sa.select(table).where(table.c.project_id == project_id))
-    }
-
-
 def used(conn, resource, project_id):
     """How many of a resource the project has."""
     table = COUNTED.get(resource)
-    if table is None:
-        return 0
-    return conn.execute(
-        sa.select(sa.func.count()).select_from(table).where(table.c.project_id == project_id)
-    ).scalar()
+    return 0 if table is None else database.count(conn, table, project_id=project_id)
 
 
-def require(conn, resource, project_id):
-    """Refuse with OverQuota when the project may not have one more."""
-    limit = limits(conn, project_id)[resource]
-    if limit != UNLIMITED and used(conn, resource, project_id) >= limit:
+def require(conn, table, project_id):
+    """Refuse with OverQuota when the project may not have one more row of a table."""
+    resource = RESOURCES.get(table)
+    limit = LIMITS.of(conn, project_id).get(resource, limits.UNLIMITED)
+    if limit != limits.UNLIMITED and used(conn, resource, project_id) >= limit:
         raise faults.Conflict(f"Quota exceeded for resources: ['{resource}'].", 'OverQuota')
-
-
-def change(conn, project_id, wanted):
-    """Set limits of a project and return all of them."""
-    table = tables.quotas
-    for resource in DEFAULTS:
-        if resource in wanted:
-            where = (table.c.project_id == project_id, table.c.resource == resource)
-            conn.execute(table.delete().where(*where))
-            conn.execute(
-                table.insert().values(
-                    project_id=project_id, resource=resource, limit=int(wanted[resource])
-                )
-            )
-    return limits(conn, project_id)
 
 
 class QuotaResource:
@@ -102,7 +70,8 @@ class QuotaResource:
             ids = conn.execute(sa.select(tables.quotas.c.project_id).distinct()).scalars()
             resp.media = {
                 'quotas': [
-                    {**limits(conn, one), 'project_id': one, 'tenant_id': one} for one in ids.all()
+                    {**LIMITS.of(conn, one), 'project_id': one, 'tenant_id': one}
+                    for one in ids.all()
                 ]
             }
 
@@ -118,7 +87,7 @@ class QuotaResource:
             return
         self._require_own(req, project_id)
         with self._db.read() as conn:
-            resp.media = {'quota': limits(conn, project_id)}
+            resp.media = {'quota': LIMITS.of(conn, project_id)}
 
     def on_get_default(self, req, resp, project_id):
         self._require_own(req, project_id)
@@ -130,20 +99,17 @@ class QuotaResource:
             resp.media = {
                 'quota': {
                     name: {'limit': limit, 'used': used(conn, name, project_id), 'reserved': 0}
-                    for name, limit in limits(conn, project_id).items()
+                    for name, limit in LIMITS.of(conn, project_id).items()
                 }
             }
 
     def on_put_one(self, req, resp, project_id):
         req.context.caller.require_admin('changing quotas')
-        wanted = bodies.read(req, UPDATE, 'quota')
-        resp.media = {'quota': self._db.change(change, project_id, wanted)}
-
-    @staticmethod
-    def _reset(conn, project_id):
-        conn.execute(tables.quotas.delete().where(tables.quotas.c.project_id == project_id))
+        self._db.change(LIMITS.change, project_id, bodies.read(req, UPDATE, 'quota'))
+        with self._db.read() as conn:
+            resp.media = {'quota': LIMITS.of(conn, project_id)}
 
     def on_delete_one(self, req, resp, project_id):
         req.context.caller.require_admin('resetting quotas')
-        self._db.change(self._reset, project_id)
+        self._db.change(LIMITS.reset, project_id)
         resp.status = falcon.HTTP_204

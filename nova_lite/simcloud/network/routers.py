@@ -10,7 +10,6 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
-from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.network import tables
@@ -20,50 +19,31 @@ PORTS = tables.ports
 INTERFACE, GATEWAY = 'network:router_interface', 'network:router_gateway'
 
 _GATEWAY = bodies.nullable(
-    {
-        'type': 'object',
-        'properties': {
+    bodies.record(
+        {
             'network_id': bodies.ID,
             'enable_snat': bodies.BOOLEAN,
-            'external_fixed_ips': {
-                'type': 'array',
-                'items': {
-                    'type': 'object',
-                    'properties': {'subnet_id': bodies.ID, 'ip_address': subnets.ADDRESS},
-                },
-            },
+            'external_fixed_ips': bodies.array(
+                bodies.record({'subnet_id': bodies.ID, 'ip_address': subnets.ADDRESS})
+            ),
             'qos_policy_id': {'type': 'null'},
         },
-        'additionalProperties': False,
-    }
+        extra=False,
+    )
 )
 _PROPERTIES = {
     **standard.PROPERTIES,
     'admin_state_up': bodies.BOOLEAN,
     'external_gateway_info': _GATEWAY,
-    'routes': {'type': 'array', 'maxItems': 30, 'items': {'type': 'object'}},
+    'routes': bodies.array({'type': 'object'}, most=30),
     'distributed': {'const': False},
     'ha': {'const': False},
-    'availability_zone_hints': {'type': 'array', 'items': bodies.NAME},
+    'availability_zone_hints': bodies.array(bodies.NAME),
 }
 BODY = bodies.wrapped('router', _PROPERTIES)
 INTERFACE_BODY = bodies.compiled(
-    {
-        'type': 'object',
-        'properties': {'subnet_id': bodies.ID, 'port_id': bodies.ID},
-        'minProperties': 1,
-    }
+    {**bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}), 'minProperties': 1}
 )
-
-
-def _fixed_ips(conn, port_id):
-    table = tables.allocations
-    return [
-        {'subnet_id': row['subnet_id'], 'ip_address': row['ip_address']}
-        for row in database.rows(
-            conn, sa.select(table).where(table.c.port_id == port_id).order_by(table.c.position)
-        )
-    ]
 
 
 def view(conn, row, caller):
@@ -73,13 +53,11 @@ def view(conn, row, caller):
         gateway = {
             'network_id': row['gateway_network_id'],
             'enable_snat': row['enable_snat'],
-            'external_fixed_ips': _fixed_ips(conn, row['gateway_port_id']),
+            'external_fixed_ips': addresses.of_port(conn, row['gateway_port_id']),
         }
     answer = {
-        **standard.view(row),
+        **standard.view(row, 'routes', 'admin_state_up'),
         'status': 'ACTIVE',
-        'routes': row['routes'],
-        'admin_state_up': row['admin_state_up'],
         'external_gateway_info': gateway,
         'availability_zones': ['nova'],
         'availability_zone_hints': [],
@@ -100,12 +78,9 @@ get = standard.owned(ROUTERS)
 
 def _service_port(conn, router, network_id, *, owner, fixed_ips):
     """A port of the router's own, made whoever the network belongs to."""
-    itself = callers.Caller(
-        user_id='network', project_id=router['project_id'], roles=frozenset((callers.SERVICE,))
-    )
     return port_records.create(
         conn,
-        itself,
+        callers.Caller.service(router['project_id']),
         {
             'network_id': network_id,
             'device_id': router['id'],
@@ -120,12 +95,7 @@ def _set_gateway(conn, caller, row, wanted):
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
             return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
-        used = conn.execute(
-            sa.select(tables.floating_ips.c.id)
-            .where(tables.floating_ips.c.router_id == row['id'])
-            .limit(1)
-        ).first()
-        if used:
+        if database.exists(conn, tables.floating_ips, router_id=row['id']):
             raise faults.Conflict(
                 f'Gateway cannot be updated for router {row["id"]}, since a '
                 f'gateway to external network is required by one or more '
@@ -157,17 +127,7 @@ def _set_gateway(conn, caller, row, wanted):
 
 def create(conn, caller, wanted):
     """Insert a router from a request's values and return its row."""
-    caller.require_writer()
-    row = standard.new(caller, wanted)
-    quotas.require(conn, 'router', row['project_id'])
-    row |= {
-        'admin_state_up': wanted.get('admin_state_up', True),
-        'gateway_port_id': None,
-        'gateway_network_id': None,
-        'enable_snat': True,
-        'routes': wanted.get('routes', []),
-    }
-    conn.execute(ROUTERS.insert().values(**row))
+    row = standard.insert(conn, caller, ROUTERS, wanted)
     if wanted.get('external_gateway_info'):
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
     return row
@@ -175,33 +135,22 @@ def create(conn, caller, wanted):
 
 def update(conn, caller, router_id, wanted):
     """Change a router and return its row."""
-    caller.require_writer()
     row = get(conn, caller, router_id)
     if 'external_gateway_info' in wanted:
         row = _set_gateway(conn, caller, row, wanted['external_gateway_info'])
-    return standard.save(
-        conn,
-        ROUTERS,
-        row,
-        **standard.changes(wanted, ('name', 'description', 'admin_state_up', 'routes')),
-    )
+    return standard.save(conn, ROUTERS, row, **standard.columns(ROUTERS, wanted))
 
 
 def delete(conn, caller, router_id):
     """Remove a router without interfaces, with its gateway port."""
-    caller.require_writer()
     row = get(conn, caller, router_id)
-    if conn.execute(
-        sa.select(PORTS.c.id).where(
-            PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE
-        )
-    ).first():
+    if database.exists(conn, PORTS, device_id=router_id, device_owner=INTERFACE):
         raise faults.Conflict(f'Router {router_id} still has ports', 'RouterInUse')
     _set_gateway(conn, caller, row, None)
-    conn.execute(ROUTERS.delete().where(ROUTERS.c.id == router_id))
+    database.delete(conn, ROUTERS, id=router_id)
 
 
-def _interface(conn, router, port, subnet_id):
+def _interface(router, port, subnet_id):
     return {
         'id': router['id'],
         'project_id': router['project_id'],
@@ -226,11 +175,11 @@ def add_interface(conn, caller, router_id, wanted):
                 f'device {port["device_id"]}.',
                 'PortInUse',
             )
-        subnet_ids = [one['subnet_id'] for one in _fixed_ips(conn, port['id'])]
+        subnet_ids = [one['subnet_id'] for one in addresses.of_port(conn, port['id'])]
         if not subnet_ids:
             raise standard.invalid('Router port must have at least one fixed IP')
         port = standard.save(conn, PORTS, port, device_id=router_id, device_owner=INTERFACE)
-        return _interface(conn, router, port, subnet_ids[0])
+        return _interface(router, port, subnet_ids[0])
     subnet = subnets.get(conn, caller, wanted['subnet_id'])
     if not subnet['gateway_ip']:
         raise faults.BadRequest('Subnet for router interface must have a gateway IP', 'BadRequest')
@@ -248,7 +197,7 @@ def add_interface(conn, caller, router_id, wanted):
         owner=INTERFACE,
         fixed_ips=[{'subnet_id': subnet['id'], 'ip_address': subnet['gateway_ip']}],
     )
-    return _interface(conn, router, port, subnet['id'])
+    return _interface(router, port, subnet['id'])
 
 
 def remove_interface(conn, caller, router_id, wanted):
@@ -283,21 +232,18 @@ def remove_interface(conn, caller, router_id, wanted):
             'RouterInterfaceInUseByFloatingIP',
         )
     port_records.remove(conn, port['id'])
-    return _interface(conn, router, port, port['subnet_id'])
+    return _interface(router, port, port['subnet_id'])
 
 
 RESOURCE = resources.Resource(
     name='router',
-    plural='routers',
     style=standard.STYLE,
     revisions=ROUTERS,
-    listed=standard.lists(ROUTERS, filters={'admin_state_up': 'admin_state_up'}),
+    listed=standard.lists(ROUTERS, filters=['admin_state_up']),
     get=get,
     views=views,
-    create=create,
-    create_body=BODY,
-    update=update,
-    update_body=BODY,
+    create=(create, BODY),
+    update=(update, BODY),
     delete=delete,
 )
 
@@ -308,10 +254,12 @@ class InterfaceResource:
     def __init__(self, db):
         self._db = db
 
-    def on_put_add(self, req, resp, router_id):
+    def _change(self, req, resp, router_id, function):
         wanted = bodies.read(req, INTERFACE_BODY)
-        resp.media = self._db.change(add_interface, req.context.caller, router_id, wanted)
+        resp.media = self._db.change(function, req.context.caller, router_id, wanted)
+
+    def on_put_add(self, req, resp, router_id):
+        self._change(req, resp, router_id, add_interface)
 
     def on_put_remove(self, req, resp, router_id):
-        wanted = bodies.read(req, INTERFACE_BODY)
-        resp.media = self._db.change(remove_interface, req.context.caller, router_id, wanted)
+        self._change(req, resp, router_id, remove_interface)

@@ -1,7 +1,6 @@
 """Everything under /network."""
 
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.network import auto_topology
 from nova_lite.simcloud.network import bindings
@@ -50,32 +49,31 @@ EXTENSIONS = {
 }
 
 
-class Versions:
-    """The version documents; no token needed."""
+ZONES = {
+    'availability_zones': [
+        {'name': 'nova', 'resource': resource, 'state': 'available'}
+        for resource in ('network', 'router')
+    ]
+}
 
-    def on_get(self, req, resp):
-        resp.media = {
-            'versions': [
-                {
-                    'id': 'v2.0',
-                    'status': 'CURRENT',
-                    'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}],
-                }
-            ]
-        }
 
-    def on_get_v2(self, req, resp):
-        base = f'{req.context.public_url}{PREFIX}/v2.0'
-        resp.media = {
-            'resources': [
-                {
-                    'name': name.removesuffix('s'),
-                    'collection': name,
-                    'links': [{'rel': 'self', 'href': f'{base}/{name}'}],
-                }
-                for name in ('networks', 'subnets', 'ports', 'routers')
-            ]
-        }
+def _versions(req):
+    link = {'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}
+    return {'versions': [{'id': 'v2.0', 'status': 'CURRENT', 'links': [link]}]}
+
+
+def _collections(req):
+    base = f'{req.context.public_url}{PREFIX}/v2.0'
+    return {
+        'resources': [
+            {
+                'name': name.removesuffix('s'),
+                'collection': name,
+                'links': [{'rel': 'self', 'href': f'{base}/{name}'}],
+            }
+            for name in ('networks', 'subnets', 'ports', 'routers')
+        ]
+    }
 
 
 class Extensions:
@@ -102,26 +100,13 @@ class Extensions:
         resp.media = {'extension': self._view(alias)}
 
 
-class Zones:
-    """One availability zone for networks and one for routers."""
-
-    def on_get(self, req, resp):
-        resp.media = {
-            'availability_zones': [
-                {'name': 'nova', 'resource': resource, 'state': 'available'}
-                for resource in ('network', 'router')
-            ]
-        }
-
-
 def add(app, db, events):
     """Put the network service's routes into `app`."""
     v2 = f'{PREFIX}/v2.0'
-    versions = Versions()
-    app.add_route(PREFIX, versions)
-    app.add_route(v2, versions, suffix='v2')
+    app.add_route(PREFIX, routing.Document(_versions))
+    app.add_route(v2, routing.Document(_collections))
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
-    app.add_route(f'{v2}/availability_zones', Zones())
+    app.add_route(f'{v2}/availability_zones', routing.Document(lambda _req: ZONES))
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
         ('subnets', subnets.RESOURCE, 'subnet_id'),
@@ -134,7 +119,7 @@ def add(app, db, events):
         ('qos/policies/{policy_id}/minimum_bandwidth_rules', qos.RULE, 'rule_id'),
         ('ports/{port_id}/bindings', bindings.RESOURCE, 'host'),
     ):
-        routing.add_crud(app, f'{v2}/{path}', resources.Endpoint(db, resource), field)
+        routing.add_resource(app, db, f'{v2}/{path}', field=field, resource=resource)
         if path in tags.TAGGED:
             tag = tags.TagResource(db, path)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
@@ -148,9 +133,9 @@ def add(app, db, events):
     )
     quota = quotas.QuotaResource(db)
     routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
-    app.add_route(f'{v2}/quotas/{{project_id}}/default', quota, suffix='default')
-    app.add_route(f'{v2}/quotas/{{project_id}}/details', quota, suffix='details')
-    app.add_route(f'{v2}/quotas/{{project_id}}/details.json', quota, suffix='details')
+    for path in ('default', 'details', 'details.json'):
+        suffix = path.removesuffix('.json')
+        app.add_route(f'{v2}/quotas/{{project_id}}/{path}', quota, suffix=suffix)
     app.add_route(
         f'{v2}/auto-allocated-topology/{{project_id}}', auto_topology.TopologyResource(db)
     )

@@ -2,12 +2,11 @@
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import security_rules
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -20,8 +19,7 @@ BODY = bodies.wrapped('security_group', {**standard.PROPERTIES, 'stateful': bodi
 def view(row, rules):
     """One group with its rules."""
     return {
-        **standard.view(row),
-        'stateful': row['stateful'],
+        **standard.view(row, 'stateful'),
         'shared': False,
         'security_group_rules': [security_rules.view(rule) for rule in rules],
     }
@@ -29,38 +27,26 @@ def view(row, rules):
 
 def views(conn, _req, found):
     """Rows with their rules."""
-    rules = tables.rules
-    by_group = standard.grouped(
-        conn,
-        rules,
-        rules.c.security_group_id,
-        [row['id'] for row in found],
-        rules.c.created_at,
-        rules.c.id,
-    )
+    ids = [row['id'] for row in found]
+    by_group = database.grouped(conn, tables.rules.c.security_group_id, ids, 'created_at', 'id')
     return [view(row, by_group.get(row['id'], ())) for row in found]
 
 
-def _insert(conn, row, *, stateful=True, ingress=False):
-    """A group with the rules that every new one has."""
-    conn.execute(GROUPS.insert().values(**row, stateful=stateful))
+def _with_rules(conn, row, directions):
+    """A group's row, of which the rules that every new one has are stored."""
     for ethertype in ('IPv4', 'IPv6'):
-        security_rules.insert(conn, row, {'direction': 'egress', 'ethertype': ethertype})
-        if ingress:
+        for direction in directions:
+            remote = row['id'] if direction == 'ingress' else None
             security_rules.insert(
-                conn,
-                row,
-                {'direction': 'ingress', 'ethertype': ethertype, 'remote_group_id': row['id']},
+                conn, row, direction=direction, ethertype=ethertype, remote_group_id=remote
             )
-    return {**row, 'stateful': stateful}
+    return row
 
 
 def default_id(conn, project_id):
     """The id of the project's default group, or None before it is made."""
-    table = tables.default_groups
-    return conn.execute(
-        sa.select(table.c.security_group_id).where(table.c.project_id == project_id)
-    ).scalar()
+    known = database.find(conn, tables.default_groups, project_id=project_id)
+    return known and known['security_group_id']
 
 
 def ensure_default(conn, project_id):
@@ -68,28 +54,17 @@ def ensure_default(conn, project_id):
     known = default_id(conn, project_id)
     if known:
         return known
-    now = runtime.naive_now()
-    row = {
-        'id': runtime.new_uuid(),
-        'project_id': project_id,
-        'name': DEFAULT,
-        'description': 'Default security group',
-        'tags': [],
-        'revision_number': 0,
-        'created_at': now,
-        'updated_at': now,
-    }
-    conn.execute(
-        tables.default_groups.insert().values(project_id=project_id, security_group_id=row['id'])
+    row = database.insert(
+        conn, GROUPS, project_id=project_id, name=DEFAULT, description='Default security group'
     )
-    _insert(conn, row, ingress=True)
-    return row['id']
+    database.insert(conn, tables.default_groups, project_id=project_id, security_group_id=row['id'])
+    return _with_rules(conn, row, ('egress', 'ingress'))['id']
 
 
 def require_known(conn, caller, ids, project_id):
     """The ids without repeats; NotFound for one that the project cannot use."""
     for group_id in ids:
-        row = standard.find(conn, GROUPS, group_id)
+        row = database.find(conn, GROUPS, id=group_id)
         if row is None or not (caller.sees(row['project_id']) or row['project_id'] == project_id):
             raise standard.not_found(GROUPS, group_id)
     return list(dict.fromkeys(ids))
@@ -97,33 +72,27 @@ def require_known(conn, caller, ids, project_id):
 
 def create(conn, caller, wanted):
     """Insert a group from a request's values and return its row."""
-    caller.require_writer()
-    row = standard.new(caller, wanted)
-    ensure_default(conn, row['project_id'])
-    quotas.require(conn, 'security_group', row['project_id'])
+    ensure_default(conn, caller.owner_for(wanted.get('project_id') or wanted.get('tenant_id')))
+    row = standard.insert(conn, caller, GROUPS, wanted)
     if row['name'].lower() == DEFAULT:
         raise faults.Conflict(
             'Default security group already exists.', 'SecurityGroupDefaultAlreadyExists'
         )
-    return _insert(conn, row, stateful=wanted.get('stateful', True))
+    return _with_rules(conn, row, ('egress',))
 
 
 def update(conn, caller, group_id, wanted):
     """Rename or describe a group and return its row."""
-    caller.require_writer()
     row = standard.get(conn, caller, GROUPS, group_id)
     if row['name'] == DEFAULT and 'name' in wanted:
         raise faults.Conflict(
             'Updating default security group not allowed.', 'SecurityGroupCannotUpdateDefault'
         )
-    return standard.save(
-        conn, GROUPS, row, **standard.changes(wanted, ('name', 'description', 'stateful'))
-    )
+    return standard.save(conn, GROUPS, row, **standard.columns(GROUPS, wanted))
 
 
 def delete(conn, caller, group_id):
     """Remove a group that no port uses."""
-    caller.require_writer()
     row = standard.get(conn, caller, GROUPS, group_id)
     is_default = group_id == default_id(conn, row['project_id'])
     if is_default and not caller.is_admin:
@@ -131,22 +100,12 @@ def delete(conn, caller, group_id):
             'Insufficient rights for removing default security group.',
             'SecurityGroupCannotRemoveDefault',
         )
-    if conn.execute(
-        sa.select(tables.port_groups.c.port_id)
-        .where(tables.port_groups.c.security_group_id == group_id)
-        .limit(1)
-    ).first():
+    if database.exists(conn, tables.port_groups, security_group_id=group_id):
         raise faults.Conflict(f'Security Group {group_id} in use.', 'SecurityGroupInUse')
-    rules = tables.rules
-    conn.execute(
-        rules.delete().where(
-            sa.or_(rules.c.security_group_id == group_id, rules.c.remote_group_id == group_id)
-        )
-    )
-    conn.execute(
-        tables.default_groups.delete().where(tables.default_groups.c.security_group_id == group_id)
-    )
-    conn.execute(GROUPS.delete().where(GROUPS.c.id == group_id))
+    database.delete(conn, tables.rules, security_group_id=group_id)
+    database.delete(conn, tables.rules, remote_group_id=group_id)
+    database.delete(conn, tables.default_groups, security_group_id=group_id)
+    database.delete(conn, GROUPS, id=group_id)
 
 
 FILTERS = {
@@ -173,16 +132,13 @@ def _ensure_listed(db, req):
 
 RESOURCE = resources.Resource(
     name='security_group',
-    plural='security_groups',
     style=standard.STYLE,
     before_list=_ensure_listed,
     revisions=GROUPS,
     listed=standard.lists(GROUPS, filters=FILTERS),
     get=standard.owned(GROUPS),
     views=views,
-    create=create,
-    create_body=BODY,
-    update=update,
-    update_body=BODY,
+    create=(create, BODY),
+    update=(update, BODY),
     delete=delete,
 )

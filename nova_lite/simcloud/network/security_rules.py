@@ -2,9 +2,6 @@
 
 import ipaddress
 
-import sqlalchemy as sa
-
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -14,33 +11,9 @@ from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
 RULES = tables.rules
-PROTOCOLS = (
-    'ah',
-    'dccp',
-    'egp',
-    'esp',
-    'gre',
-    'hopopt',
-    'icmp',
-    'icmpv6',
-    'igmp',
-    'ip',
-    'ipip',
-    'ipv6-encap',
-    'ipv6-frag',
-    'ipv6-icmp',
-    'ipv6-nonxt',
-    'ipv6-opts',
-    'ipv6-route',
-    'ospf',
-    'pgm',
-    'rsvp',
-    'sctp',
-    'tcp',
-    'udp',
-    'udplite',
-    'vrrp',
-    'any',
+PROTOCOLS = bodies.words(
+    'ah dccp egp esp gre hopopt icmp icmpv6 igmp ip ipip ipv6-encap ipv6-frag ipv6-icmp ipv6-nonxt'
+    ' ipv6-opts ipv6-route ospf pgm rsvp sctp tcp udp udplite vrrp any'
 )
 WITH_PORTS = ('tcp', 'udp', 'dccp', 'sctp', 'udplite', '6', '17', '33', '132', '136')
 ICMP = ('icmp', 'icmpv6', 'ipv6-icmp', '1', '58')
@@ -57,62 +30,39 @@ CREATE = bodies.wrapped(
     {
         **standard.PROPERTIES,
         'security_group_id': bodies.ID,
-        'description': bodies.nullable(bodies.STRING),
+        'description': bodies.OPTIONAL_STRING,
         'direction': {'enum': ['ingress', 'egress']},
         'ethertype': bodies.nullable({'type': 'string', 'pattern': '^[Ii][Pp][Vv][46]$'}),
         'protocol': bodies.nullable({'type': ['string', 'integer'], 'maxLength': 32}),
         'port_range_min': _PORT,
         'port_range_max': _PORT,
         'remote_ip_prefix': bodies.nullable({'type': 'string', 'maxLength': 64}),
-        'remote_group_id': bodies.nullable(bodies.ID),
+        'remote_group_id': bodies.OPTIONAL_ID,
         'remote_address_group_id': {'type': 'null'},
     },
     ['security_group_id', 'direction'],
 )
-SAME = (
-    'security_group_id',
-    'direction',
-    'ethertype',
-    'protocol',
-    'port_range_min',
-    'port_range_max',
-    'remote_ip_prefix',
-    'remote_group_id',
+SAME = bodies.words(
+    'security_group_id direction ethertype protocol port_range_min port_range_max'
+    ' remote_ip_prefix remote_group_id'
 )
 FILTERS = {name: name for name in SAME}
 
 
 def view(row):
     """One rule."""
-    shown = standard.view(row)
-    del shown['name']
     return {
-        **shown,
-        **{name: row[name] for name in SAME},
+        **standard.view(row, *SAME, without=['name']),
         'remote_address_group_id': None,
         'normalized_cidr': row['remote_ip_prefix'],
         'belongs_to_default_sg': None,
     }
 
 
-def insert(conn, group, values):
+def insert(conn, group, **values):
     """Store a rule of `group` and return its row."""
-    now = runtime.naive_now()
-    row = {
-        'id': runtime.new_uuid(),
-        'project_id': group['project_id'],
-        'name': '',
-        'description': '',
-        'tags': [],
-        'revision_number': 0,
-        'created_at': now,
-        'updated_at': now,
-        **dict.fromkeys(SAME),
-        **values,
-        'security_group_id': group['id'],
-    }
-    conn.execute(RULES.insert().values(**row))
-    return row
+    own = {'project_id': group['project_id'], 'security_group_id': group['id']}
+    return database.insert(conn, RULES, **own, **values)
 
 
 def _protocol(wanted):
@@ -181,14 +131,13 @@ def _remote(wanted, ethertype):
 
 def create(conn, caller, wanted):
     """Add a rule from a request's values and return its row."""
-    caller.require_writer()
     group = standard.get(conn, caller, tables.groups, wanted['security_group_id'])
-    quotas.require(conn, 'security_group_rule', group['project_id'])
+    quotas.require(conn, RULES, group['project_id'])
     ethertype = f'IPv{(wanted.get("ethertype") or "IPv4")[-1]}'
     protocol = _protocol(wanted)
     low, high = _ports(wanted, protocol)
     prefix, group_id = _remote(wanted, ethertype)
-    if group_id and standard.find(conn, tables.groups, group_id) is None:
+    if group_id and not database.exists(conn, tables.groups, id=group_id):
         raise standard.not_found(tables.groups, group_id)
     values = {
         'direction': wanted['direction'],
@@ -199,39 +148,27 @@ def create(conn, caller, wanted):
         'remote_ip_prefix': prefix,
         'remote_group_id': group_id,
     }
-    same = database.one(
-        conn,
-        sa.select(RULES.c.id).where(
-            RULES.c.security_group_id == group['id'],
-            *(
-                RULES.c[name].is_(None) if value is None else RULES.c[name] == value
-                for name, value in values.items()
-            ),
-        ),
-    )
+    same = database.find(conn, RULES, security_group_id=group['id'], **values)
     if same:
         raise faults.Conflict(
             f'Security group rule already exists. Rule id is {same["id"]}.',
             'SecurityGroupRuleExists',
         )
-    return insert(conn, group, {**values, 'description': wanted.get('description') or ''})
+    return insert(conn, group, **values, description=wanted.get('description') or '')
 
 
 def delete(conn, caller, rule_id):
     """Remove a rule."""
-    caller.require_writer()
     standard.get(conn, caller, RULES, rule_id)
-    conn.execute(RULES.delete().where(RULES.c.id == rule_id))
+    database.delete(conn, RULES, id=rule_id)
 
 
 RESOURCE = resources.Resource(
     name='security_group_rule',
-    plural='security_group_rules',
     style=standard.STYLE,
     listed=standard.lists(RULES, filters=FILTERS),
     get=standard.owned(RULES),
     views=resources.each(view),
-    create=create,
-    create_body=CREATE,
+    create=(create, CREATE),
     delete=delete,
 )

@@ -1,13 +1,13 @@
-"""What all Neutron resources have in common: attributes, lists, quotas' names."""
+"""What all Neutron resources have in common: attributes, quotas, lists."""
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud import resources
+from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import tables
 
 PROPERTIES = {
@@ -20,25 +20,33 @@ COLUMNS = ('id', 'project_id', 'name', 'description', 'revision_number')
 SORTABLE = frozenset(('id', 'name', 'project_id', 'tenant_id', 'created_at', 'updated_at'))
 
 
-def new(caller, wanted):
-    """The standard columns of a new row, from a request's values."""
-    now = runtime.naive_now()
+def owner_of(conn, caller, table, wanted):
+    """The project of a new row, which may have one more by its quota."""
     project_id = caller.owner_for(wanted.get('project_id') or wanted.get('tenant_id'))
+    quotas.require(conn, table, project_id)
+    return project_id
+
+
+def columns(table, wanted):
+    """The values of a request that are columns of the same name; null means the default."""
     return {
-        'id': runtime.new_uuid(),
-        'project_id': project_id,
-        'name': wanted.get('name', ''),
-        'description': wanted.get('description', ''),
-        'tags': [],
-        'revision_number': 0,
-        'created_at': now,
-        'updated_at': now,
+        name: database.default_of(table.c[name])
+        if value is None and not table.c[name].nullable
+        else value
+        for name, value in wanted.items()
+        if name in table.c and name != 'project_id'
     }
 
 
-def view(row):
-    """The standard attributes of a row."""
-    return {
+def insert(conn, caller, table, wanted, **values):
+    """Insert a row with the columns that a request names and `values`. Returns it."""
+    project_id = owner_of(conn, caller, table, wanted)
+    return database.insert(conn, table, **columns(table, wanted) | values, project_id=project_id)
+
+
+def view(row, *names, without=()):
+    """The standard attributes of a row, and those called as the columns `names`."""
+    shown = {
         'id': row['id'],
         'project_id': row['project_id'],
         'tenant_id': row['project_id'],
@@ -48,24 +56,14 @@ def view(row):
         'revision_number': row['revision_number'],
         'created_at': listing.stamp(row['created_at']),
         'updated_at': listing.stamp(row['updated_at']),
+        **{name: row[name] for name in names},
     }
+    return {name: value for name, value in shown.items() if name not in without}
 
 
 def save(conn, table, row, **values):
     """Write columns of a row as its next revision. Returns the new row."""
-    values |= {'revision_number': row['revision_number'] + 1, 'updated_at': runtime.naive_now()}
-    conn.execute(table.update().where(table.c.id == row['id']).values(**values))
-    return {**row, **values}
-
-
-def changes(wanted, names):
-    """The values of `wanted` whose names are columns of the same name."""
-    return {name: wanted[name] for name in names if name in wanted}
-
-
-def find(conn, table, row_id):
-    """One row by id, or None."""
-    return database.one(conn, sa.select(table).where(table.c.id == row_id))
+    return database.save(conn, table, row, revision_number=row['revision_number'] + 1, **values)
 
 
 def not_found(table, row_id):
@@ -81,7 +79,7 @@ def invalid(message, kind='InvalidInput'):
 
 def get(conn, caller, table, row_id):
     """One row that the caller's project owns; NotFound otherwise."""
-    row = find(conn, table, row_id)
+    row = database.find(conn, table, id=row_id)
     if row is None or not caller.sees(row['project_id']):
         raise not_found(table, row_id)
     return row
@@ -103,7 +101,7 @@ def guarded(req, table, path, change):
     (row_id,) = path.values()
 
     def checked(conn, *args, **kwargs):
-        row = find(conn, table, row_id)
+        row = database.find(conn, table, id=row_id)
         if row and wanted.strip('"') != f'revision_number={row["revision_number"]}':
             raise faults.PreconditionFailed(
                 f'Constrained to {wanted[:64]}, but current revision is {row["revision_number"]}',
@@ -129,12 +127,10 @@ def _values(column, name, texts):
     return texts
 
 
-def filtered(statement, req, table, filters):
-    """`statement` narrowed by the query; a repeated parameter means any of its values.
-
-    filters: {parameter: column name or function(values) -> condition}
-    """
-    known = {name: name for name in COLUMNS} | {'tenant_id': 'project_id'} | filters
+def _filtered(statement, req, table, filters):
+    """`statement` narrowed by the query; a repeated parameter means any of its values."""
+    known = {name: name for name in COLUMNS} | {'tenant_id': 'project_id'}
+    known |= filters if isinstance(filters, dict) else {name: name for name in filters}
     for name, target in known.items():
         texts = req.get_param_as_list(name)
         if not texts:
@@ -165,41 +161,35 @@ def _by_tags(statement, req, table):
     return statement
 
 
-def listed(conn, req, table, statement, *, filters, sortable=frozenset()):
-    """The rows of one page of a list."""
-    sort = tuple(
-        ('project_id' if name == 'tenant_id' else name, descending)
-        for name, descending in listing.sort_of(req, SORTABLE | sortable, (('created_at', False),))
-    )
-    page = listing.Page(
-        sort=sort,
-        limit=listing.limit_of(req) or None,
-        marker=req.get_param('marker'),
-        reverse=listing.boolean(req.get_param('page_reverse') or 'false', 'page_reverse'),
-    )
-    statement = filtered(statement, req, table, filters)
-    found = database.rows(conn, listing.paged(conn, statement, table, page))
-    return found[::-1] if page.reverse else found
-
-
 def whole(req, key, items):
     """The answer to a list request that is never cut into pages."""
     return {key: [only_fields(req, item) for item in items]}
 
 
-def lists(table, *, visible=None, filters, sortable=frozenset()):
+def lists(table, *, visible=None, filters, sortable=()):
     """Return a `listed` of a resource: the page of visible rows that a request asks for.
 
     visible: (caller) -> condition; without it, what the caller's project owns
+    filters: columns, or {parameter: column name or function(values) -> condition}
     """
 
-    def listed_rows(conn, req):
+    def listed(conn, req):
         caller = req.context.caller
+        order = listing.sort_of(req, SORTABLE.union(sortable), (('created_at', False),))
+        page = listing.Page(
+            sort=tuple(
+                ('project_id' if name == 'tenant_id' else name, down) for name, down in order
+            ),
+            limit=listing.limit_of(req) or None,
+            marker=req.get_param('marker'),
+            reverse=listing.flag_of(req, 'page_reverse'),
+        )
         condition = visible(caller) if visible else own(caller, table)
-        statement = sa.select(table).where(condition)
-        return listed(conn, req, table, statement, filters=filters, sortable=sortable)
+        statement = _filtered(sa.select(table).where(condition), req, table, filters)
+        found = database.rows(conn, listing.paged(conn, statement, table, page))
+        return found[::-1] if page.reverse else found
 
-    return listed_rows
+    return listed
 
 
 def only_fields(req, item):
@@ -222,23 +212,6 @@ def collection(req, key, items):
     return answer
 
 
-STYLE = resources.Style(collection=collection, narrowed=only_fields, guarded=guarded)
-
-
-def count_by(conn, column, ids):
-    """{id: how many rows} for those that have any."""
-    counts = {}
-    for some in database.in_chunks(ids):
-        query = sa.select(column, sa.func.count()).where(column.in_(some)).group_by(column)
-        counts.update(conn.execute(query).all())
-    return counts
-
-
-def grouped(conn, table, column, ids, *order):
-    """{id: [rows whose `column` is the id]} in the given order."""
-    found = {}
-    for some in database.in_chunks(ids):
-        query = sa.select(table).where(column.in_(some)).order_by(*order)
-        for row in database.rows(conn, query):
-            found.setdefault(row[column.name], []).append(row)
-    return found
+STYLE = resources.Style(
+    collection=collection, narrowed=only_fields, guarded=guarded, only_writers=True
+)

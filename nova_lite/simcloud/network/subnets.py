@@ -10,7 +10,6 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
-from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
@@ -18,30 +17,18 @@ SUBNETS = tables.subnets
 ADDRESS = {'type': 'string', 'maxLength': 64}
 IPV6_MODE = bodies.nullable({'enum': ['slaac', 'dhcpv6-stateful', 'dhcpv6-stateless']})
 
+
+def _pair(*names, extra=True):
+    return bodies.record(dict.fromkeys(names, ADDRESS), names, extra=extra)
+
+
 _UPDATABLE = {
     **standard.PROPERTIES,
     'gateway_ip': bodies.nullable(ADDRESS),
     'enable_dhcp': bodies.BOOLEAN,
-    'dns_nameservers': {'type': 'array', 'items': ADDRESS, 'maxItems': 5},
-    'host_routes': {
-        'type': 'array',
-        'maxItems': 20,
-        'items': {
-            'type': 'object',
-            'required': ['destination', 'nexthop'],
-            'properties': {'destination': ADDRESS, 'nexthop': ADDRESS},
-        },
-    },
-    'allocation_pools': {
-        'type': 'array',
-        'maxItems': 64,
-        'items': {
-            'type': 'object',
-            'required': ['start', 'end'],
-            'properties': {'start': ADDRESS, 'end': ADDRESS},
-            'additionalProperties': False,
-        },
-    },
+    'dns_nameservers': bodies.array(ADDRESS, most=5),
+    'host_routes': bodies.array(_pair('destination', 'nexthop'), most=20),
+    'allocation_pools': bodies.array(_pair('start', 'end', extra=False), most=64),
     'service_types': {'type': 'array', 'maxItems': 0},
     'dns_publish_fixed_ip': {'const': False},
 }
@@ -60,26 +47,16 @@ CREATE = bodies.wrapped(
     ['network_id', 'cidr', 'ip_version'],
 )
 UPDATE = bodies.wrapped('subnet', _UPDATABLE)
-FILTERS = {
-    name: name
-    for name in (
-        'network_id',
-        'ip_version',
-        'cidr',
-        'gateway_ip',
-        'enable_dhcp',
-        'ipv6_address_mode',
-        'ipv6_ra_mode',
-    )
-}
-SHOWN = (*FILTERS, 'dns_nameservers', 'host_routes', 'allocation_pools')
+FILTERED = bodies.words(
+    'network_id ip_version cidr gateway_ip enable_dhcp ipv6_address_mode ipv6_ra_mode'
+)
+SHOWN = (*FILTERED, 'dns_nameservers', 'host_routes', 'allocation_pools')
 
 
 def view(row):
     """One subnet."""
     return {
-        **standard.view(row),
-        **{name: row[name] for name in SHOWN},
+        **standard.view(row, *SHOWN),
         'service_types': [],
         'subnetpool_id': None,
         'segment_id': None,
@@ -94,7 +71,7 @@ def visible(caller):
 
 def get(conn, caller, subnet_id):
     """One visible row; NotFound otherwise."""
-    row = database.one(conn, sa.select(SUBNETS).where(SUBNETS.c.id == subnet_id, visible(caller)))
+    row = database.find(conn, SUBNETS, visible(caller), id=subnet_id)
     if row is None:
         raise standard.not_found(SUBNETS, subnet_id)
     return row
@@ -188,38 +165,29 @@ def _require_no_overlap(conn, network_id, network):
 
 def create(conn, caller, wanted):
     """Insert a subnet from a request's values and return its row."""
-    caller.require_writer()
     owner = networks.get_own(conn, caller, wanted['network_id'])
-    row = standard.new(caller, {**wanted, 'project_id': owner['project_id']})
-    quotas.require(conn, 'subnet', row['project_id'])
     network = _network_of(wanted['cidr'], wanted['ip_version'])
     _require_no_overlap(conn, owner['id'], network)
     gateway = _gateway_of(network, wanted)
     pools = wanted.get('allocation_pools')
     pools = _all_but(network, gateway) if pools is None else _checked_pools(network, gateway, pools)
-    row |= {
-        'network_id': owner['id'],
-        'ip_version': network.version,
-        'cidr': str(network),
-        'gateway_ip': str(gateway) if gateway is not None else None,
-        'enable_dhcp': wanted.get('enable_dhcp', True),
-        'dns_nameservers': wanted.get('dns_nameservers', []),
-        'host_routes': wanted.get('host_routes', []),
-        'allocation_pools': pools,
-        'ipv6_address_mode': wanted.get('ipv6_address_mode'),
-        'ipv6_ra_mode': wanted.get('ipv6_ra_mode'),
-        'next_address': pools[0]['start'] if pools else str(network.network_address),
-    }
-    conn.execute(SUBNETS.insert().values(**row))
-    return row
+    return standard.insert(
+        conn,
+        caller,
+        SUBNETS,
+        {**wanted, 'project_id': owner['project_id']},
+        cidr=str(network),
+        gateway_ip=str(gateway) if gateway is not None else None,
+        allocation_pools=pools,
+        next_address=pools[0]['start'] if pools else str(network.network_address),
+    )
 
 
 def update(conn, caller, subnet_id, wanted):
     """Change a subnet and return its row."""
     row = get(conn, caller, subnet_id)
     networks.get_own(conn, caller, row['network_id'])
-    values = {name: value for name, value in wanted.items() if name in SHOWN}
-    values |= standard.changes(wanted, ('name', 'description'))
+    values = standard.columns(SUBNETS, wanted)
     network = ipaddress.ip_network(row['cidr'])
     gateway = _gateway_of(network, {'gateway_ip': row['gateway_ip'], **wanted})
     values['gateway_ip'] = str(gateway) if gateway is not None else None
@@ -238,32 +206,25 @@ def delete(conn, caller, subnet_id):
     """Remove a subnet of which no port has an address."""
     row = get(conn, caller, subnet_id)
     networks.get_own(conn, caller, row['network_id'])
-    if conn.execute(
-        sa.select(tables.allocations.c.port_id)
-        .where(tables.allocations.c.subnet_id == subnet_id)
-        .limit(1)
-    ).first():
+    if database.exists(conn, tables.allocations, subnet_id=subnet_id):
         raise faults.Conflict(
             f'Unable to complete operation on subnet {subnet_id}: One or more ports have an IP '
             f'allocation from this subnet.',
             'SubnetInUse',
         )
-    conn.execute(SUBNETS.delete().where(SUBNETS.c.id == subnet_id))
+    database.delete(conn, SUBNETS, id=subnet_id)
 
 
 RESOURCE = resources.Resource(
     name='subnet',
-    plural='subnets',
     style=standard.STYLE,
     revisions=SUBNETS,
     listed=standard.lists(
-        SUBNETS, visible=visible, filters=FILTERS, sortable=frozenset(('cidr', 'ip_version'))
+        SUBNETS, visible=visible, filters=FILTERED, sortable=('cidr', 'ip_version')
     ),
     get=get,
     views=resources.each(view),
-    create=create,
-    create_body=CREATE,
-    update=update,
-    update_body=UPDATE,
+    create=(create, CREATE),
+    update=(update, UPDATE),
     delete=delete,
 )

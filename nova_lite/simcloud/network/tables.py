@@ -1,59 +1,56 @@
-"""Tables of the network service.
+"""Tables of the network service; defaults are those of the API.
 
 `standard` columns are those that every Neutron resource has.
 """
 
 import sqlalchemy as sa
 
-from nova_lite.simcloud.database import Id
-from nova_lite.simcloud.database import METADATA
-from nova_lite.simcloud.database import Name
-from nova_lite.simcloud.database import Text
-from nova_lite.simcloud.database import Time
+from nova_lite import runtime
+from nova_lite.simcloud import database
 
 Address = sa.String(64)
 
 
 def _standard():
     return (
-        sa.Column('id', Id, primary_key=True),
-        sa.Column('project_id', Id, nullable=False, index=True),
-        sa.Column('name', Name, nullable=False),
-        sa.Column('description', Text, nullable=False),
-        sa.Column('tags', sa.JSON, nullable=False),
-        sa.Column('revision_number', sa.Integer, nullable=False),
-        sa.Column('created_at', Time, nullable=False),
-        sa.Column('updated_at', Time, nullable=False),
+        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+        sa.Column('project_id', database.Id, nullable=False, index=True),
+        sa.Column('name', database.Name, nullable=False, default=''),
+        sa.Column('description', database.Text, nullable=False, default=''),
+        sa.Column('tags', sa.JSON, nullable=False, default=list),
+        sa.Column('revision_number', sa.Integer, nullable=False, default=0),
+        sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+        sa.Column('updated_at', database.Time, nullable=False),
     )
 
 
 networks = sa.Table(
     'network_networks',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('admin_state_up', sa.Boolean, nullable=False),
-    sa.Column('shared', sa.Boolean, nullable=False),
-    sa.Column('external', sa.Boolean, nullable=False),
-    sa.Column('is_default', sa.Boolean, nullable=False),
-    sa.Column('port_security_enabled', sa.Boolean, nullable=False),
+    sa.Column('admin_state_up', sa.Boolean, nullable=False, default=True),
+    sa.Column('shared', sa.Boolean, nullable=False, default=False),
+    sa.Column('external', sa.Boolean, nullable=False, default=False),
+    sa.Column('is_default', sa.Boolean, nullable=False, default=False),
+    sa.Column('port_security_enabled', sa.Boolean, nullable=False, default=True),
     sa.Column('mtu', sa.Integer, nullable=False),
     sa.Column('network_type', sa.String(32), nullable=False),
     sa.Column('physical_network', sa.String(64)),
     sa.Column('segmentation_id', sa.Integer),
-    sa.Column('qos_policy_id', Id),
+    sa.Column('qos_policy_id', database.Id),
 )
 
 subnets = sa.Table(
     'network_subnets',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('network_id', Id, nullable=False, index=True),
+    sa.Column('network_id', database.Id, nullable=False, index=True),
     sa.Column('ip_version', sa.Integer, nullable=False),
     sa.Column('cidr', Address, nullable=False),
     sa.Column('gateway_ip', Address),
-    sa.Column('enable_dhcp', sa.Boolean, nullable=False),
-    sa.Column('dns_nameservers', sa.JSON, nullable=False),
-    sa.Column('host_routes', sa.JSON, nullable=False),
+    sa.Column('enable_dhcp', sa.Boolean, nullable=False, default=True),
+    sa.Column('dns_nameservers', sa.JSON, nullable=False, default=list),
+    sa.Column('host_routes', sa.JSON, nullable=False, default=list),
     sa.Column('allocation_pools', sa.JSON, nullable=False),
     sa.Column('ipv6_address_mode', sa.String(32)),
     sa.Column('ipv6_ra_mode', sa.String(32)),
@@ -64,123 +61,123 @@ subnets = sa.Table(
 
 ports = sa.Table(
     'network_ports',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('network_id', Id, nullable=False),
+    sa.Column('network_id', database.Id, nullable=False),
     sa.Column('mac_address', sa.String(32), nullable=False),
-    sa.Column('admin_state_up', sa.Boolean, nullable=False),
-    sa.Column('device_id', Name, nullable=False, index=True),
-    sa.Column('device_owner', Name, nullable=False),
-    sa.Column('port_security_enabled', sa.Boolean, nullable=False),
-    sa.Column('allowed_address_pairs', sa.JSON, nullable=False),
-    sa.Column('extra_dhcp_opts', sa.JSON, nullable=False),
-    sa.Column('qos_policy_id', Id),
+    sa.Column('admin_state_up', sa.Boolean, nullable=False, default=True),
+    sa.Column('device_id', database.Name, nullable=False, default='', index=True),
+    sa.Column('device_owner', database.Name, nullable=False, default=''),
+    sa.Column('port_security_enabled', sa.Boolean, nullable=False, default=True),
+    sa.Column('allowed_address_pairs', sa.JSON, nullable=False, default=list),
+    sa.Column('extra_dhcp_opts', sa.JSON, nullable=False, default=list),
+    sa.Column('qos_policy_id', database.Id),
     sa.UniqueConstraint('network_id', 'mac_address'),
 )
 
 allocations = sa.Table(
     'network_ip_allocations',
-    METADATA,
-    sa.Column('subnet_id', Id, primary_key=True),
+    database.METADATA,
+    sa.Column('subnet_id', database.Id, primary_key=True),
     sa.Column('ip_address', Address, primary_key=True),
-    sa.Column('port_id', Id, nullable=False, index=True),
+    sa.Column('port_id', database.Id, nullable=False, index=True),
     sa.Column('position', sa.Integer, nullable=False),
 )
 
 bindings = sa.Table(
     'network_port_bindings',
-    METADATA,
-    sa.Column('port_id', Id, primary_key=True),
-    sa.Column('host', Name, primary_key=True),
+    database.METADATA,
+    sa.Column('port_id', database.Id, primary_key=True),
+    sa.Column('host', database.Name, primary_key=True),
     sa.Column('status', sa.String(16), nullable=False),
     sa.Column('vnic_type', sa.String(64), nullable=False),
     sa.Column('vif_type', sa.String(64), nullable=False),
     sa.Column('vif_details', sa.JSON, nullable=False),
-    sa.Column('profile', sa.JSON, nullable=False),
+    sa.Column('profile', sa.JSON, nullable=False, default=dict),
     sa.Index('network_port_bindings_by_host', 'host'),
 )
 
 port_groups = sa.Table(
     'network_port_security_groups',
-    METADATA,
-    sa.Column('port_id', Id, primary_key=True),
-    sa.Column('security_group_id', Id, primary_key=True),
+    database.METADATA,
+    sa.Column('port_id', database.Id, primary_key=True),
+    sa.Column('security_group_id', database.Id, primary_key=True),
     sa.Index('network_ports_by_group', 'security_group_id'),
 )
 
 groups = sa.Table(
     'network_security_groups',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('stateful', sa.Boolean, nullable=False),
+    sa.Column('stateful', sa.Boolean, nullable=False, default=True),
 )
 
 default_groups = sa.Table(
     'network_default_security_groups',
-    METADATA,
-    sa.Column('project_id', Id, primary_key=True),
-    sa.Column('security_group_id', Id, nullable=False),
+    database.METADATA,
+    sa.Column('project_id', database.Id, primary_key=True),
+    sa.Column('security_group_id', database.Id, nullable=False),
 )
 
 rules = sa.Table(
     'network_security_group_rules',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('security_group_id', Id, nullable=False, index=True),
+    sa.Column('security_group_id', database.Id, nullable=False, index=True),
     sa.Column('direction', sa.String(16), nullable=False),
     sa.Column('ethertype', sa.String(8), nullable=False),
     sa.Column('protocol', sa.String(32)),
     sa.Column('port_range_min', sa.Integer),
     sa.Column('port_range_max', sa.Integer),
     sa.Column('remote_ip_prefix', Address),
-    sa.Column('remote_group_id', Id),
+    sa.Column('remote_group_id', database.Id),
 )
 
 routers = sa.Table(
     'network_routers',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('admin_state_up', sa.Boolean, nullable=False),
-    sa.Column('gateway_port_id', Id),
-    sa.Column('gateway_network_id', Id),
-    sa.Column('enable_snat', sa.Boolean, nullable=False),
-    sa.Column('routes', sa.JSON, nullable=False),
+    sa.Column('admin_state_up', sa.Boolean, nullable=False, default=True),
+    sa.Column('gateway_port_id', database.Id),
+    sa.Column('gateway_network_id', database.Id),
+    sa.Column('enable_snat', sa.Boolean, nullable=False, default=True),
+    sa.Column('routes', sa.JSON, nullable=False, default=list),
 )
 
 floating_ips = sa.Table(
     'network_floating_ips',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('floating_network_id', Id, nullable=False),
+    sa.Column('floating_network_id', database.Id, nullable=False),
     sa.Column('floating_ip_address', Address, nullable=False),
-    sa.Column('floating_port_id', Id, nullable=False),
-    sa.Column('port_id', Id, index=True),
+    sa.Column('floating_port_id', database.Id, nullable=False),
+    sa.Column('port_id', database.Id, index=True),
     sa.Column('fixed_ip_address', Address),
-    sa.Column('router_id', Id),
+    sa.Column('router_id', database.Id),
 )
 
 quotas = sa.Table(
     'network_quotas',
-    METADATA,
-    sa.Column('project_id', Id, primary_key=True),
+    database.METADATA,
+    sa.Column('project_id', database.Id, primary_key=True),
     sa.Column('resource', sa.String(64), primary_key=True),
     sa.Column('limit', sa.Integer, nullable=False),
 )
 
 qos_policies = sa.Table(
     'network_qos_policies',
-    METADATA,
+    database.METADATA,
     *_standard(),
-    sa.Column('shared', sa.Boolean, nullable=False),
+    sa.Column('shared', sa.Boolean, nullable=False, default=False),
 )
 
 qos_rules = sa.Table(
     'network_qos_minimum_bandwidth_rules',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('qos_policy_id', Id, nullable=False, index=True),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+    sa.Column('qos_policy_id', database.Id, nullable=False, index=True),
     sa.Column('min_kbps', sa.Integer, nullable=False),
-    sa.Column('direction', sa.String(16), nullable=False),
+    sa.Column('direction', sa.String(16), nullable=False, default='egress'),
 )
 
 # How messages call a resource, and what clients find in the type of a fault.

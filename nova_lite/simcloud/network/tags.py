@@ -7,15 +7,8 @@ from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
-TAGS = bodies.compiled(
-    {
-        'type': 'object',
-        'required': ['tags'],
-        'properties': {
-            'tags': {'type': 'array', 'maxItems': 50, 'items': {**bodies.NAME, 'maxLength': 60}}
-        },
-    }
-)
+_TAG = {**bodies.NAME, 'maxLength': 60}
+TAGS = bodies.compiled(bodies.record({'tags': bodies.array(_TAG, most=50)}, ['tags']))
 TAGGED = {
     'networks': tables.networks,
     'subnets': tables.subnets,

@@ -2,88 +2,84 @@
 
 import sqlalchemy as sa
 
-from nova_lite.simcloud.database import Id
-from nova_lite.simcloud.database import METADATA
-from nova_lite.simcloud.database import Name
-from nova_lite.simcloud.database import Text
-from nova_lite.simcloud.database import Time
+from nova_lite.simcloud import database
 
 # The key of admin_metadata that tells how far a migration is.
 MIGRATION = 'migration_status'
 
 volumes = sa.Table(
     'volume_volumes',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('project_id', Id, nullable=False, index=True),
-    sa.Column('user_id', Id, nullable=False),
-    sa.Column('name', Name, nullable=False),
-    sa.Column('description', Text),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('project_id', database.Id, nullable=False, index=True),
+    sa.Column('user_id', database.Id, nullable=False),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('description', database.Text),
     sa.Column('size', sa.Integer, nullable=False),
     sa.Column('status', sa.String(32), nullable=False),
     sa.Column('bootable', sa.Boolean, nullable=False),
     sa.Column('readonly', sa.Boolean, nullable=False),
     sa.Column('multiattach', sa.Boolean, nullable=False),
-    sa.Column('volume_type_id', Id, nullable=False),
-    sa.Column('availability_zone', Name, nullable=False),
-    sa.Column('snapshot_id', Id),
-    sa.Column('source_volid', Id),
+    sa.Column('volume_type_id', database.Id, nullable=False),
+    sa.Column('availability_zone', database.Name, nullable=False),
+    sa.Column('snapshot_id', database.Id),
+    sa.Column('source_volid', database.Id),
     sa.Column('metadata', sa.JSON, nullable=False),
     sa.Column('admin_metadata', sa.JSON, nullable=False),
     sa.Column('image_metadata', sa.JSON, nullable=False),
-    sa.Column('created_at', Time, nullable=False),
-    sa.Column('updated_at', Time, nullable=False),
+    sa.Column('created_at', database.Time, nullable=False),
+    sa.Column('updated_at', database.Time, nullable=False),
 )
 
 attachments = sa.Table(
     'volume_attachments',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('project_id', Id, nullable=False, index=True),
-    sa.Column('volume_id', Id, nullable=False, index=True),
-    sa.Column('instance_uuid', Id, index=True),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('project_id', database.Id, nullable=False, index=True),
+    sa.Column('volume_id', database.Id, nullable=False, index=True),
+    sa.Column('instance_uuid', database.Id, index=True),
     sa.Column('attach_status', sa.String(16), nullable=False),
     sa.Column('attach_mode', sa.String(8), nullable=False),
-    sa.Column('attached_host', Name),
-    sa.Column('mountpoint', Name),
+    sa.Column('attached_host', database.Name),
+    sa.Column('mountpoint', database.Name),
     sa.Column('connector', sa.JSON, nullable=False),
     sa.Column('connection_info', sa.JSON, nullable=False),
-    sa.Column('attach_time', Time),
-    sa.Column('created_at', Time, nullable=False),
+    sa.Column('attach_time', database.Time),
+    sa.Column('created_at', database.Time, nullable=False),
 )
 
 snapshots = sa.Table(
     'volume_snapshots',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('project_id', Id, nullable=False, index=True),
-    sa.Column('user_id', Id, nullable=False),
-    sa.Column('volume_id', Id, nullable=False, index=True),
-    sa.Column('name', Name, nullable=False),
-    sa.Column('description', Text),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('project_id', database.Id, nullable=False, index=True),
+    sa.Column('user_id', database.Id, nullable=False),
+    sa.Column('volume_id', database.Id, nullable=False, index=True),
+    sa.Column('name', database.Name, nullable=False),
+    sa.Column('description', database.Text),
     sa.Column('size', sa.Integer, nullable=False),
     sa.Column('status', sa.String(32), nullable=False),
     sa.Column('metadata', sa.JSON, nullable=False),
-    sa.Column('created_at', Time, nullable=False),
-    sa.Column('updated_at', Time, nullable=False),
+    sa.Column('created_at', database.Time, nullable=False),
+    sa.Column('updated_at', database.Time, nullable=False),
 )
 
 types = sa.Table(
     'volume_types',
-    METADATA,
-    sa.Column('id', Id, primary_key=True),
-    sa.Column('name', Name, nullable=False, unique=True),
-    sa.Column('description', Text),
+    database.METADATA,
+    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('name', database.Name, nullable=False, unique=True),
+    sa.Column('description', database.Text),
     sa.Column('is_public', sa.Boolean, nullable=False),
     sa.Column('extra_specs', sa.JSON, nullable=False),
-    sa.Column('created_at', Time, nullable=False),
+    sa.Column('created_at', database.Time, nullable=False),
 )
 
 quotas = sa.Table(
     'volume_quotas',
-    METADATA,
+    database.METADATA,
     # DEFAULTS stands for the limits of every project that has none of its own.
-    sa.Column('project_id', Id, primary_key=True),
+    sa.Column('project_id', database.Id, primary_key=True),
     sa.Column('resource', sa.String(64), primary_key=True),
     sa.Column('limit', sa.Integer, nullable=False),
 )

@@ -40,13 +40,14 @@ class ResourceTestCase(base.SimCloudTestCase):
         self.told = []
         self.room = resources.Resource(
             name='room',
-            plural='rooms',
             style=style,
             listed=self.rooms.listed,
             get=self.rooms.get,
             views=resources.each(lambda row: {'name': row['name']}),
-            create=self.rooms.create,
-            create_body=bodies.wrapped('room', {'name': bodies.NAME}, ['name']),
+            create=(
+                self.rooms.create,
+                bodies.wrapped('room', {'name': bodies.NAME}, ['name']),
+            ),
             permit=resources.admins('room', actions=(resources.CREATE,)),
             notify=lambda _db, _caller, action, row: self.told.append((action, row['name'])),
         )
@@ -55,8 +56,8 @@ class ResourceTestCase(base.SimCloudTestCase):
         """Requests to a cloud that has rooms too, by a caller with these roles."""
         db = database.Database(self.database)
         self.addCleanup(db.close)
-        endpoint = resources.Endpoint(db, self.room)
-        routing.add_crud(self.wsgi.app, '/network/houses/{house}/rooms', endpoint, 'room')
+        path = '/network/houses/{house}/rooms'
+        routing.add_resource(self.wsgi.app, db, path, field='room', resource=self.room)
         return self.believed('u', 'p', *roles)
 
     def test_requests_follow_from_the_declaration(self):
