@@ -279,6 +279,14 @@ class SecurityGroupNotFound(NotFound):
     msg = 'Security group %(group)s not found.'
 
 
+class SecurityGroupNotOnServer(NotFound):
+    msg = 'Security group %(group)s is not associated with instance %(instance_id)s.'
+
+
+class ServerHasNoPorts(NotFound):
+    msg = 'Instance %(instance_id)s has no ports.'
+
+
 class VolumeNotFound(NotFound):
     msg = 'Volume %(volume_id)s could not be found.'
 

@@ -32,8 +32,14 @@ Subnetted: typing.TypeAlias = tuple[session.Json, session.Jsons]
 Plugged: typing.TypeAlias = Sequence[tuple[session.Json, session.Json | None]]
 
 
-class Owner(security_groups.Server, typing.Protocol):
+class Owner(typing.Protocol):
     """The server that ports are for."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def project_id(self) -> str: ...
 
     @property
     def availability_zone(self) -> str | None: ...

@@ -13,16 +13,6 @@ if typing.TYPE_CHECKING:
 DEFAULT = 'default'
 
 
-class Server(typing.Protocol):
-    """The server whose ports security groups are on."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def project_id(self) -> str: ...
-
-
 class SecurityGroups:
     """Calls about security groups."""
 
@@ -96,24 +86,40 @@ class SecurityGroups:
     def _on_ports(ports: session.Jsons) -> set[str]:
         return {group for port in ports for group in port['security_groups']}
 
-    def add(self, ctxt: session.Ctxt, server: Server, name_or_id: str) -> None:
-        """Put a group on every port of the server (has uuid and project_id)."""
-        group = self.find(ctxt, server.project_id, name_or_id)['id']
-        for port in self.network.ports(ctxt, server.uuid):
-            if group not in port['security_groups'] and port.get('port_security_enabled', True):
-                self._set(ctxt, port, [*port['security_groups'], group])
+    def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
+        """Put a group on every port of the server that can have one.
 
-    def remove(self, ctxt: session.Ctxt, server: Server, name_or_id: str) -> None:
-        """Take a group off every port of the server; raises SecurityGroupNotFound."""
-        group = self.find(ctxt, server.project_id, name_or_id)['id']
-        ports = self.network.ports(ctxt, server.uuid)
-        if group not in self._on_ports(ports):
-            raise exception.SecurityGroupNotFound(group=name_or_id)
+        Raises ServerHasNoPorts.
+        """
+        ports = self.network.ports(ctxt, server_uuid)
+        if not ports:
+            raise exception.ServerHasNoPorts(instance_id=server_uuid)
         for port in ports:
-            if group in port['security_groups']:
-                self._set(ctxt, port, [one for one in port['security_groups'] if one != group])
+            if group['id'] not in port['security_groups'] and _takes_groups(port):
+                self._set(ctxt, port, [*port['security_groups'], group['id']])
+
+    def remove(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
+        """Take a group off every port of the server.
+
+        Raises ServerHasNoPorts, or SecurityGroupNotOnServer.
+        """
+        ports = self.network.ports(ctxt, server_uuid)
+        if not ports:
+            raise exception.ServerHasNoPorts(instance_id=server_uuid)
+        if group['id'] not in self._on_ports(ports):
+            raise exception.SecurityGroupNotOnServer(group=group['name'], instance_id=server_uuid)
+        for port in ports:
+            if group['id'] in port['security_groups']:
+                left = [one for one in port['security_groups'] if one != group['id']]
+                self._set(ctxt, port, left)
 
     def _set(self, ctxt: session.Ctxt, port: session.Json, groups: Sequence[str]) -> None:
         self.network.service.call(
             ctxt, 'PUT', f'/ports/{port["id"]}', json={'port': {'security_groups': groups}}
         )
+
+
+def _takes_groups(port: session.Json) -> bool:
+    """Whether the network service lets the port have security groups."""
+    addressed = port['fixed_ips'] or port.get('ip_allocation') == 'deferred'
+    return bool(addressed) and port.get('port_security_enabled', True)

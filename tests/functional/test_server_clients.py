@@ -51,6 +51,22 @@ class ServerClientTest(base.CloudTest):
         self.assertEqual('DOWN', left['Status'])
         self.assertEqual([], self.cli.show('port', 'list', '--server', 'mine'))
 
+    def test_security_groups(self):
+        self.cli.openstack('server', 'add', 'network', 'mine', 'private')
+        self.cli.openstack('security', 'group', 'create', 'web')
+        self.cli.openstack('server', 'add', 'security', 'group', 'mine', 'web')
+        (port,) = self.cli.show('port', 'list', '--server', 'mine')
+        found = self.cli.show('port', 'show', port['ID'])['security_group_ids']
+        self.assertEqual(2, len(found))
+        shown = self.cli.show('server', 'show', 'mine')['security_groups']
+        self.assertEqual(['default', 'web'], [group['name'] for group in shown])
+        table = self.cli.nova('list-secgroup', 'mine')
+        self.assertIn('| web ', table)
+        self.cli.openstack('server', 'remove', 'security', 'group', 'mine', 'web')
+        self.assertEqual(1, len(self.cli.show('port', 'show', port['ID'])['security_group_ids']))
+        self.cli.openstack('server', 'remove', 'security', 'group', 'mine', 'web', status=1)
+        self.cli.openstack('security', 'group', 'delete', 'web')
+
     def test_shelve(self):
         self.cli.openstack('server', 'shelve', 'mine')
         self.cloud.wait(self.server, 'SHELVED_OFFLOADED')

@@ -34,17 +34,51 @@ class SecurityGroupTest(networks.NetworkTestCase):
         self.allocate({'network_id': self.make_network()}, groups=['web', 'default'])
         self.assertEqual({'web', 'default'}, self.names())
 
+    def find(self, name):
+        return self.groups.find(self.member, self.owner.project_id, name)
+
     def test_added_and_removed(self):
         self.allocate({'network_id': self.make_network()})
+        group = self.find('web')
+        self.assertEqual(group, self.find(self.web))
         for _ in range(2):
-            self.groups.add(self.member, self.owner, 'web')
+            self.groups.add(self.member, self.owner.uuid, group)
             self.assertEqual({'web', 'default'}, self.names())
-        self.groups.remove(self.member, self.owner, self.web)
+        self.groups.remove(self.member, self.owner.uuid, group)
         self.assertEqual({'default'}, self.names())
-        for name in ('web', 'nonsense'):
-            self.assertRaises(
-                exception.SecurityGroupNotFound, self.groups.remove, self.member, self.owner, name
-            )
+        self.assertRaises(
+            exception.SecurityGroupNotOnServer,
+            self.groups.remove,
+            self.member,
+            self.owner.uuid,
+            group,
+        )
+        self.assertRaises(exception.SecurityGroupNotFound, self.find, 'nonsense')
+
+    def test_ports_without_addresses(self):
+        self.allocate({'network_id': self.make_network()})
+        bare = self.make('port', network_id=self.make_network('bare', cidr=None))
+        closed = self.make(
+            'port', network_id=self.make_network('open'), port_security_enabled=False
+        )
+        self.network.attach(
+            self.admin, self.owner, {'port_id': bare['id']}, host=networks.HOST, known=[]
+        )
+        self.network.attach(
+            self.admin, self.owner, {'port_id': closed['id']}, host=networks.HOST, known=[]
+        )
+        self.groups.add(self.member, self.owner.uuid, self.find('web'))
+        having = [port for port in self.on_server() if self.web in port['security_groups']]
+        self.assertEqual(1, len(having))
+        self.assertNotIn(having[0]['id'], (bare['id'], closed['id']))
 
     def test_no_ports(self):
         self.assertEqual([], self.groups.of_server(self.admin, self.owner.uuid))
+        for change in (self.groups.add, self.groups.remove):
+            self.assertRaises(
+                exception.ServerHasNoPorts,
+                change,
+                self.member,
+                self.owner.uuid,
+                self.find('web'),
+            )

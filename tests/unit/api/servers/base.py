@@ -19,8 +19,12 @@ class Case(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.FakeLogger(level=logging.INFO))
-        self.api = self.useFixture(servers_api.ServersApi(overrides=self.overrides))
+        self.api = self.useFixture(self.make_api())
         self.addCleanup(self._check_declarations)
+
+    def make_api(self):
+        """The fixture."""
+        return servers_api.ServersApi(overrides=self.overrides)
 
     def _check_declarations(self):
         """No answer may have an error code that its operation does not declare."""

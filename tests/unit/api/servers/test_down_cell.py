@@ -30,6 +30,8 @@ BODIES = {
     'rebuild': {'imageRef': ID},
     'createImage': {'name': 'copy'},
     'createBackup': {'name': 'copy', 'backup_type': 'daily', 'rotation': 1},
+    'addSecurityGroup': {'name': 'web'},
+    'removeSecurityGroup': {'name': 'web'},
     '/remote-consoles': {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}},
     'POST /os-interface': {'interfaceAttachment': {'port_id': ID}},
     'POST /metadata': {'metadata': {'key': 'value'}},

@@ -1,0 +1,84 @@
+"""Security groups of a server: on its ports, which the network service has.
+
+The server's record lists their names, as they were when this API last changed them.
+Source: reference/nova/api-surface 2.3 and 2.4.
+"""
+
+from nova_lite.api import operation
+from nova_lite.api import security_group_views
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.db.cell import instances
+from nova_lite.policies import security_groups as rules
+
+ACTION = '/servers/{server_id}/action'
+FAULTS = (400, 403, 404, 409)
+CONTENT = types.open_object(
+    {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'\S'}},
+    required=['name'],
+)
+
+
+@operation.operation(
+    'GET', '/servers/{server_id}/os-security-groups', policy=rules.LIST, faults=(403, 404)
+)
+def index(req, server):
+    """All of them, with their rules."""
+    found = req.app.network.security_groups.of_server(req.ctxt, server.uuid)
+    return {'security_groups': security_group_views.groups(req, found)}
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='addSecurityGroup',
+    policy=rules.ADD,
+    body={'2.1': types.body('addSecurityGroup', CONTENT)},
+    success=202,
+    faults=FAULTS,
+)
+def add(req, server):
+    """Put a group on every port of the server."""
+    groups = req.app.network.security_groups
+    group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
+    groups.add(req.ctxt, server.uuid, group)
+    _record(req, server)
+
+
+@operation.operation(
+    'POST',
+    ACTION,
+    action='removeSecurityGroup',
+    policy=rules.REMOVE,
+    body={'2.1': types.body('removeSecurityGroup', CONTENT)},
+    success=202,
+    faults=FAULTS,
+)
+def remove(req, server):
+    """Take a group off every port of the server."""
+    groups = req.app.network.security_groups
+    group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
+    groups.remove(req.ctxt, server.uuid, group)
+    _record(req, server)
+
+
+def _record(req, server):
+    """Record the names, and again while another request changes the groups."""
+    names = None
+    while (found := _names(req, server)) != names:
+        names = found
+        _write(req, server, names)
+
+
+def _write(req, server, names):
+    acting.in_its_cell(req, server, lambda: server.cell.db.write(_store, server.uuid, names))
+
+
+def _names(req, server):
+    found = req.app.network.security_groups.of_server(req.ctxt, server.uuid)
+    return sorted({group['name'] for group in found})
+
+
+def _store(connection, uuid, names):
+    instances.lock(connection, uuid)
+    instances.update(connection, uuid, {'security_groups': names})

@@ -1,0 +1,132 @@
+"""Security groups of servers, on the simulated network service."""
+
+from nova_lite.db.cell import instances
+from tests.fixtures import compute_api
+from tests.fixtures import neighboured_api
+from tests.unit.api.servers import base
+
+
+class TestSecurityGroups(base.Case):
+    def make_api(self):
+        return neighboured_api.NeighbouredApi()
+
+    def setUp(self):
+        super().setUp()
+        self.uuid = self.api.add_server(security_groups=['default'])
+        self.port = self.api.plug(self.uuid, self.api.add_network()['id'])
+        self.web = self.api.make('/security-groups', {'security_group': {'name': 'web'}})
+
+    def allow(self, **values):
+        rule = {'security_group_id': self.web['id'], 'direction': 'ingress', **values}
+        return self.api.make('/security-group-rules', {'security_group_rule': rule})
+
+    def listed(self):
+        body = self.ok('GET', f'/servers/{self.uuid}/os-security-groups').json
+        return {group['name']: group for group in body['security_groups']}
+
+    def shown(self):
+        """The names that the server itself shows."""
+        server = self.ok('GET', f'/servers/{self.uuid}').json['server']
+        return [group['name'] for group in server['security_groups']]
+
+    def on_port(self):
+        port = self.api.network.get_port(self.api.ctxt, self.port['id'])
+        return port['security_groups']
+
+    def test_added_and_removed(self):
+        for _ in range(2):
+            self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+            self.assertIn(self.web['id'], self.on_port())
+            self.assertEqual(['default', 'web'], self.shown())
+        self.assertEqual({'default', 'web'}, set(self.listed()))
+        self.act(self.uuid, 'removeSecurityGroup', {'name': self.web['id']})
+        self.assertNotIn(self.web['id'], self.on_port())
+        self.assertEqual(['default'], self.shown())
+        self.assertEqual(['default'], list(self.listed()))
+
+    def test_a_server_that_was_created_with_the_id(self):
+        values = {'security_groups': [self.web['id']]}
+        self.api.cell('cell1').db.write(instances.update, self.uuid, values)
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertEqual(['default', 'web'], self.shown())
+
+    def test_two_groups_at_once(self):
+        other = self.api.make('/security-groups', {'security_group': {'name': 'other'}})
+        groups = self.api.network.security_groups
+        of_server, racing = groups.of_server, [other]
+
+        def change_meanwhile(ctxt, uuid):
+            found = of_server(ctxt, uuid)
+            if racing:
+                groups.add(ctxt, uuid, racing.pop())
+            return found
+
+        groups.of_server = change_meanwhile
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertEqual(['default', 'other', 'web'], self.shown())
+
+    def test_rules(self):
+        made = self.allow(protocol='tcp', port_range_min=80, port_range_max=81)
+        group = {'name': 'default', 'tenant_id': 'alpha'}
+        default = self.listed()['default']['id']
+        for values in (
+            {'protocol': 'udp', 'remote_ip_prefix': '10.0.0.0/8'},
+            {'protocol': 'icmp', 'remote_group_id': default},
+            {'ethertype': 'IPv6'},
+        ):
+            self.allow(**values)
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        found = self.listed()['web']
+        self.assertEqual(
+            {'id': self.web['id'], 'name': 'web', 'description': '', 'tenant_id': 'alpha'},
+            {name: found[name] for name in found if name != 'rules'},
+        )
+        self.assertIn(
+            {
+                'id': made['id'],
+                'parent_group_id': self.web['id'],
+                'ip_protocol': 'tcp',
+                'from_port': 80,
+                'to_port': 81,
+                'group': {},
+                'ip_range': {'cidr': '0.0.0.0/0'},
+            },
+            found['rules'],
+        )
+        brief = {
+            (rule['ip_protocol'], rule['from_port'], rule['to_port']): (
+                rule['group'],
+                rule['ip_range'],
+            )
+            for rule in found['rules']
+        }
+        self.assertEqual(
+            {
+                ('tcp', 80, 81): ({}, {'cidr': '0.0.0.0/0'}),
+                ('udp', 1, 65535): ({}, {'cidr': '10.0.0.0/8'}),
+                ('icmp', -1, -1): (group, {}),
+                (None, None, None): ({}, {'cidr': '::/0'}),
+            },
+            brief,
+        )
+
+    def test_a_source_that_the_server_does_not_have(self):
+        other = self.api.make('/security-groups', {'security_group': {'name': 'other'}})
+        self.allow(remote_group_id=other['id'])
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        (rule,) = self.listed()['web']['rules']
+        self.assertEqual({'name': 'other', 'tenant_id': 'alpha'}, rule['group'])
+
+    def test_refused(self):
+        for action in ('addSecurityGroup', 'removeSecurityGroup'):
+            for value in ({'name': ''}, {'name': ' '}, {'name': 1}, {}, None):
+                self.refused_act(self.uuid, action, value, code=400)
+            self.refused_act(self.uuid, action, {'name': 'x'}, code=404, text='group x')
+            bare = self.api.add_server()
+            self.refused_act(bare, action, {'name': 'web'}, code=404, text='no ports')
+            reader = compute_api.READER
+            self.refused_act(self.uuid, action, {'name': 'web'}, code=403, who=reader)
+        self.refused_act(self.uuid, 'removeSecurityGroup', {'name': 'web'}, code=404, text='web')
+        self.api.make('/security-groups', {'security_group': {'name': 'web'}})
+        self.refused_act(self.uuid, 'addSecurityGroup', {'name': 'web'}, code=409, text='web')
+        self.assertEqual(['default'], self.shown())
