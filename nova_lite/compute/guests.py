@@ -5,6 +5,8 @@ Sizes follow the flavor; a server that boots from a volume has no root disk here
 
 from oslo_utils import strutils
 
+from nova_lite import exception
+from nova_lite import states
 from nova_lite.virt import model
 
 MIB_PER_GIB = 1024
@@ -84,3 +86,12 @@ def volume_of(device):
 def interface_of(vif):
     """An entry of network information, as the driver plugs it."""
     return model.Device(model.DeviceKind.INTERFACE, vif['id'], {'mac_address': vif.get('address')})
+
+
+def require_running(driver, node, uuid, *, action):
+    """Raise InstanceInvalidState unless the guest runs; `action` is what it is asked for."""
+    power_state = driver.get_guest(node, uuid).power_state
+    if power_state is not states.PowerState.RUNNING:
+        raise exception.InstanceInvalidState(
+            action=action, instance_id=uuid, attr='power_state', state=power_state.name.lower()
+        )

@@ -243,9 +243,9 @@ class ComputeManager:
         )
 
     def get_diagnostics(self, ctxt, host, instance_uuid):
-        return self.site.driver.get_diagnostics(
-            self.site.node_with(host, instance_uuid), instance_uuid
-        )
+        node = self.site.node_with(host, instance_uuid)
+        guests.require_running(self.site.driver, node, instance_uuid, action='get_diagnostics')
+        return self.site.driver.get_diagnostics(node, instance_uuid)
 
     # ---- the host ---------------------------------------------------------
 

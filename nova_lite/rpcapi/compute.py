@@ -295,7 +295,10 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def get_diagnostics(self, ctxt, host, instance_uuid):
-        """Counters of the guest, in the form of the API since 2.48."""
+        """Counters of the guest, in the form of the API since 2.48.
+
+        Raises InstanceInvalidState for a guest that does not run.
+        """
 
     # ---- the host ----
 

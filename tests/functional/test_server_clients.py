@@ -9,6 +9,8 @@ from tests.fixtures import attaching
 from tests.fixtures import cli as cli_fixture
 from tests.functional import base
 
+OLD = ('--os-compute-api-version', '2.47')
+
 
 class ServerClientTest(base.CloudTest):
     settings = {'cells': 1, 'hosts': 2}
@@ -66,6 +68,12 @@ class ServerClientTest(base.CloudTest):
         self.assertEqual(1, len(self.cli.show('port', 'show', port['ID'])['security_group_ids']))
         self.cli.openstack('server', 'remove', 'security', 'group', 'mine', 'web', status=1)
         self.cli.openstack('security', 'group', 'delete', 'web')
+
+    def test_diagnostics(self):
+        shown = self.cli.show('server', 'show', '--diagnostics', 'mine')
+        self.assertEqual('running', shown['state'])
+        self.assertEqual((1, 1, 0), (shown['num_cpus'], shown['num_disks'], shown['num_nics']))
+        self.assertIn('vda_read', self.cli.nova(*OLD, 'diagnostics', 'mine'))
 
     def test_shelve(self):
         self.cli.openstack('server', 'shelve', 'mine')

@@ -21,6 +21,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.rpc import interface
 from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
 from tests.fixtures import cell
 
@@ -156,6 +157,18 @@ class TestManager(testtools.TestCase):
         uuid = self.cell.boot()
         found = self.cell.compute.get_diagnostics(self.ctxt, 'host-1', uuid)
         self.assertEqual('running', found['state'])
+
+    def test_diagnostics_of_a_paused_guest(self):
+        uuid = self.cell.boot()
+        self.cell.driver.change_power('host-1', uuid, model.PowerAction.PAUSE, key='pause')
+        error = self.assertRaises(
+            exception.InstanceInvalidState,
+            self.cell.compute.get_diagnostics,
+            self.ctxt,
+            'host-1',
+            uuid,
+        )
+        self.assertIn('power_state paused', error.message)
 
     def test_guest_of_another_host(self):
         uuid = self.cell.boot()

@@ -1,0 +1,55 @@
+"""GET /servers/{server_id}/diagnostics: the counters of the guest, from its hypervisor.
+
+Hosts answer in the form of 2.48, whatever their hypervisor. Before that, each driver had a
+form of its own; this API then shows that of the libvirt driver.
+Source: reference/nova/api-surface 2.3.
+"""
+
+import string
+
+from nova_lite.api import operation
+from nova_lite.api.servers import acting
+from nova_lite.policies import guests as rules
+
+STANDARD = 48
+KIB_PER_MIB = 1024
+
+
+def view(req, found):
+    """Return the counters in the form of the microversion."""
+    return found if req.minor >= STANDARD else _of_libvirt(found)
+
+
+@operation.operation(
+    'GET',
+    '/servers/{server_id}/diagnostics',
+    policy=rules.DIAGNOSTICS,
+    faults=(400, 403, 404, 409, 501),
+    view=view,
+)
+def show(req, server):
+    """The counters now."""
+    acting.require_host(server)
+    req.app.waiters.enter(req)
+    return req.app.compute(server.cell).get_diagnostics(
+        req.ctxt, host=server.row.host, instance_uuid=server.uuid
+    )
+
+
+def _of_libvirt(found):
+    shown = {'memory': found['memory_details']['maximum'] * KIB_PER_MIB}
+    shown |= {f'cpu{cpu["id"]}_time': cpu['time'] for cpu in found['cpu_details']}
+    for letter, disk in zip(string.ascii_lowercase, found['disk_details'], strict=False):
+        shown |= {
+            f'vd{letter}_read': disk['read_bytes'],
+            f'vd{letter}_read_req': disk['read_requests'],
+            f'vd{letter}_write': disk['write_bytes'],
+            f'vd{letter}_write_req': disk['write_requests'],
+            f'vd{letter}_errors': disk['errors_count'],
+        }
+    for number, nic in enumerate(found['nic_details']):
+        for way in ('rx', 'tx'):
+            shown[f'vnet{number}_{way}'] = nic[f'{way}_octets']
+            for counter in ('packets', 'drop', 'errors'):
+                shown[f'vnet{number}_{way}_{counter}'] = nic[f'{way}_{counter}']
+    return shown

@@ -1,0 +1,68 @@
+"""Diagnostics of a server, in the forms before and since 2.48."""
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.virt import model
+from nova_lite.virt.sim import facts
+from tests.unit.api.servers import base
+
+SPEC = model.GuestSpec(
+    uuid='guest',
+    name='instance-1',
+    flavor='m1.nano',
+    vcpus=2,
+    memory_mb=192,
+    disk_gb=1,
+    image_id='image',
+    devices=(
+        model.Device(model.DeviceKind.INTERFACE, 'port', {'mac_address': 'fa:16:3e:00:00:01'}),
+        model.Device(model.DeviceKind.VOLUME, 'volume'),
+    ),
+)
+GUEST = model.Guest(
+    uuid='guest',
+    node='host1',
+    role=model.Role.RESIDENT,
+    power_state=states.PowerState.RUNNING,
+    spec=SPEC,
+    started_at=0.0,
+)
+
+
+class TestDiagnostics(base.Case):
+    def setUp(self):
+        super().setUp()
+        self.found = facts.diagnostics(GUEST, 'QEMU', 10.0)
+        self.answers = self.api.compute['cell1'].answers
+        self.answers['get_diagnostics'] = self.found
+        self.uuid = self.api.add_server()
+        self.path = f'/servers/{self.uuid}/diagnostics'
+
+    def show(self, version):
+        return self.ok('GET', self.path, who=base.ADMIN, version=version).json
+
+    def test_the_standard_form(self):
+        self.assertEqual(self.found, self.show('2.48'))
+        arguments = {'host': 'host1', 'instance_uuid': self.uuid}
+        self.assertEqual([('get_diagnostics', arguments)], self.sent())
+
+    def test_the_form_of_libvirt(self):
+        shown = self.show('2.47')
+        self.assertEqual(192 * 1024, shown['memory'])
+        self.assertEqual(self.found['cpu_details'][1]['time'], shown['cpu1_time'])
+        for name, disk in zip(('vda', 'vdb'), self.found['disk_details'], strict=True):
+            self.assertEqual(disk['write_requests'], shown[f'{name}_write_req'])
+        (nic,) = self.found['nic_details']
+        self.assertEqual(nic['rx_octets'], shown['vnet0_rx'])
+        self.assertEqual(nic['tx_packets'], shown['vnet0_tx_packets'])
+        self.assertEqual(1 + 2 + 2 * 5 + 8, len(shown))
+
+    def test_refused(self):
+        self.refused('GET', self.path, code=403)
+        homeless = self.api.add_server(host=None, node=None)
+        path = f'/servers/{homeless}/diagnostics'
+        self.refused('GET', path, code=409, text='not ready', who=base.ADMIN)
+        self.answers['get_diagnostics'] = exception.InstanceInvalidState(
+            action='get_diagnostics', instance_id=self.uuid, attr='power_state', state='paused'
+        )
+        self.refused('GET', self.path, code=409, text='power_state paused', who=base.ADMIN)
