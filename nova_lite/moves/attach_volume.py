@@ -5,7 +5,6 @@ is on no host gets the volume when it is unshelved.
 """
 
 from nova_lite import saga
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import move
@@ -57,9 +56,7 @@ class AttachVolume(move.Move):
     def begun(self, connection, row):
         self.require_there(row)
         if row.host:
-            actions.finish_event(
-                connection, row.uuid, self.ctxt.request_id, NAME_EVENT, host=row.host
-            )
+            self.end_event(connection, NAME_EVENT, row.host)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
 
     def undone(self, connection, row):

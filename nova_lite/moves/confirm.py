@@ -12,10 +12,10 @@ from nova_lite import states
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import steps
@@ -53,37 +53,24 @@ class ConfirmResize(move.Move):
                 at=places.NETWORK,
             ),
             saga.Step('release source allocation', self.drop_source, at=places.PLACEMENT),
-            *((purge,) if self._crosses else ()),
+            *((purge,) if resized.crosses(self) else ()),
             saga.Step('record confirmation', self.record, at=places.DEST_RECORDS),
             *last,
         )
 
-    @property
-    def _crosses(self):
-        """Whether the source is in another cell."""
-        return self.kind in self.also
-
-    @property
-    def _source(self):
-        """The cell that the server has left, if it has left one."""
-        host = self.began['source']['host']
-        cell = self.world.cells.of_host(host) if self._crosses else self.cell
-        return crossing.Side(self.world, cell, self.ctxt)
-
     def begun(self, connection, row):
         ends = resized.ends(connection, self.migration_uuid)
-        actions.start_event(
-            connection, self.instance_uuid, self.ctxt.request_id, EVENT, ends['source']['host']
-        )
+        self.start_event(connection, EVENT, ends['source']['host'])
         return ends
 
     def clean(self):
         """confirm_resize: the source drops what it kept."""
-        return self.ask(self._source.compute.confirm_resize, resized.asked(self, 'source', CLEAN))
+        compute = resized.source_side(self).compute
+        return self.ask(compute.confirm_resize, resized.asked(self, 'source', CLEAN))
 
     def unbind(self):
         """Also of a server that is to be deleted: that may fail."""
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         gone = row is None or row.deleted
         if self.began['stays'] or gone or not row.network_info:
             return saga.Skipped()
@@ -96,13 +83,11 @@ class ConfirmResize(move.Move):
 
     def purge(self):
         """Remove the hidden records that a revert would have shown again."""
-        self._source.purge(self.instance_uuid)
+        resized.source_side(self).purge(self.instance_uuid)
 
-    def record(self):
+    @part.transaction
+    def record(self, connection):
         """The server is what it was before, with its new flavor."""
-        self.write(self._record)
-
-    def _record(self, connection):
         migrations.update(
             connection, self.migration_uuid, {'status': str(states.MigrationStatus.CONFIRMED)}
         )
@@ -117,12 +102,13 @@ class ConfirmResize(move.Move):
 
     def delete(self):
         """Go on with the deletion for which the resize was confirmed."""
-        row = self.write(self._begin_delete)
+        row = self._begin_delete()
         if row is not None and row.host is not None:
             self.compute.delete_instance(
                 self.ctxt, host=row.host, instance=self.instance(row), block_devices=self.devices()
             )
 
+    @part.transaction
     def _begin_delete(self, connection):
         row = instances.find(connection, self.instance_uuid)
         if row is None or row.deleted:

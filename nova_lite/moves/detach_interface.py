@@ -11,6 +11,7 @@ from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
@@ -77,13 +78,8 @@ class DetachInterface(move.Move):
         self.guest.current()
         self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began['vif']])
 
-    def forget(self):
-        self.write(self._forget)
-
-    def unplug_again(self):
-        return self.guest.settle_remade(forward=True, running=AGAIN)
-
-    def _forget(self, connection):
+    @part.transaction
+    def forget(self, connection):
         try:
             row = instances.lock(connection, self.instance_uuid)
         except exception.InstanceNotFound:
@@ -93,3 +89,6 @@ class DetachInterface(move.Move):
             kept = [entry for entry in row.network_info or () if entry['id'] != port_id]
             instances.update(connection, row.uuid, {'network_info': kept})
         self.end_events(connection)
+
+    def unplug_again(self):
+        return self.guest.settle_remade(forward=True, running=AGAIN)

@@ -8,10 +8,9 @@ the guest has been made; before it the server is as it was, and may be told so.
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db.cell import actions
-from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import relocation
@@ -46,7 +45,7 @@ class Evacuation(move.Move):
             saga.Step(NOTE, self.note_held, at=places.PLACEMENT),
             steps.choose(self),
             self.relocation.recording(),
-            self.relocation.ports.binding(relocation.BIND),
+            self.relocation.ports.binding(steps.BIND),
             self.relocation.volumes.step(),
             saga.Step(
                 REBUILD,
@@ -56,8 +55,8 @@ class Evacuation(move.Move):
                 calls=('rebuild_instance', 'undo_rebuild'),
             ),
             self.relocation.switching(self._connected, columns=self._columns_of_arrival),
-            self.relocation.ports.settling(relocation.ACTIVATE),
-            self.relocation.volumes.settling(relocation.FORMER),
+            self.relocation.ports.settling(steps.ACTIVATE),
+            self.relocation.volumes.settling(steps.FORMER),
             saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS),
         )
 
@@ -123,7 +122,7 @@ class Evacuation(move.Move):
     def arriving(self):
         """The Instance as if it were on the destination."""
         chosen = self.destination
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         return self.instance(row, host=chosen.service_host, node=chosen.nodename)
 
     @property
@@ -156,21 +155,13 @@ class Evacuation(move.Move):
             'launched_at': runtime.naive_now(),
         }
 
-    def complete(self):
+    @part.transaction
+    def complete(self, connection):
         """The last of it: the server is its user's again."""
-        self.write(self._complete)
-
-    def _complete(self, connection):
         self.relocation.settle(connection, {})
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
-            actions.record_event(
-                connection,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                STOP_EVENT,
-                host=self.destination.service_host,
-            )
+            self.record_event(connection, STOP_EVENT, self.destination.service_host)
         self.end_events(connection)
 
     # ---- the end of an evacuation that is undone ----

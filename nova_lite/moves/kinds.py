@@ -8,8 +8,6 @@ from nova_lite import context
 from nova_lite.moves import attach_interface
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
-from nova_lite.moves import cross_cell
-from nova_lite.moves import cross_cell_revert
 from nova_lite.moves import detach_interface
 from nova_lite.moves import detach_volume
 from nova_lite.moves import evacuate
@@ -27,8 +25,6 @@ SAGAS = (
     resize.Resize,
     confirm.ConfirmResize,
     revert.RevertResize,
-    cross_cell.CrossCellResize,
-    cross_cell_revert.CrossCellRevert,
     live_migrate.LiveMigration,
     evacuate.Evacuation,
     rebuild.Rebuild,
@@ -79,9 +75,10 @@ def specimen(kind, way, saga_class=None):
 
 
 def plans(kind, saga_class=None):
-    """Return the steps of each way that sagas of a kind may go. saga_class: see `specimen`"""
+    """Return the plans of sagas of a kind, each once. saga_class: see `specimen`"""
     ways = (saga_class or KINDS[kind]).ways
-    return [specimen(kind, way, saga_class).steps() for way in ways]
+    made = [specimen(kind, way, saga_class).steps() for way in ways]
+    return list({tuple(step.name for step in plan): plan for plan in made}.values())
 
 
 @functools.cache

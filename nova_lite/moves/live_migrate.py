@@ -49,10 +49,10 @@ class LiveMigration(move.Move):
     first = relocation.BEGIN
     tasks = (states.TaskState.MIGRATING,)
     refusable = (
-        relocation.RECORD,
+        steps.RECORD,
         live_checks.CHECK_DEST,
         live_checks.CHECK_SOURCE,
-        relocation.BIND,
+        steps.BIND,
     )
 
     def steps(self):
@@ -63,7 +63,7 @@ class LiveMigration(move.Move):
             steps.choose(self),
             self.relocation.recording(),
             *self.checks.of_hosts(),
-            self.relocation.ports.binding(relocation.BIND),
+            self.relocation.ports.binding(steps.BIND),
             self.checks.accepting(),
             saga.Step(
                 'wait for a turn at source',
@@ -101,7 +101,7 @@ class LiveMigration(move.Move):
                 at=places.DEST_HOST,
                 calls=('post_live_migration_at_destination',),
             ),
-            self.relocation.ports.settling(relocation.ACTIVATE),
+            self.relocation.ports.settling(steps.ACTIVATE),
             saga.Step(
                 CLEAN,
                 self.clean_source,
@@ -110,7 +110,7 @@ class LiveMigration(move.Move):
                 at=places.SOURCE_HOST,
                 calls=('post_live_migration',),
             ),
-            self.relocation.volumes.settling(relocation.FORMER),
+            self.relocation.volumes.settling(steps.FORMER),
             saga.Step('free source allocation', self.free_source, at=places.PLACEMENT),
             saga.Step('tell that it is complete', self.complete, at=places.SOURCE_RECORDS),
         )
@@ -178,7 +178,7 @@ class LiveMigration(move.Move):
     def roll_dest_back(self):
         """Undo of `prepare`: the destination awaits no guest."""
         host = self.destination.service_host
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         waits = self.relocation.ask(
             host,
             self.compute.rollback_live_migration_at_destination,
@@ -225,12 +225,12 @@ class LiveMigration(move.Move):
 
     def roll_source_back(self):
         """Undo of `copy`: the guest runs at the source, if there is a server."""
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         gone = instances.is_gone(row)
         waits = self._roll_source_back(row, gone)
         if isinstance(waits, saga.Pending) or gone:
             return waits
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row, gone):
@@ -259,11 +259,11 @@ class LiveMigration(move.Move):
             migrations.update(connection, self.uuid, counters)
         host = self.destination.service_host
         self.end_event(connection, PREPARE_EVENT, host)
-        actions.start_event(connection, self.instance_uuid, self.ctxt.request_id, START_EVENT, host)
+        self.start_event(connection, START_EVENT, host)
 
     def start(self):
         """post_live_migration_at_destination."""
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         if instances.is_gone(row):
             return None
         return self.relocation.ask(
@@ -278,7 +278,7 @@ class LiveMigration(move.Move):
 
     def clean_source(self):
         """post_live_migration: nothing of the guest stays at the source."""
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         return self.relocation.ask(
             self.began['host'],
             self.compute.post_live_migration,

@@ -7,29 +7,26 @@ Source: contributor/architecture, Sagas; reference/nova/moves 3 and 6.
 """
 
 import functools
-import json
 
 from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.clients import placement as placement_client
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
-from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
-from nova_lite.db.cell import fence
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
-from nova_lite.db.cell import services
 from nova_lite.moves import asking
+from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import steps
-from nova_lite.objects import block_device
+from nova_lite.moves.parts import choice
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import selection as selection_objects
 
@@ -70,21 +67,22 @@ class Move(saga.Saga):
         return self.arguments.get('migration_uuid', self.uuid)
 
     @property
+    def here(self):
+        """That cell, as steps work with it."""
+        return crossing.Side(self.world, self.cell, self.ctxt)
+
+    @property
     def compute(self):
         """A client of the cell's computes."""
-        return self.world.compute(self.cell)
+        return self.here.compute
 
     def read(self, function, *args, **kwargs):
         """Read from the cell."""
-        return self.cell.db.read(function, *args, **kwargs)
+        return self.here.read(function, *args, **kwargs)
 
     def write(self, function, *args, **kwargs):
         """One transaction of the cell, refused as a whole when this epoch is old."""
-        return self.cell.db.write(self._fenced, function, args, kwargs)
-
-    def _fenced(self, connection, function, args, kwargs):
-        fence.check(connection, self.ctxt)
-        return function(connection, *args, **kwargs)
+        return self.here.write(function, *args, **kwargs)
 
     def write_api(self, function, *args):
         """One transaction of the API database, refused when this epoch is old."""
@@ -102,9 +100,13 @@ class Move(saga.Saga):
         """The migration as it is now; raises MigrationNotFound."""
         return self.read(migrations.get, self.migration_uuid)
 
+    def find(self):
+        """The server's row as it is now, in whatever state; None when there is none."""
+        return self.read(instances.find, self.instance_uuid)
+
     def is_gone(self):
         """Whether the server is deleted or is being deleted."""
-        return instances.is_gone(self.read(instances.find, self.instance_uuid))
+        return instances.is_gone(self.find())
 
     def require_there(self, row):
         """Return a server's row; raise InstanceNotFound when it is deleted or about to be."""
@@ -114,12 +116,11 @@ class Move(saga.Saga):
 
     def is_up(self, host):
         """Whether the compute service of a host of the cell is up."""
-        return self.read(services.is_host_up, host, self.world.conf.service_down_time)
+        return self.here.is_up(host)
 
     def devices(self):
         """The server's block devices, as messages carry them."""
-        found = self.read(children.block_devices, [self.instance_uuid])
-        return [block_device.BlockDevice.of(row) for row in found.get(self.instance_uuid, ())]
+        return self.here.devices(self.instance_uuid)
 
     def ask(self, method, arguments, **more):
         """Call a method of a compute, see `asking`; a Pending, or what it answers."""
@@ -135,11 +136,9 @@ class Move(saga.Saga):
 
     # ---- step: begin ----
 
-    def begin(self):
+    @part.transaction
+    def begin(self, connection):
         """The API's transaction once more, in case it never came to it, and our records."""
-        return self.write(self._begin)
-
-    def _begin(self, connection):
         moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments['order'])
         self._tell_subject(connection)
         return self.begun(connection, instances.find(connection, self.instance_uuid))
@@ -160,11 +159,9 @@ class Move(saga.Saga):
         row: the server's, which may be gone already (`instances.is_gone`)
         """
 
-    def give_up(self):
+    @part.transaction
+    def give_up(self, connection):
         """Undo of `begin`: tell what went wrong and leave the server to its user."""
-        self.write(self._give_up)
-
-    def _give_up(self, connection):
         if not moves.has_begun(connection, self.ctxt, self.instance_uuid, self.arguments['order']):
             return
         row = instances.find(connection, self.instance_uuid)
@@ -199,14 +196,24 @@ class Move(saga.Saga):
         """
         uuid, changes = self.instance_uuid, {'task_state': None, **changes}
         try:
-            instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
-        except exception.StateChanged as error:
-            LOG.info('Server %s was changed by another request: %s', uuid, error)
+            self.change(connection, changes, tasks=tasks)
         except exception.TransitionRefused:
             # A defect: without this the server would keep its task forever.
             LOG.exception('Server %s cannot be given back; its status is ERROR', uuid)
             lost = {**changes, 'vm_state': states.VmState.ERROR}
             instances.force(connection, uuid, lost, expect_task=tasks or self.tasks)
+
+    def change(self, connection, changes, *, tasks=None):
+        """Change columns of the server; False if its task is another's by now. tasks: as above"""
+        uuid = self.instance_uuid
+        try:
+            instances.update(connection, uuid, changes, expect_task=tasks or self.tasks)
+        except exception.StateChanged as error:
+            LOG.info(
+                'Server %s was changed by another request; not updating its state: %s', uuid, error
+            )
+            return False
+        return True
 
     def changes_of_failure(self, row):
         """Columns that a kind of move gives their former values when it is undone."""
@@ -224,9 +231,10 @@ class Move(saga.Saga):
 
     # ---- telling how far it is ----
 
-    def progress(self, **told):
+    @part.transaction
+    def progress(self, connection, **told):
         """One transaction between two steps. told: see `note_progress`"""
-        self.write(self.note_progress, **told)
+        self.note_progress(connection, **told)
 
     def note_progress(
         self, connection, *, status=None, changes=None, started=None, ended=None, expect=None
@@ -237,14 +245,22 @@ class Move(saga.Saga):
         of `expect` (default: of this saga's); started, ended: (event, host)
         Raises StateChanged when the server is no longer in this move.
         """
-        uuid, request_id = self.instance_uuid, self.ctxt.request_id
-        instances.update(connection, uuid, changes or {}, expect_task=expect or self.tasks)
+        expect = expect or self.tasks
+        instances.update(connection, self.instance_uuid, changes or {}, expect_task=expect)
         if status is not None:
             migrations.update(connection, self.migration_uuid, {'status': str(status)})
         if ended:
-            actions.finish_event(connection, uuid, request_id, ended[0], host=ended[1])
+            self.end_event(connection, *ended)
         if started:
-            actions.start_event(connection, uuid, request_id, *started)
+            self.start_event(connection, *started)
+
+    def start_event(self, connection, event, host=None):
+        """Begin one event of the request's action."""
+        actions.start_event(connection, self.instance_uuid, self.ctxt.request_id, event, host)
+
+    def record_event(self, connection, event, host):
+        """Record an event of the request's action that has begun and ended at once."""
+        actions.record_event(connection, self.instance_uuid, self.ctxt.request_id, event, host=host)
 
     def end_event(self, connection, event, host, *, error=None):
         """End one event of the request's action, if it has not ended. error: as Saga.error"""
@@ -323,35 +339,8 @@ class Move(saga.Saga):
         return spec
 
     def choose(self):
-        """Have the scheduler choose and claim; after a refusal claim an alternate.
-
-        Returns the Selection as plain values.
-        """
-        if self.repeated or self.data.get('refused'):
-            # What was claimed unheard is not necessarily what is chosen now.
-            self.drop_claim()
-        if self.data.get('refused'):
-            return self._choose_alternate()
-        found = self.world.scheduler.select_destinations(
-            self.ctxt,
-            spec=self.spec(),
-            instance_uuids=[self.instance_uuid],
-            alternates=self.may_retry,
-            beside=sorted(self.held_beside()),
-        )[0]
-        self.data['alternates'] = [alternate.as_dict() for alternate in found[1:]]
-        return found[0].as_dict()
-
-    def _choose_alternate(self):
-        row = self.row()
-        consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        while self.data['alternates']:
-            alternate, *self.data['alternates'] = self.data['alternates']
-            request = json.loads(alternate['allocation_request'])
-            if self.world.placement.claim(self.ctxt, consumer, request, beside=self.held_beside()):
-                LOG.info('Server %s moves to host %s instead', row.uuid, alternate['service_host'])
-                return alternate
-        raise exception.MaxRetriesExceeded(instance_uuid=self.instance_uuid)
+        """Choose and claim; returns the Selection as plain values."""
+        return choice.Choice(self).choose()
 
     def held_beside(self):
         """Providers of which the server may hold something besides the destination.
@@ -371,8 +360,7 @@ class Move(saga.Saga):
             return None
         if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
             return None
-        refused = {'host': self.destination.service_host, 'error': str(error)}
-        self.data['refused'] = [*self.data.get('refused', ()), refused]
+        choice.Choice(self).refuse(error)
         return steps.CHOOSE
 
     def columns_of_failure(self, arrival):

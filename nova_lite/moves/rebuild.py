@@ -14,13 +14,13 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import volume as volume_client
 from nova_lite.db.api import request_specs
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import shelving
 from nova_lite.moves import steps
@@ -294,11 +294,9 @@ class Rebuild(move.Move):
         """The guest may have been made after the deletion had removed it."""
         return self._destroy(CLEAR, self.key(CLEAR)) if self.is_gone() else saga.Skipped()
 
-    def complete(self):
+    @part.transaction
+    def complete(self, connection):
         """The last of it: the server is its user's again, or in error."""
-        self.write(self._complete)
-
-    def _complete(self, connection):
         row = instances.find(connection, self.instance_uuid)
         error = next(iter(self.left.values()), None)
         if not instances.is_gone(row):
@@ -318,7 +316,7 @@ class Rebuild(move.Move):
         if error is not None:
             self.add_fault(connection, error)
         elif not self.runs_afterwards:
-            self._record_stop(connection)
+            self.record_event(connection, STOP_EVENT, self.began['host'])
 
     def _columns(self, error):
         if error is not None:
@@ -338,10 +336,6 @@ class Rebuild(move.Move):
             children.update_block_device(
                 connection, device['uuid'], {'connection_info': device['connection_info']}
             )
-
-    def _record_stop(self, connection):
-        request_id, host = self.ctxt.request_id, self.began['host']
-        actions.record_event(connection, self.instance_uuid, request_id, STOP_EVENT, host=host)
 
 
 def _traits(values, wish):

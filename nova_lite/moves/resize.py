@@ -1,14 +1,15 @@
-"""Resize and cold migrate within a cell, up to VERIFY_RESIZE (reference/nova/moves 3.1).
+"""Resize and cold migrate, up to VERIFY_RESIZE (reference/nova/moves 3.1).
 
 The server's record stays on the source until the guest is on the destination: what
 fails before is undone, and the server is as it was. The pivot is the one transaction
 that switches the record. What is left on the source is kept for the revert.
+A destination in another cell is the scheduler's choice; what is different then is
+`cross_cell`'s.
 """
 
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -17,8 +18,10 @@ from nova_lite.moves import asking
 from nova_lite.moves import crossing
 from nova_lite.moves import move
 from nova_lite.moves import move_records
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
+from nova_lite.moves.parts import cross_cell
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import flavor as flavor_objects
@@ -26,18 +29,14 @@ from nova_lite.objects import flavor as flavor_objects
 Task = states.TaskState
 Status = states.MigrationStatus
 
-BEGIN = 'record the migration'
-RECORD = 'record destination'
-BIND = 'bind ports to destination'
-RESERVE = 'reserve volumes for destination'
-CLAIM = 'claim on destination'
 LEAVE = 'resize at source'
-ACTIVATE = 'activate destination bindings'
 FINISH = 'finish on destination'
 PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
 FINISH_EVENT = 'compute_finish_resize'
 EVENTS = ('conductor_migrate_server', 'cold_migrate')
+# The kinds that may go to another cell.
+ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 
 
 class Resize(move.Move):
@@ -46,27 +45,25 @@ class Resize(move.Move):
     arguments: 'flavor': the flavor to be, as plain values
     """
 
-    kind, also = 'resize', ('migrate',)
-    first = BEGIN
+    kind, also = 'resize', ('migrate', *ACROSS)
+    first = steps.MIGRATION
     tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
-    refusable = (RECORD, BIND, RESERVE, CLAIM)
-    harmless = (RECORD,)
+    refusable = (steps.RECORD, cross_cell.COPY, steps.BIND, steps.RESERVE, steps.CLAIM)
+    harmless = (steps.RECORD, cross_cell.COPY, cross_cell.SHOW)
+    ways = (saga.Way(), saga.Way({'cell': 'its own'}, {steps.CHOOSE: {'cell_uuid': 'another'}}))
 
     def steps(self):
+        return self.crossing.steps() if self.crosses else self._steps()
+
+    def _steps(self):
         return (
             steps.begin(self),
             steps.hold(self),
             steps.choose(self),
-            saga.Step(RECORD, self.record, undo=self.forget, at=places.SOURCE_RECORDS),
-            self.ports.binding(BIND),
+            saga.Step(steps.RECORD, self.record, undo=self.forget, at=places.SOURCE_RECORDS),
+            self.ports.binding(steps.BIND),
             self.volumes.step(),
-            saga.Step(
-                CLAIM,
-                self.claim,
-                undo=self.forgo,
-                at=places.DEST_HOST,
-                calls=('forgo_resize', 'prep_resize'),
-            ),
+            self.claiming(),
             saga.Step(
                 LEAVE,
                 self.leave,
@@ -74,7 +71,7 @@ class Resize(move.Move):
                 at=places.SOURCE_HOST,
                 calls=('discard_guest', 'finish_revert_resize', 'resize_instance'),
             ),
-            self.ports.plugging(ACTIVATE),
+            self.ports.plugging(steps.ACTIVATE),
             saga.Step(
                 FINISH,
                 self.finish,
@@ -89,16 +86,51 @@ class Resize(move.Move):
                 at=places.SOURCE_RECORDS,
             ),
             steps.save_spec(self),
-            *self.steps_of_attachments(FINISH),
+            *self.steps_of_attachments(),
         )
 
-    def steps_of_attachments(self, arrival):
-        """The step for the source's attachments, unless none is known after `arrival`."""
-        if arrival in self.data and not self.volumes.reserved:
-            return ()
-        return (self.volumes.settling('drop source attachments'),)
+    def claiming(self):
+        """The step in which the destination promises room."""
+        return saga.Step(
+            steps.CLAIM,
+            self.claim,
+            undo=self.forgo,
+            at=places.DEST_HOST,
+            calls=('forgo_resize', 'prep_resize'),
+        )
 
-    arrival = FINISH
+    def steps_of_attachments(self):
+        """The step for the source's attachments, unless none is known after the arrival."""
+        if self.arrival in self.data and not self.volumes.reserved:
+            return ()
+        return (self.volumes.settling(steps.FORMER),)
+
+    # ---- where it goes ----
+
+    @property
+    def crosses(self):
+        """Whether a destination in another cell is chosen."""
+        chosen = self.data.get(steps.CHOOSE)
+        is_allowed = self.kind in ACROSS and chosen is not None
+        return is_allowed and chosen['cell_uuid'] != self.arguments['cell']
+
+    @property
+    def crossing(self):
+        """What is different when it goes to another cell."""
+        return cross_cell.Crossing(self)
+
+    @property
+    def there(self):
+        """The cell of the destination."""
+        if not self.crosses:
+            return self.here
+        cell = self.world.cells.get(self.destination.cell_uuid)
+        return crossing.Side(self.world, cell, self.ctxt)
+
+    @property
+    def arrival(self):
+        """The step that makes the guest at the destination."""
+        return cross_cell.SPAWN if self.crosses else FINISH
 
     # ---- what it is about ----
 
@@ -118,7 +150,7 @@ class Resize(move.Move):
 
     @property
     def volumes(self):
-        return volumes.Volumes(self, RESERVE, needless=lambda: self.stays)
+        return volumes.Volumes(self, steps.RESERVE, needless=lambda: self.stays)
 
     @property
     def new_flavor(self):
@@ -131,6 +163,9 @@ class Resize(move.Move):
     def spec(self):
         spec = super().spec()
         spec.flavor = flavor_objects.Flavor(**self.new_flavor)
+        # A host that it was evacuated from looks in its own cell for what to clean up.
+        may_cross = self.kind in ACROSS and not self.kept_on()
+        spec.destination().allow_cross_cell_move = may_cross
         self.data['group'] = spec.group_uuid
         return spec
 
@@ -156,7 +191,7 @@ class Resize(move.Move):
                 },
             )
         for event in EVENTS:
-            actions.start_event(connection, row.uuid, self.ctxt.request_id, event)
+            self.start_event(connection, event)
         return {
             'host': row.host,
             'node': row.node,
@@ -167,25 +202,28 @@ class Resize(move.Move):
     @property
     def _migration_type(self):
         types = states.MigrationType
-        return types.MIGRATION if self.kind in self.also else types.RESIZE
+        return types.MIGRATION if self.kind.endswith('migrate') else types.RESIZE
 
     def undone(self, connection, row):
+        if self.kind in ACROSS:
+            instances.seal(connection, self.instance_uuid, False)
         if migrations.find(connection, self.uuid) is not None:
             values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
             migrations.update(connection, self.uuid, values)
-        if row is not None and RECORD in self.not_undone:
+        if row is not None and steps.RECORD in self.not_undone:
             move_records.forget_destination(connection, row.uuid, self.began['zone'])
 
     # ---- record destination ----
 
     def record(self):
         """Tell where the server goes, unless its group forbids it by now."""
-        self.write(self._record, self.group())
+        self._record(self.group())
 
     def group(self):
         """The server's group, as group_places.check takes it."""
         return group_policies.find(self.world.api_db, self.data.get('group'))
 
+    @part.transaction
     def _record(self, connection, group):
         chosen, row = self.destination, instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, chosen.service_host, group)
@@ -196,28 +234,20 @@ class Resize(move.Move):
             expect_task=(Task.RESIZE_PREP,),
         )
         migrations.update(connection, self.uuid, self.destination_columns(connection))
-        actions.start_event(
-            connection, row.uuid, self.ctxt.request_id, PREP_EVENT, chosen.service_host
-        )
+        self.start_event(connection, PREP_EVENT, chosen.service_host)
 
-    def forget(self):
+    @part.transaction
+    def forget(self, connection):
         """Undo of `record`: where the server was to go stays on record, unless it turns."""
-        self.write(self._forget)
-
-    def _forget(self, connection):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began['zone'])
-        self.end_refused(connection, PREP_EVENT, self.destination.service_host)
+        event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
+        self.end_refused(connection, event, self.destination.service_host)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     # ---- the hosts ----
-
-    @property
-    def there(self):
-        """The cell of the destination."""
-        return crossing.Side(self.world, self.cell, self.ctxt)
 
     def claim(self):
         """prep_resize: the destination promises room and reaches the volumes."""
@@ -243,15 +273,18 @@ class Resize(move.Move):
 
     def leave(self):
         """resize_instance: the source stops the guest and hands it over."""
-        host = self.began['host']
+        self.note_leaving(PREP_EVENT, SOURCE_EVENT)
+        return self.ask(self.compute.resize_instance, self.source(LEAVE))
+
+    def note_leaving(self, former, event):
+        """Record that the source is at work. former: the event that ends; event: that begins"""
         self.progress(
             status=Status.MIGRATING,
             changes={'task_state': str(Task.RESIZE_MIGRATING)},
-            ended=(PREP_EVENT, self.destination.service_host),
-            started=(SOURCE_EVENT, host),
+            ended=(former, self.destination.service_host),
+            started=(event, self.began['host']),
             expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
         )
-        return self.ask(self.compute.resize_instance, self.source(LEAVE))
 
     def take_back(self):
         """Undo of `leave`: the guest is on the source as before, if there is a server."""
@@ -274,27 +307,34 @@ class Resize(move.Move):
 
     def finish(self):
         """finish_resize: the destination makes the guest."""
+        handover = self.data[LEAVE]['handover']
+        events = (SOURCE_EVENT, FINISH_EVENT)
+        return self.make_guest(self.compute.finish_resize, events, handover=handover)
+
+    def make_guest(self, method, events, **arrival):
+        """Have the destination make the guest. events: the one that ends, that which begins"""
         host = self.destination.service_host
         asking.require_heard(self, host)
         self.progress(
             status=Status.POST_MIGRATING,
             changes={'task_state': str(Task.RESIZE_FINISH)},
-            ended=(SOURCE_EVENT, self.began['host']),
-            started=(FINISH_EVENT, host),
+            ended=(events[0], self.began['host']),
+            started=(events[1], host),
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
-        row = self.row()
+        row = self.there.get(self.instance_uuid)
+        vm_state = self.began['vm_state'] if self.crosses else row.vm_state
         return asking.answer(
-            self.compute.finish_resize(
+            method(
                 self.ctxt,
                 host=host,
                 instance=self.arriving(row),
                 block_devices=self.volumes.arriving(),
                 arrival={
                     'node': self.destination.nodename,
-                    'handover': self.data[LEAVE]['handover'],
-                    'power_on': row.vm_state == states.VmState.ACTIVE,
-                    'key': self.key(FINISH),
+                    'power_on': vm_state == states.VmState.ACTIVE,
+                    'key': self.key(self.arrival),
+                    **arrival,
                 },
             )
         )
@@ -324,37 +364,37 @@ class Resize(move.Move):
 
     # ---- the pivot and what follows it ----
 
-    def switch(self):
+    @part.transaction
+    def switch(self, connection):
         """From here on the server is the destination's, in VERIFY_RESIZE."""
-        self.write(self._switch)
-
-    def _switch(self, connection):
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
             return
         row = instances.get(connection, self.instance_uuid)
-        arrived = self.data[FINISH]
-        values = {
+        own = {'expect_task': (Task.RESIZE_FINISH,), 'expect_host': (self.began['host'],)}
+        instances.update(connection, row.uuid, self.columns_of_arrival(row.flavor), **own)
+        self.arrived(connection)
+        self.end_events(connection)
+
+    def columns_of_arrival(self, former):
+        """The columns of a server on its destination. former: its flavor until now"""
+        info = self.data.get(steps.ACTIVATE)
+        return {
+            **({'network_info': info} if info else {}),
             'host': self.destination.service_host,
             'node': self.destination.nodename,
-            'old_flavor': row.flavor,
-            'power_state': arrived['power_state'],
+            'old_flavor': former,
+            'power_state': self.data[self.arrival]['power_state'],
             'vm_state': str(states.VmState.RESIZED),
             'task_state': None,
             'launched_at': runtime.naive_now(),
             **move_records.flavor_columns(self.new_flavor),
         }
-        if self.data.get(ACTIVATE):
-            values['network_info'] = self.data[ACTIVATE]
-        instances.update(
-            connection,
-            row.uuid,
-            values,
-            expect_task=(Task.RESIZE_FINISH,),
-            expect_host=(self.began['host'],),
-        )
-        move_records.change_devices(connection, self.volumes.reserved, arrived.get('block_devices'))
+
+    def arrived(self, connection):
+        """Record, in the cell of the destination, what came about with the guest."""
+        connected = self.data[self.arrival].get('block_devices')
+        move_records.change_devices(connection, self.volumes.reserved, connected)
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
-        self.end_events(connection)
 
     def save_spec(self):
         self.write_api(move_records.save_flavor, self.instance_uuid, self.new_flavor)

@@ -4,7 +4,28 @@ The source keeps the guest as it was, the migration holds the source's allocatio
 the server has its former flavor in `old_flavor`. Source: reference/nova/moves 3.1 to 3.4.
 """
 
+from nova_lite.db.api import aggregates
 from nova_lite.db.cell import migrations
+from nova_lite.moves import crossing
+
+
+def crosses(move):
+    """Whether the source is in another cell."""
+    return move.kind in move.also
+
+
+def source_side(move):
+    """The cell of the source, which the server has left or not. move: see `asked`"""
+    if not crosses(move):
+        return move.here
+    cell = move.world.cells.of_host(move.began['source']['host'])
+    return crossing.Side(move.world, cell, move.ctxt)
+
+
+def zone(move, host):
+    """The availability zone of a host."""
+    zones = move.world.api_db.read(aggregates.zones)
+    return zones.get(host) or move.world.conf.default_availability_zone
 
 
 def ends(connection, migration_uuid):

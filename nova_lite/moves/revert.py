@@ -3,12 +3,11 @@
 The destination's guest goes first, so that it never runs twice. While it is there the
 server stays in VERIFY_RESIZE if something fails; once it is gone there is only forward.
 A server that is deleted meanwhile has nothing given back: the same steps clean up.
+What is different after a move between cells is `cross_cell_revert`'s.
 """
 
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db.api import aggregates
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -17,9 +16,11 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import steps
+from nova_lite.moves.parts import cross_cell_revert
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 
@@ -43,22 +44,18 @@ class RevertResize(move.Move):
     be confirmed or reverted meanwhile, as it could not in ERROR.
     """
 
-    kind = 'revert-resize'
-    harmless = (RESERVE, ACTIVATE)
+    kind, also = 'revert-resize', ('cross-cell-revert',)
+    harmless = (RESERVE, ACTIVATE, cross_cell_revert.SHOW)
     tasks = (Task.RESIZE_REVERTING,)
 
     def steps(self):
+        if resized.crosses(self):
+            return self.crossing.steps()
         return (
-            steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            self.beginning(),
             self.volumes.step(),
             self.ports.plugging(ACTIVATE),
-            saga.Step(
-                DESTROY,
-                self.destroy,
-                attempts=steps.PATIENCE,
-                at=places.DEST_HOST,
-                calls=('revert_resize',),
-            ),
+            self.destroying(attempts=steps.PATIENCE),
             saga.Step(
                 'switch the record to source',
                 self.switch,
@@ -66,13 +63,28 @@ class RevertResize(move.Move):
                 attempts=saga.FOREVER,
                 at=places.SOURCE_RECORDS,
             ),
+            *self.returning(),
+        )
+
+    def beginning(self):
+        """The first step."""
+        return steps.begin(self, at=places.DEST_RECORDS, calls=('discard_guest',))
+
+    def destroying(self, **options):
+        """The step that removes the destination's guest. options: of saga.Step"""
+        calls = ('revert_resize',)
+        return saga.Step(DESTROY, self.destroy, at=places.DEST_HOST, calls=calls, **options)
+
+    def returning(self):
+        """The steps that follow when the destination's guest is gone."""
+        return (
             steps.patient(
                 FINISH,
                 self.finish,
                 at=places.SOURCE_HOST,
                 calls=('discard_guest', 'restore_guest'),
             ),
-            saga.Step('give allocations back', self.give_back, at=places.PLACEMENT),
+            saga.Step('give allocations back', self.release, at=places.PLACEMENT),
             steps.patient(
                 DROP,
                 self.drop_dest,
@@ -83,21 +95,32 @@ class RevertResize(move.Move):
             saga.Step('record the revert', self.record, at=places.SOURCE_RECORDS),
         )
 
+    # ---- the two ends ----
+
+    @property
+    def crossing(self):
+        """What is different when the source is in another cell."""
+        return cross_cell_revert.Crossing(self)
+
+    @property
+    def source_side(self):
+        """The cell to which the server returns."""
+        return resized.source_side(self)
+
+    def find(self):
+        return self.crossing.find() if resized.crosses(self) else super().find()
+
     # ---- while the destination has the guest ----
 
     def begun(self, connection, row):
         ends = resized.ends(connection, self.migration_uuid)
-        actions.start_event(
-            connection,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            DEST_EVENT,
-            ends['dest']['host'],
-        )
+        self.start_event(connection, DEST_EVENT, ends['dest']['host'])
         flavor = row and (row.old_flavor or row.flavor)
         return {**ends, 'flavor': flavor}
 
     def undone(self, connection, row):
+        if resized.crosses(self):
+            instances.seal(connection, self.instance_uuid, False)
         if row is None:
             values = {'status': str(Status.ERROR)}
             migrations.update(connection, self.migration_uuid, values)
@@ -105,11 +128,12 @@ class RevertResize(move.Move):
             super().undone(connection, row)
 
     def give_up(self):
-        """Also for a server that is deleted: nobody else knows of the source's allocations."""
+        """Also for a server that is deleted: nobody else knows of what the source keeps."""
         super().give_up()
-        if self.is_gone():
-            placement = self.world.placement
-            placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+        if not self.is_gone():
+            return None
+        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+        return self.crossing.give_up() if resized.crosses(self) else None
 
     @property
     def ports(self):
@@ -139,15 +163,11 @@ class RevertResize(move.Move):
 
     def switch(self):
         """From here on the server is the source's; nobody runs it."""
-        host = self.began['source']['host']
-        zone = self.world.api_db.read(aggregates.zones).get(host)
-        zone = zone or self.world.conf.default_availability_zone
-        self.write(self._switch, zone)
+        self._switch(resized.zone(self, self.began['source']['host']))
 
+    @part.transaction
     def _switch(self, connection, zone):
-        row = instances.find(connection, self.instance_uuid)
-        request_id = self.ctxt.request_id
-        source, dest = self.began['source'], self.began['dest']
+        row, source = instances.find(connection, self.instance_uuid), self.began['source']
         if not instances.is_gone(row):
             values = {
                 **source,
@@ -158,28 +178,22 @@ class RevertResize(move.Move):
                 values['network_info'] = self.data[ACTIVATE]
             instances.update(connection, row.uuid, values)
             move_records.change_devices(connection, self.volumes.reserved, None)
-        actions.finish_event(
-            connection, self.instance_uuid, request_id, DEST_EVENT, host=dest['host']
-        )
-        actions.start_event(
-            connection, self.instance_uuid, request_id, SOURCE_EVENT, source['host']
-        )
+        self.end_event(connection, DEST_EVENT, self.began['dest']['host'])
+        self.start_event(connection, SOURCE_EVENT, source['host'])
 
     def finish(self):
         """finish_revert_resize: the source has the guest again, as it was."""
-        found = None
-        row = self.read(instances.find, self.instance_uuid)
+        row, side, found = self.find(), self.source_side, None
         if not instances.is_gone(row):
-            found = self.restore(self.compute, row, self.devices())
+            found = self._restore(side.compute, row, side.devices(row.uuid))
             if isinstance(found, saga.Pending):
                 return found
         if self.is_gone():
-            return self.ask(
-                self.compute.discard_guest, resized.asked(self, 'source', f'{FINISH}/discard')
-            )
+            discard = resized.asked(self, 'source', f'{FINISH}/discard')
+            return self.ask(side.compute.discard_guest, discard)
         return found
 
-    def restore(self, compute, row, devices):
+    def _restore(self, compute, row, devices):
         """The guest of a row is as it was, with the devices that its server has by now."""
         was_on = self.began['vm_state'] == states.VmState.ACTIVE
         end = resized.asked(self, 'source', FINISH)
@@ -199,13 +213,9 @@ class RevertResize(move.Move):
             )
         )
 
-    def give_back(self):
-        """The server holds its place on the source again."""
-        self.release()
-
     def drop_dest(self):
         """The ports' bindings and the attachments that the destination had."""
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         if self.began['stays']:
             return
         if not instances.is_gone(row):
@@ -226,7 +236,7 @@ class RevertResize(move.Move):
 
     def record(self):
         """The server is what it was before; in error if the source failed it."""
-        self.write(self._record)
+        self.source_side.write(self._record)
 
     def _record(self, connection):
         failure = self.left.get(FINISH)
@@ -241,18 +251,14 @@ class RevertResize(move.Move):
         if failure:
             self.add_fault(connection, failure)
         if self.began['vm_state'] == states.VmState.STOPPED:
-            actions.record_event(
-                connection,
-                self.instance_uuid,
-                self.ctxt.request_id,
-                STOP_EVENT,
-                host=self.began['source']['host'],
-            )
+            self.record_event(connection, STOP_EVENT, self.began['source']['host'])
         self.end_events(connection, error=failure)
 
     def _outcome(self, row, failure):
         """A deletion, and states that an administrator has set meanwhile, stay."""
         values = {'old_flavor': None, 'new_flavor': None}
+        if resized.crosses(self) and self.data.get(ACTIVATE) and not instances.is_gone(row):
+            values['network_info'] = self.data[ACTIVATE]
         reverting = row.task_state in self.tasks
         if reverting:
             values['task_state'] = None

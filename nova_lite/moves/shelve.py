@@ -10,9 +10,9 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.clients import image
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import shelving
 from nova_lite.moves import steps
@@ -100,11 +100,9 @@ class Shelve(move.Move):
             return {'vm_state': Vm.STOPPED, 'power_state': int(states.PowerState.SHUTDOWN)}
         return {}
 
-    def record(self):
+    @part.transaction
+    def record(self, connection):
         """From here on the server is shelved."""
-        self.write(self._record)
-
-    def _record(self, connection):
         row = instances.get(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
             return
@@ -149,14 +147,13 @@ class ShelveOffload(move.Move):
     def agree(self):
         """From here on there is no way back. A host that is down cannot let go."""
         shelving.require_up(self)
-        self.write(self._agree)
+        self._agree()
 
+    @part.transaction
     def _agree(self, connection):
         row = instances.get(connection, self.instance_uuid)
         if row.task_state not in self.tasks:
             raise exception.StateChanged(
                 what='Instance', key=row.uuid, detail=f'found task {row.task_state}'
             )
-        actions.start_event(
-            connection, row.uuid, self.ctxt.request_id, shelving.OFFLOAD_EVENT, self.began['host']
-        )
+        self.start_event(connection, shelving.OFFLOAD_EVENT, self.began['host'])

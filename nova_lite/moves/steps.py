@@ -5,8 +5,15 @@ from nova_lite.moves import places
 
 # How often a step is tried that a host or a service may refuse to do for no lasting reason.
 PATIENCE = 8
+MIGRATION = 'record the migration'
 HOLD = 'hold source allocation'
 CHOOSE = 'choose destination'
+RECORD = 'record destination'
+BIND = 'bind ports to destination'
+RESERVE = 'reserve volumes for destination'
+CLAIM = 'claim on destination'
+ACTIVATE = 'activate destination bindings'
+FORMER = 'drop source attachments'
 
 
 def begin(move, *, at=places.SOURCE_RECORDS, **options):

@@ -18,6 +18,7 @@ from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import shelving
 from nova_lite.moves import steps
@@ -26,7 +27,6 @@ Task = states.TaskState
 Vm = states.VmState
 
 RECORD = 'admit the destination'
-BIND = 'bind ports to destination'
 SPAWN = 'spawn on destination'
 START = 'start where it is'
 CONDUCTOR_EVENT = 'conductor_unshelve_instance'
@@ -51,37 +51,36 @@ class Unshelve(move.Move):
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
     def steps(self):
-        begin = steps.begin(self)
-        drop = steps.patient(
-            'delete shelved image',
-            self.drop_image,
-            clean=duties.own(self.drop_image),
-            at=places.IMAGES,
-        )
+        way = self._on_another_host() if self.arguments['offloaded'] else self._where_it_is()
         done = saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS)
-        if not self.arguments['offloaded']:
-            return (
-                begin,
-                saga.Step(
-                    START,
-                    self.start,
-                    undo=self.stop,
-                    at=places.SOURCE_HOST,
-                    calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
-                ),
-                saga.Step(
-                    'record that it runs', self.record_running, pivot=True, at=places.SOURCE_RECORDS
-                ),
-                drop,
-                done,
-            )
+        return (steps.begin(self), *way, done)
+
+    def _where_it_is(self):
         return (
-            begin,
+            saga.Step(
+                START,
+                self.start,
+                undo=self.stop,
+                at=places.SOURCE_HOST,
+                calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
+            ),
+            saga.Step(
+                'record that it runs', self.record_running, pivot=True, at=places.SOURCE_RECORDS
+            ),
+            self._dropping(),
+        )
+
+    def _on_another_host(self):
+        return (
             saga.Step('look for the image', self.find_image, at=places.IMAGES),
             steps.choose(self),
             saga.Step(RECORD, self.admit, at=places.SOURCE_RECORDS),
             saga.Step(
-                BIND, self.bind, undo=self.unbind, clean=duties.no_bindings(self), at=places.NETWORK
+                steps.BIND,
+                self.bind,
+                undo=self.unbind,
+                clean=duties.no_bindings(self),
+                at=places.NETWORK,
             ),
             self.volumes.step(),
             saga.Step(
@@ -93,10 +92,14 @@ class Unshelve(move.Move):
             ),
             saga.Step('switch host in record', self.switch, pivot=True, at=places.SOURCE_RECORDS),
             steps.save_spec(self),
-            drop,
+            self._dropping(),
             self.volumes.settling('drop former attachments'),
-            done,
         )
+
+    def _dropping(self):
+        """The step that deletes the shelved image, which has served its purpose."""
+        clean = duties.own(self.drop_image)
+        return steps.patient('delete shelved image', self.drop_image, clean=clean, at=places.IMAGES)
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
@@ -130,11 +133,9 @@ class Unshelve(move.Move):
             image_id=None,
         )
 
-    def record_running(self):
+    @part.transaction
+    def record_running(self, connection):
         """From here on the server runs."""
-        self.write(self._record_running)
-
-    def _record_running(self, connection):
         row = instances.get(connection, self.instance_uuid)
         self._arrive(connection, row, self.data[START], {})
 
@@ -169,7 +170,7 @@ class Unshelve(move.Move):
     def admit(self):
         """Record the destination, unless the server's group forbids it by now."""
         group = group_policies.find(self.world.api_db, self.data.get('group'))
-        self.write(self._admit, group)
+        self._admit(group)
         group_policies.check_other_cells(
             self.world,
             group,
@@ -178,6 +179,7 @@ class Unshelve(move.Move):
             own={self.instance_uuid},
         )
 
+    @part.transaction
     def _admit(self, connection, group):
         host = self.destination.service_host
         row = instances.get(connection, self.instance_uuid)
@@ -209,7 +211,7 @@ class Unshelve(move.Move):
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
     def unbind(self):
-        row = self.read(instances.find, self.instance_uuid)
+        row = self.find()
         if not instances.is_gone(row):
             self.world.network.unbind(self.ctxt, neighbours.port_ids(row.network_info))
 
@@ -221,7 +223,7 @@ class Unshelve(move.Move):
             {
                 'host': chosen.service_host,
                 'instance': self.instance(
-                    row, network_info=self.data.get(BIND) or row.network_info
+                    row, network_info=self.data.get(steps.BIND) or row.network_info
                 ),
                 'block_devices': self.volumes.arriving(),
                 'arrival': {
@@ -255,11 +257,9 @@ class Unshelve(move.Move):
         else:
             migrations.drop(connection, self.uuid)
 
-    def switch(self):
+    @part.transaction
+    def switch(self, connection):
         """From here on the server is the destination's."""
-        self.write(self._switch)
-
-    def _switch(self, connection):
         chosen, row = self.destination, instances.get(connection, self.instance_uuid)
         if row.host == chosen.service_host:
             return
@@ -268,7 +268,7 @@ class Unshelve(move.Move):
             'node': chosen.nodename,
             'availability_zone': chosen.availability_zone,
             'launched_at': runtime.naive_now(),
-            'network_info': self.data.get(BIND) or row.network_info,
+            'network_info': self.data.get(steps.BIND) or row.network_info,
         }
         self._arrive(connection, row, self.data[SPAWN], changes)
         move_records.change_devices(
@@ -284,7 +284,6 @@ class Unshelve(move.Move):
             self.write_api(_save_zone, self.instance_uuid, self.arguments['zone'])
 
     def drop_image(self):
-        """The shelved image has served its purpose."""
         if self.began['image_id']:
             self.world.image.delete(self.ctxt, self.began['image_id'], missing_ok=True)
 

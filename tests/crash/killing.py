@@ -10,7 +10,7 @@ from oslo_log import log
 import requests
 
 from nova_lite import runtime
-from nova_lite.moves import cross_cell
+from nova_lite.moves.parts import cross_cell
 from nova_lite.verify import findings
 from tests.crash import cases
 from tests.crash import faults

@@ -3,8 +3,8 @@
 import fixtures
 
 from nova_lite import runtime
-from nova_lite.moves import cross_cell
-from nova_lite.moves import cross_cell_revert
+from nova_lite.moves.parts import cross_cell
+from nova_lite.moves.parts import cross_cell_revert
 from tests.fixtures import crossing
 from tests.fixtures import moving
 from tests.fixtures import saga_faults

@@ -12,9 +12,9 @@ from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.lifecycle import intents
-from nova_lite.moves import cross_cell
-from nova_lite.moves import resize
 from nova_lite.moves import revert
+from nova_lite.moves import steps
+from nova_lite.moves.parts import cross_cell
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import run
@@ -270,7 +270,7 @@ class FailuresTest(moves_base.MovesTest):
             network.delete(f'/ports/{port.id}/bindings/{DEST}')
 
         self.faults.fault = saga_faults.Fault(
-            KIND, resize.ACTIVATE, saga_faults.Mode.DURING_BEFORE, meanwhile=meanwhile
+            KIND, steps.ACTIVATE, saga_faults.Mode.DURING_BEFORE, meanwhile=meanwhile
         )
         self.migrate(server)
         self.assertEqual('undone', self.faults.ended(server).state)

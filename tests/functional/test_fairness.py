@@ -1,8 +1,8 @@
 """A host that hangs holds up its own sagas, and nobody else's."""
 
 from nova_lite import runtime
-from nova_lite.moves import cross_cell
 from nova_lite.moves import kinds
+from nova_lite.moves import resize
 from tests.fixtures import attaching
 from tests.fixtures import moving
 from tests.functional import base
@@ -20,7 +20,7 @@ class FairnessTest(base.CloudTest):
     def test_a_host_that_hangs_leaves_another_cell_alone(self):
         go_on, asked = runtime.Event(), runtime.Event()
 
-        class Hanging(cross_cell.CrossCellResize):
+        class Hanging(resize.Resize):
             def claim(self):
                 asked.set()
                 assert go_on.wait(WAIT_S)

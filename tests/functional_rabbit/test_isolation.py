@@ -24,9 +24,9 @@ from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
-from nova_lite.moves import cross_cell
 from nova_lite.moves import move_records
 from nova_lite.moves import unshelve
+from nova_lite.moves.parts import cross_cell
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
 from tests.fixtures import cell as cell_fixture
@@ -252,12 +252,15 @@ class Isolation:
                 uuid=copy.migrations[0]['uuid'],
                 instance_uuid=copy.instance['uuid'],
                 world=None,  # of other cells only affinity asks
-                here=types.SimpleNamespace(copy=lambda uuid: copy),
-                there=types.SimpleNamespace(write=write, cell=None),
                 destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
                 group=lambda: GROUP,
             )
-            cross_cell.CrossCellResize.copy(saga)
+            ends = types.SimpleNamespace(
+                _move=saga,
+                here=types.SimpleNamespace(copy=lambda uuid: copy),
+                there=types.SimpleNamespace(write=write, cell=None),
+            )
+            cross_cell.Crossing.copy(ends)
 
         def write(function, *args):
             def overtaken(connection):

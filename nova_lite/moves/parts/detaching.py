@@ -8,6 +8,7 @@ import contextlib
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.api import sagas
+from nova_lite.moves import part
 from nova_lite.moves import places
 
 MARK = 'mark the volume as detaching'
@@ -17,11 +18,12 @@ DETACHING = 'detaching'
 MARKED = 'marked'
 
 
-class Detaching:
+class Detaching(part.Part):
     """move: the saga"""
 
     def __init__(self, move, volume_id):
-        self._move, self._volume_id = move, volume_id
+        super().__init__(move)
+        self._volume_id = volume_id
 
     def step(self, do=None, undo=None):
         """The step that marks the volume. do, undo: None: `mark` and `unmark`"""

@@ -22,6 +22,7 @@ from nova_lite.db.cell import services
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.saga import cleaning
@@ -42,22 +43,23 @@ VOLUMES = ('volume_id', 'old_volume_id')
 WAYS_OF_ATTACHING = (saga.Way(), saga.Way(data={REBOOTED: True}))
 
 
-class GuestDevices:
+class GuestDevices(part.Part):
     """move: the saga; name: of the step that changes the guest
 
     settle: the duty when that step could not be undone: the guest's devices are those on record
     """
 
     def __init__(self, move, name, settle):
-        self._move, self._name, self._settle_all = move, name, settle
+        super().__init__(move)
+        self._name, self._settle_all = name, settle
 
     def begin(self, connection, row, event, local_event=None, **found):
         """Begin what the host does; return its name and what else was found.
 
         local_event: what stands for it at a server that is on no host
         """
-        move, event = self._move, event if row.host else local_event
-        actions.start_event(connection, row.uuid, move.ctxt.request_id, event, row.host)
+        event = event if row.host else local_event
+        self._move.start_event(connection, event, row.host)
         return {'host': row.host, **found}
 
     # ---- the host ----
@@ -226,11 +228,9 @@ class GuestDevices:
                 return dataclasses.replace(waits, keeps=True)
         return None
 
-    def finish(self, change):
+    @part.transaction
+    def finish(self, connection, change):
         """One transaction: `change(connection, row)`, and the end of the event."""
-        self._move.write(self._finish, change)
-
-    def _finish(self, connection, change):
         move = self._move
         row = instances.lock(connection, move.instance_uuid)
         change(connection, move.require_there(row))

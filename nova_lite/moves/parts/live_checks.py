@@ -6,8 +6,8 @@ Nothing is changed on either host before both have agreed (reference/nova/moves 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import host_usage
+from nova_lite.moves import part
 from nova_lite.moves import places
 
 CHECK_DEST = 'check destination'
@@ -17,11 +17,12 @@ SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 
 
-class LiveChecks:
+class LiveChecks(part.Part):
     """move: the saga, with a Relocation as `relocation`; event: which ends with the checks"""
 
     def __init__(self, move, event):
-        self._move, self._event = move, event
+        super().__init__(move)
+        self._event = event
 
     # ---- the server ----
 
@@ -136,10 +137,11 @@ class LiveChecks:
         return saga.Step('accept destination', self._accept, at=places.SOURCE_RECORDS)
 
     def _accept(self):
-        self._move.write(self._accept_in)
+        self._accept_in()
         self._move.data['checked'] = True
 
+    @part.transaction
     def _accept_in(self, connection):
         move = self._move
         move.note_progress(connection, ended=(SOURCE_EVENT, self._source))
-        actions.finish_event(connection, move.instance_uuid, move.ctxt.request_id, self._event)
+        move.end_event(connection, self._event, None)

@@ -5,18 +5,14 @@ that its user deletes meanwhile is left to who deletes it; what a step made besi
 taken away again.
 """
 
-from oslo_log import log
-
-from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import shelving
-
-LOG = log.getLogger(__name__)
 
 Task = states.TaskState
 # What the sagas set that offload a server.
@@ -24,11 +20,8 @@ TASKS = (Task.SHELVING, Task.SHELVING_IMAGE_UPLOADING, Task.SHELVING_OFFLOADING)
 DESTROY = 'destroy the guest'
 
 
-class Offload:
+class Offload(part.Part):
     """move: a saga whose `began` is as `shelving.begin` says"""
-
-    def __init__(self, move):
-        self._move = move
 
     def steps(self):
         """What follows the pivot."""
@@ -54,20 +47,15 @@ class Offload:
         asked = shelving.at_host(move, DESTROY)
         return move.ask(move.compute.revert_resize, asked, move=move.uuid)
 
-    def _row(self):
-        return self._move.read(instances.find, self._move.instance_uuid)
-
     def _unbind(self):
         """The ports stay the server's and are bound to no host."""
-        move, row = self._move, self._row()
+        move, row = self._move, self._move.find()
         if not instances.is_gone(row):
             move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
 
-    def _record(self):
+    @part.transaction
+    def _record(self, connection):
         """The server is on no host."""
-        self._move.write(self._record_in)
-
-    def _record_in(self, connection):
         move = self._move
         row = instances.find(connection, move.instance_uuid)
         if instances.is_gone(row) or row.host is None:
@@ -78,20 +66,12 @@ class Offload:
             'vm_state': str(states.VmState.SHELVED_OFFLOADED),
             'power_state': int(states.PowerState.SHUTDOWN),
         }
-        try:
-            instances.update(connection, row.uuid, changes, expect_task=move.tasks)
-        except exception.StateChanged as error:
-            LOG.info(
-                'Server %s was changed by another request; not updating its state: %s',
-                row.uuid,
-                error,
-            )
-            return
-        move_records.change_devices(connection, self._volumes.reserved, None)
+        if move.change(connection, changes):
+            move_records.change_devices(connection, self._volumes.reserved, None)
 
     def _release(self):
         """Give up what it holds, but for hosts that it was evacuated from before."""
-        move, row = self._move, self._row()
+        move, row = self._move, self._move.find()
         gone = row is None or row.deleted
         if gone or row.host is None:
             keep = () if gone else move.kept_on()

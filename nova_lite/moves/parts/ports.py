@@ -7,15 +7,17 @@ from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 
 
-class Ports:
+class Ports(part.Part):
     """move: the saga; source, dest: () -> name of a host; stays: () -> whether both are one"""
 
     def __init__(self, move, *, source, dest, stays=lambda: False):
-        self._move, self._source, self._dest, self._stays = move, source, dest, stays
+        super().__init__(move)
+        self._source, self._dest, self._stays = source, dest, stays
 
     def binding(self, name):
         """The step that binds them to the destination as well, where they wait."""
@@ -32,7 +34,7 @@ class Ports:
 
     def _unbind(self):
         move = self._move
-        row = move.read(instances.find, move.instance_uuid)
+        row = move.find()
         # Also of a server that was deleted: a port may be its user's.
         if row is not None and not self._stays():
             neighbours.unbind(move.world, move.ctxt, row.network_info, self._dest())
@@ -56,7 +58,7 @@ class Ports:
 
     def _plug(self, end):
         move = self._move
-        row = move.read(instances.find, move.instance_uuid)
+        row = move.find()
         if self._stays() or instances.is_gone(row) or not row.network_info:
             return saga.Skipped()
         return neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, end())

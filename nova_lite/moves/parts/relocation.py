@@ -10,7 +10,6 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db.api import aggregates
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
@@ -18,7 +17,9 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import group_policies
 from nova_lite.moves import move_records
+from nova_lite.moves import part
 from nova_lite.moves import places
+from nova_lite.moves import steps
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import selection as selection_objects
@@ -26,15 +27,10 @@ from nova_lite.objects import selection as selection_objects
 LOG = log.getLogger(__name__)
 
 BEGIN = 'record the move'
-RECORD = 'record destination'
-BIND = 'bind ports to destination'
-RESERVE = 'reserve volumes for destination'
 SWITCH = 'switch host in record'
-ACTIVATE = 'activate destination bindings'
-FORMER = 'drop source attachments'
 
 
-class Relocation:
+class Relocation(part.Part):
     """move: the saga, whose argument 'forced' says that the scheduler is not asked
 
     holder: uuid of who holds the source's allocation when a destination is chosen
@@ -43,7 +39,8 @@ class Relocation:
     """
 
     def __init__(self, move, *, holder, require_fit=lambda row, node: None, columns=None):
-        self._move, self._holder = move, holder
+        super().__init__(move)
+        self._holder = holder
         self._require_fit, self._columns = require_fit, columns or {}
 
     # ---- what the server was ----
@@ -55,7 +52,7 @@ class Relocation:
 
     def begin(self, connection, row, event):
         """Begin the event that stands for the super-conductor's work; see `began`."""
-        actions.start_event(connection, row.uuid, self._move.ctxt.request_id, event)
+        self._move.start_event(connection, event)
         return {
             'host': row.host,
             'node': row.node,
@@ -150,14 +147,15 @@ class Relocation:
 
     def recording(self):
         """The step that tells where the server goes, unless its group forbids it by now."""
-        return saga.Step(RECORD, self._record, undo=self._forget, at=places.SOURCE_RECORDS)
+        return saga.Step(steps.RECORD, self._record, undo=self._forget, at=places.SOURCE_RECORDS)
 
     def _record(self):
         move = self._move
         group = group_policies.find(move.world.api_db, move.data.get('group'))
-        move.write(self._record_in, group)
+        self._record_in(group)
         move.data['recorded'] = True
 
+    @part.transaction
     def _record_in(self, connection, group):
         move = self._move
         chosen, row = move.destination, instances.get(connection, move.instance_uuid)
@@ -184,7 +182,7 @@ class Relocation:
 
     @property
     def volumes(self):
-        return volumes.Volumes(self._move, RESERVE)
+        return volumes.Volumes(self._move, steps.RESERVE)
 
     # ---- the switch and what follows it ----
 
@@ -222,7 +220,7 @@ class Relocation:
         row = instances.find(connection, move.instance_uuid)
         if instances.is_gone(row):
             return
-        info = move.data.get(ACTIVATE)
+        info = move.data.get(steps.ACTIVATE)
         more = {'network_info': info} if info else {}
         move.clear_task(connection, {'progress': 0, **more, **columns})
 

@@ -4,15 +4,17 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves.parts import guest_devices
 
 
-class Reservation:
+class Reservation(part.Part):
     """move: the saga; name: of the step that makes it; guest: GuestDevices that plug it in"""
 
     def __init__(self, move, name, volume_id, guest):
-        self._move, self._name, self._volume_id, self._guest = move, name, volume_id, guest
+        super().__init__(move)
+        self._name, self._volume_id, self._guest = name, volume_id, guest
 
     @property
     def id(self):

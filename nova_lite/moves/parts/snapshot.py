@@ -2,11 +2,12 @@
 
 from nova_lite import saga
 from nova_lite.moves import duties
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 
 
-class Snapshot:
+class Snapshot(part.Part):
     """move: the saga; pattern: of the image's name, with %s for the server's
 
     is_wanted: () -> whether there is an image; a server whose disks are volumes needs none
@@ -14,7 +15,8 @@ class Snapshot:
     """
 
     def __init__(self, move, pattern, *, is_wanted=lambda: True, properties=None):
-        self._move, self._pattern = move, pattern
+        super().__init__(move)
+        self._pattern = pattern
         self._is_wanted, self._properties = is_wanted, properties
 
     @property

@@ -7,11 +7,12 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 from nova_lite import saga
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 
 
-class Volumes:
+class Volumes(part.Part):
     """move: the saga; name: of the step that makes them
 
     devices: () -> the block devices that need one, of those with a volume; None: all
@@ -20,7 +21,8 @@ class Volumes:
     """
 
     def __init__(self, move, name, *, devices=None, needless=lambda: False, gone=lambda: False):
-        self._move, self._name = move, name
+        super().__init__(move)
+        self._name = name
         self._devices = devices or move.devices
         self._needless, self._gone = needless, gone
 

@@ -23,7 +23,9 @@ ELSEWHERE = {'delete_instance'}
 # What modules that several kinds share ask for on behalf of others.
 INTERFACES = {'attach_interface', 'detach_interface'}
 VOLUMES = {'attach_volume', 'detach_volume'}
+ACROSS = {'finish_snapshot_based_resize_at_dest', 'prep_snapshot_based_resize_at_source'}
 OF_OTHERS = {
+    **dict.fromkeys(('resize', 'migrate'), ACROSS),
     'shelve-offload': {'finish_revert_resize', 'prep_snapshot_based_resize_at_source'},
     **dict.fromkeys(('attach-volume', 'detach-volume', 'swap-volume'), INTERFACES),
     **dict.fromkeys(('attach-interface', 'detach-interface'), VOLUMES),

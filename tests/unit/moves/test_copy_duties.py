@@ -17,10 +17,11 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
 from nova_lite.moves import confirm
-from nova_lite.moves import cross_cell
-from nova_lite.moves import cross_cell_revert
 from nova_lite.moves import resize
+from nova_lite.moves import revert
 from nova_lite.moves import steps
+from nova_lite.moves.parts import cross_cell
+from nova_lite.moves.parts import cross_cell_revert
 from nova_lite.objects import selection
 from nova_lite.saga import cleaning
 from nova_lite.saga import engine
@@ -52,23 +53,24 @@ class OnRecord:
         raise exception.Conflict(reason='a test says so')
 
 
-class Migrate(OnRecord, cross_cell.CrossCellResize):
+class Migrate(OnRecord, resize.Resize):
     kind = 'cross-cell-migrate'
     names = (
-        resize.BEGIN,
+        steps.MIGRATION,
         cross_cell.COPY,
         cross_cell.SHOW,
         cross_cell.SWITCH,
         cross_cell.HIDE,
     )
 
-    def crossing_steps(self):
-        return self.on_record(super().crossing_steps())
+    def steps(self):
+        return self.on_record(super().steps())
 
 
-class Revert(OnRecord, cross_cell_revert.CrossCellRevert):
+class Revert(OnRecord, revert.RevertResize):
+    kind = 'cross-cell-revert'
     names = (
-        cross_cell_revert.CrossCellRevert.first,
+        revert.RevertResize.first,
         cross_cell_revert.SHOW,
         cross_cell_revert.SWITCH,
         'hide destination records',
@@ -232,7 +234,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
         self.assertEqual([], self.db['cell2'].read(migrations.of_instance, self.server))
 
     def test_a_hidden_copy_is_purged_when_its_cell_answers(self):
-        self.patch(Migrate, 'names', (resize.BEGIN, cross_cell.COPY))
+        self.patch(Migrate, 'names', (steps.MIGRATION, cross_cell.COPY))
         uuid = self.migrate(breaks=['cell2'])
         self.run_until(uuid, journal.CLEANING)
         self.answer('cell2')

@@ -22,6 +22,7 @@ from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
 from nova_lite.moves import revert
 from nova_lite.moves import shelve
+from nova_lite.moves import steps as move_steps
 from nova_lite.moves.parts import live_checks
 from tests.unit.moves import moves_base
 
@@ -72,7 +73,7 @@ class MovesTest(moves_base.MoveTestCase):
         steps = self.before_pivot(made.steps())[:4]
         self.do(made, steps)
         self.cell.db.write(instances.update, self.server, {'availability_zone': 'there'})
-        made.data['_not_undone'] = {resize.RECORD: {'message': 'the database did not answer'}}
+        made.data['_not_undone'] = {move_steps.RECORD: {'message': 'the database did not answer'}}
         self.undo(made, steps[:3])
         row = self.cell.row(self.server)
         self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
@@ -171,7 +172,7 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         steps = {step.name: step for step in made.steps()}
         self.do(made, made.steps()[:3])
-        self.assertEqual('choose destination', made.turn(steps[resize.CLAIM], REFUSED))
+        self.assertEqual('choose destination', made.turn(steps[move_steps.CLAIM], REFUSED))
         steps['choose destination'].undo()
         self.assertEqual(OTHER, steps['choose destination'].do()['service_host'])
         again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
@@ -181,7 +182,7 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         made.arguments['host'] = DEST
         self.do(made, made.steps()[:3])
-        step = next(step for step in made.steps() if step.name == resize.CLAIM)
+        step = next(step for step in made.steps() if step.name == move_steps.CLAIM)
         self.assertIsNone(made.turn(step, REFUSED))
 
     def test_attachment_made_while_the_server_is_deleted_goes(self):
