@@ -4,7 +4,6 @@ What fails is undone: a port that was made is deleted, one that was given is fre
 """
 
 from nova_lite import exception
-from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import duties
@@ -29,15 +28,9 @@ class AttachInterface(move.Move):
     def steps(self):
         return (
             steps.begin(self),
-            saga.Step(
-                BIND,
-                self.bind,
-                undo=self.release,
-                clean=duties.foreign_ports(self),
-                at=places.NETWORK,
-            ),
+            places.NETWORK.step(BIND, self.bind, self.release, clean=duties.foreign_ports(self)),
             self.guest.step(self.plug, self.unplug, 'attach_interface', 'detach_interface'),
-            saga.Step('record the interface', self.record, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('record the interface', self.record, pivot=True),
             *self.guest.replugging(self.replug, 'attach_interface', 'detach_interface'),
         )
 

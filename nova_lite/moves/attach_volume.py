@@ -4,7 +4,6 @@ The block device is recorded with the request, so that its name is taken; a serv
 is on no host gets the volume when it is unshelved.
 """
 
-from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.moves import move
@@ -33,7 +32,7 @@ class AttachVolume(move.Move):
             steps.begin(self),
             self.reservation.step(self._record_attachment),
             self.guest.step(self.plug, self.unplug, 'attach_volume', 'detach_volume'),
-            saga.Step('record the attachment', self.record, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('record the attachment', self.record, pivot=True),
             *self.guest.replugging(self.settle, 'attach_volume', 'detach_volume'),
         )
 

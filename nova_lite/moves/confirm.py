@@ -35,26 +35,20 @@ class ConfirmResize(move.Move):
 
     def steps(self):
         last = ()
-        purge = saga.Step('remove source records', self.purge, at=places.SOURCE_RECORDS)
+        purge = places.SOURCE_RECORDS.step('remove source records', self.purge)
         if self.arguments.get('delete'):
-            last = (saga.Step('delete the server', self.delete, at=places.DEST_HOST),)
+            last = (places.DEST_HOST.step('delete the server', self.delete),)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
-            steps.patient(
-                CLEAN,
-                self.clean,
-                at=places.SOURCE_HOST,
-                calls=('confirm_resize',),
-            ),
-            steps.patient(
+            places.SOURCE_HOST.patient(CLEAN, self.clean, calls=('confirm_resize',)),
+            places.NETWORK.patient(
                 'drop source bindings',
                 self.unbind,
                 clean=duties.bindings(self, lambda: self.began['source']['host']),
-                at=places.NETWORK,
             ),
-            saga.Step('release source allocation', self.drop_source, at=places.PLACEMENT),
+            places.PLACEMENT.step('release source allocation', self.drop_source),
             *((purge,) if resized.crosses(self) else ()),
-            saga.Step('record confirmation', self.record, at=places.DEST_RECORDS),
+            places.DEST_RECORDS.step('record confirmation', self.record),
             *last,
         )
 

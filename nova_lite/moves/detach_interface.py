@@ -33,13 +33,12 @@ class DetachInterface(move.Move):
         return (
             steps.begin(self),
             self.guest.step(self.unplug, self.plug, 'attach_interface', 'detach_interface'),
-            saga.Step('give the port up', self.release, pivot=True, at=places.NETWORK),
-            saga.Step('forget the interface', self.forget, at=places.SOURCE_RECORDS),
-            steps.patient(
+            places.NETWORK.step('give the port up', self.release, pivot=True),
+            places.SOURCE_RECORDS.step('forget the interface', self.forget),
+            places.SOURCE_HOST.patient(
                 AGAIN,
                 self.unplug_again,
                 clean=saga.Clean(lambda: self.settle(running=AGAIN), alone=True),
-                at=places.SOURCE_HOST,
                 calls=('attach_interface', 'detach_interface'),
             ),
         )

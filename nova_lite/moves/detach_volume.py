@@ -31,12 +31,11 @@ class DetachVolume(move.Move):
             steps.begin(self),
             self.detaching.step(self.mark, self.unmark),
             self.guest.step(self.unplug, self.plug, 'attach_volume', 'detach_volume'),
-            saga.Step('forget the block device', self.forget, pivot=True, at=places.SOURCE_RECORDS),
-            steps.patient(
+            places.SOURCE_RECORDS.step('forget the block device', self.forget, pivot=True),
+            places.VOLUMES.patient(
                 END,
                 self.end_attachment,
                 clean=saga.Clean(lambda: self.end_attachment(forward=False), alone=True),
-                at=places.VOLUMES,
                 calls=('attach_volume', 'detach_volume'),
             ),
         )

@@ -6,7 +6,6 @@ the guest has been made; before it the server is as it was, and may be told so.
 """
 
 from nova_lite import runtime
-from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.cell import migrations
 from nova_lite.moves import move
@@ -42,22 +41,18 @@ class Evacuation(move.Move):
     def steps(self):
         return (
             steps.begin(self),
-            saga.Step(NOTE, self.note_held, at=places.PLACEMENT),
+            places.PLACEMENT.step(NOTE, self.note_held),
             steps.choose(self),
             self.relocation.recording(),
             self.relocation.ports.binding(steps.BIND),
             self.relocation.volumes.step(),
-            saga.Step(
-                REBUILD,
-                self.rebuild,
-                undo=self.take_back,
-                at=places.DEST_HOST,
-                calls=('rebuild_instance', 'undo_rebuild'),
+            places.DEST_HOST.step(
+                REBUILD, self.rebuild, self.take_back, calls=('rebuild_instance', 'undo_rebuild')
             ),
             self.relocation.switching(self._connected, columns=self._columns_of_arrival),
             self.relocation.ports.settling(steps.ACTIVATE),
             self.relocation.volumes.settling(steps.FORMER),
-            saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('tell that it is done', self.complete),
         )
 
     @property

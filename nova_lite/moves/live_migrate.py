@@ -65,25 +65,20 @@ class LiveMigration(move.Move):
             *self.checks.of_hosts(),
             self.relocation.ports.binding(steps.BIND),
             self.checks.accepting(),
-            saga.Step(
-                'wait for a turn at source',
-                self.take_turn,
-                at=places.SOURCE_HOST,
-                calls=('take_live_migration_turn',),
+            places.SOURCE_HOST.step(
+                'wait for a turn at source', self.take_turn, calls=('take_live_migration_turn',)
             ),
             self.relocation.volumes.step(),
-            saga.Step(
+            places.DEST_HOST.step(
                 PREPARE,
                 self.prepare,
-                undo=self.roll_dest_back,
-                at=places.DEST_HOST,
+                self.roll_dest_back,
                 calls=('pre_live_migration', 'rollback_live_migration_at_destination'),
             ),
-            saga.Step(
+            places.SOURCE_HOST.step(
                 COPY,
                 self.copy,
-                undo=self.roll_source_back,
-                at=places.SOURCE_HOST,
+                self.roll_source_back,
                 calls=('live_migration', 'rollback_live_migration'),
             ),
             *self._arrived(),
@@ -93,26 +88,16 @@ class LiveMigration(move.Move):
         """From the switch on there is no way back."""
         return (
             self.relocation.switching(self._connected, then=self._switched),
-            saga.Step(
-                START,
-                self.start,
-                attempts=3,
-                left=True,
-                at=places.DEST_HOST,
-                calls=('post_live_migration_at_destination',),
+            places.DEST_HOST.patient(
+                START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
             ),
             self.relocation.ports.settling(steps.ACTIVATE),
-            saga.Step(
-                CLEAN,
-                self.clean_source,
-                attempts=3,
-                left=True,
-                at=places.SOURCE_HOST,
-                calls=('post_live_migration',),
+            places.SOURCE_HOST.patient(
+                CLEAN, self.clean_source, attempts=3, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),
-            saga.Step('free source allocation', self.free_source, at=places.PLACEMENT),
-            saga.Step('tell that it is complete', self.complete, at=places.SOURCE_RECORDS),
+            places.PLACEMENT.step('free source allocation', self.free_source),
+            places.SOURCE_RECORDS.step('tell that it is complete', self.complete),
         )
 
     # ---- what it consists of ----

@@ -5,6 +5,10 @@ A server that does not move is at its source.
 
 import typing
 
+from nova_lite import saga
+
+# How often a step is tried that a host or a service may refuse to do for no lasting reason.
+PATIENCE = 8
 SOURCE, DEST = 'source', 'destination'
 
 
@@ -13,6 +17,18 @@ class Place(typing.NamedTuple):
 
     daemon: str
     end: str | None = None
+
+    def step(
+        self, name: str, do: saga.Effect, undo: saga.Effect | None = None, **options: typing.Any
+    ) -> saga.Step:
+        """Return a step that takes effect here. options: of saga.Step"""
+        return saga.Step(name, do, undo, at=self, **options)
+
+    def patient(
+        self, name: str, do: saga.Effect, *, attempts: int = PATIENCE, **options: typing.Any
+    ) -> saga.Step:
+        """Return a step behind the pivot, which is left after so many tries."""
+        return self.step(name, do, attempts=attempts, left=True, **options)
 
 
 SOURCE_RECORDS, DEST_RECORDS = Place('cell database', SOURCE), Place('cell database', DEST)

@@ -70,36 +70,19 @@ class Rebuild(move.Move):
         reimages = self.arguments['reimage'] is not None
         return (
             steps.begin(self),
-            saga.Step(CHECK, self.check, at=places.SCHEDULER),
+            places.SCHEDULER.step(CHECK, self.check),
             *((self.volumes.step(),) if reimages else ()),
-            saga.Step(COMMIT, self.commit, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step(COMMIT, self.commit, pivot=True),
             steps.save_spec(self),
-            saga.Step(
-                DESTROY,
-                self.destroy,
-                attempts=TRIES,
-                left=True,
-                at=places.SOURCE_HOST,
-                calls=('revert_resize',),
+            places.SOURCE_HOST.patient(
+                DESTROY, self.destroy, attempts=TRIES, calls=('revert_resize',)
             ),
             *(self._reimaging() if reimages else ()),
-            saga.Step(
-                MAKE,
-                self.make,
-                attempts=TRIES,
-                left=True,
-                at=places.SOURCE_HOST,
-                calls=('rebuild_instance', 'revert_resize'),
+            places.SOURCE_HOST.patient(
+                MAKE, self.make, attempts=TRIES, calls=('rebuild_instance', 'revert_resize')
             ),
-            saga.Step(
-                CLEAR,
-                self.clear,
-                attempts=TRIES,
-                left=True,
-                at=places.SOURCE_HOST,
-                calls=('revert_resize',),
-            ),
-            saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS),
+            places.SOURCE_HOST.patient(CLEAR, self.clear, attempts=TRIES, calls=('revert_resize',)),
+            places.SOURCE_RECORDS.step('tell that it is done', self.complete),
         )
 
     def _reimaging(self):
@@ -108,10 +91,8 @@ class Rebuild(move.Move):
         else:
             clean = duties.own(self.volumes.end_former)
         return (
-            saga.Step(
-                DROP, self.drop_former, attempts=TRIES, left=True, clean=clean, at=places.VOLUMES
-            ),
-            saga.Step(REIMAGE, self.reimage, attempts=TRIES, left=True, at=places.VOLUMES),
+            places.VOLUMES.patient(DROP, self.drop_former, attempts=TRIES, clean=clean),
+            places.VOLUMES.patient(REIMAGE, self.reimage, attempts=TRIES),
         )
 
     def begun(self, connection, row):

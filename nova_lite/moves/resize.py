@@ -60,43 +60,29 @@ class Resize(move.Move):
             steps.begin(self),
             steps.hold(self),
             steps.choose(self),
-            saga.Step(steps.RECORD, self.record, undo=self.forget, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step(steps.RECORD, self.record, self.forget),
             self.ports.binding(steps.BIND),
             self.volumes.step(),
             self.claiming(),
-            saga.Step(
+            places.SOURCE_HOST.step(
                 LEAVE,
                 self.leave,
-                undo=self.take_back,
-                at=places.SOURCE_HOST,
+                self.take_back,
                 calls=('discard_guest', 'finish_revert_resize', 'resize_instance'),
             ),
             self.ports.plugging(steps.ACTIVATE),
-            saga.Step(
-                FINISH,
-                self.finish,
-                undo=self.destroy,
-                at=places.DEST_HOST,
-                calls=('finish_resize', 'revert_resize'),
+            places.DEST_HOST.step(
+                FINISH, self.finish, self.destroy, calls=('finish_resize', 'revert_resize')
             ),
-            saga.Step(
-                'switch the record to destination',
-                self.switch,
-                pivot=True,
-                at=places.SOURCE_RECORDS,
-            ),
+            places.SOURCE_RECORDS.step('switch the record to destination', self.switch, pivot=True),
             steps.save_spec(self),
             *self.steps_of_attachments(),
         )
 
     def claiming(self):
         """The step in which the destination promises room."""
-        return saga.Step(
-            steps.CLAIM,
-            self.claim,
-            undo=self.forgo,
-            at=places.DEST_HOST,
-            calls=('forgo_resize', 'prep_resize'),
+        return places.DEST_HOST.step(
+            steps.CLAIM, self.claim, self.forgo, calls=('forgo_resize', 'prep_resize')
         )
 
     def steps_of_attachments(self):

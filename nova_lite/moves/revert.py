@@ -55,13 +55,9 @@ class RevertResize(move.Move):
             self.beginning(),
             self.volumes.step(),
             self.ports.plugging(ACTIVATE),
-            self.destroying(attempts=steps.PATIENCE),
-            saga.Step(
-                'switch the record to source',
-                self.switch,
-                pivot=True,
-                attempts=saga.FOREVER,
-                at=places.SOURCE_RECORDS,
+            self.destroying(attempts=places.PATIENCE),
+            places.SOURCE_RECORDS.step(
+                'switch the record to source', self.switch, pivot=True, attempts=saga.FOREVER
             ),
             *self.returning(),
         )
@@ -73,26 +69,20 @@ class RevertResize(move.Move):
     def destroying(self, **options):
         """The step that removes the destination's guest. options: of saga.Step"""
         calls = ('revert_resize',)
-        return saga.Step(DESTROY, self.destroy, at=places.DEST_HOST, calls=calls, **options)
+        return places.DEST_HOST.step(DESTROY, self.destroy, calls=calls, **options)
 
     def returning(self):
         """The steps that follow when the destination's guest is gone."""
         return (
-            steps.patient(
-                FINISH,
-                self.finish,
-                at=places.SOURCE_HOST,
-                calls=('discard_guest', 'restore_guest'),
+            places.SOURCE_HOST.patient(
+                FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
-            saga.Step('give allocations back', self.release, at=places.PLACEMENT),
-            steps.patient(
-                DROP,
-                self.drop_dest,
-                clean=saga.Clean(self.drop_dest_late, alone=True),
-                at=places.NETWORK,
+            places.PLACEMENT.step('give allocations back', self.release),
+            places.NETWORK.patient(
+                DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True)
             ),
             steps.save_spec(self),
-            saga.Step('record the revert', self.record, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('record the revert', self.record),
         )
 
     # ---- the two ends ----

@@ -41,14 +41,13 @@ class Shelve(move.Move):
         return (
             steps.begin(self),
             self.image.step(QUEUE, self.queue_image),
-            saga.Step(
+            places.SOURCE_HOST.step(
                 SNAPSHOT,
                 self.snapshot,
-                undo=self.take_back,
-                at=places.SOURCE_HOST,
+                self.take_back,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            saga.Step(RECORD, self.record, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step(RECORD, self.record, pivot=True),
             *(offload.Offload(self).steps() if self.arguments['offload'] else ()),
         )
 
@@ -137,7 +136,7 @@ class ShelveOffload(move.Move):
     def steps(self):
         return (
             steps.begin(self),
-            saga.Step('see that the host is up', self.agree, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('see that the host is up', self.agree, pivot=True),
             *offload.Offload(self).steps(),
         )
 

@@ -37,21 +37,17 @@ class SwapVolume(move.Move):
             self.guest.step(
                 self.swap, self.swap_back, 'attach_volume', 'detach_volume', 'swap_volume'
             ),
-            saga.Step('record the other volume', self.record, pivot=True, at=places.SOURCE_RECORDS),
-            steps.patient(
+            places.SOURCE_RECORDS.step('record the other volume', self.record, pivot=True),
+            places.VOLUMES.patient(
                 TELL,
                 self.tell,
                 clean=saga.Clean(self.tell_late, alone=True),
-                at=places.VOLUMES,
                 calls=('attach_volume', 'detach_volume'),
             ),
-            steps.patient(
-                'end the attachment',
-                self.end_attachment,
-                clean=duties.own(self.end_attachment),
-                at=places.VOLUMES,
+            places.VOLUMES.patient(
+                'end the attachment', self.end_attachment, clean=duties.own(self.end_attachment)
             ),
-            saga.Step('record the name it keeps', self.rename, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('record the name it keeps', self.rename),
         )
 
     @property

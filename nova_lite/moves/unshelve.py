@@ -52,45 +52,35 @@ class Unshelve(move.Move):
 
     def steps(self):
         way = self._on_another_host() if self.arguments['offloaded'] else self._where_it_is()
-        done = saga.Step('tell that it is done', self.complete, at=places.SOURCE_RECORDS)
+        done = places.SOURCE_RECORDS.step('tell that it is done', self.complete)
         return (steps.begin(self), *way, done)
 
     def _where_it_is(self):
         return (
-            saga.Step(
+            places.SOURCE_HOST.step(
                 START,
                 self.start,
-                undo=self.stop,
-                at=places.SOURCE_HOST,
+                self.stop,
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
-            saga.Step(
-                'record that it runs', self.record_running, pivot=True, at=places.SOURCE_RECORDS
-            ),
+            places.SOURCE_RECORDS.step('record that it runs', self.record_running, pivot=True),
             self._dropping(),
         )
 
     def _on_another_host(self):
         return (
-            saga.Step('look for the image', self.find_image, at=places.IMAGES),
+            places.IMAGES.step('look for the image', self.find_image),
             steps.choose(self),
-            saga.Step(RECORD, self.admit, at=places.SOURCE_RECORDS),
-            saga.Step(
-                steps.BIND,
-                self.bind,
-                undo=self.unbind,
-                clean=duties.no_bindings(self),
-                at=places.NETWORK,
-            ),
+            places.SOURCE_RECORDS.step(RECORD, self.admit),
+            places.NETWORK.step(steps.BIND, self.bind, self.unbind, clean=duties.no_bindings(self)),
             self.volumes.step(),
-            saga.Step(
+            places.DEST_HOST.step(
                 SPAWN,
                 self.spawn,
-                undo=self.destroy,
-                at=places.DEST_HOST,
+                self.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-            saga.Step('switch host in record', self.switch, pivot=True, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('switch host in record', self.switch, pivot=True),
             steps.save_spec(self),
             self._dropping(),
             self.volumes.settling('drop former attachments'),
@@ -99,7 +89,7 @@ class Unshelve(move.Move):
     def _dropping(self):
         """The step that deletes the shelved image, which has served its purpose."""
         clean = duties.own(self.drop_image)
-        return steps.patient('delete shelved image', self.drop_image, clean=clean, at=places.IMAGES)
+        return places.IMAGES.patient('delete shelved image', self.drop_image, clean=clean)
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT)

@@ -5,6 +5,7 @@ remembered. Nothing here knows a particular move, a database or a bus.
 """
 
 from nova_lite.saga.step import Clean
+from nova_lite.saga.step import Effect
 from nova_lite.saga.step import FOREVER
 from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
@@ -12,4 +13,4 @@ from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
 from nova_lite.saga.step import Way
 
-__all__ = ('FOREVER', 'Clean', 'Pending', 'Saga', 'Skipped', 'Step', 'Way')
+__all__ = ('FOREVER', 'Clean', 'Effect', 'Pending', 'Saga', 'Skipped', 'Step', 'Way')

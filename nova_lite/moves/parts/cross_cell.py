@@ -59,14 +59,8 @@ class Crossing(part.Part):
             steps.begin(move),
             steps.hold(move),
             steps.choose(move),
-            saga.Step(steps.RECORD, self.record, undo=move.forget, at=places.SOURCE_RECORDS),
-            saga.Step(
-                COPY,
-                self.copy,
-                undo=self.drop_copy,
-                clean=duties.copy(move),
-                at=places.DEST_RECORDS,
-            ),
+            places.SOURCE_RECORDS.step(steps.RECORD, self.record, move.forget),
+            places.DEST_RECORDS.step(COPY, self.copy, self.drop_copy, clean=duties.copy(move)),
             move.ports.binding(steps.BIND),
             move.volumes.step(),
             move.claiming(),
@@ -77,24 +71,22 @@ class Crossing(part.Part):
         move = self._move
         return (
             self.image.step(QUEUE, self.queue_image),
-            saga.Step(
+            places.SOURCE_HOST.step(
                 SNAPSHOT,
                 self.snapshot,
-                undo=move.take_back,
-                at=places.SOURCE_HOST,
+                move.take_back,
                 calls=(
                     'discard_guest',
                     'finish_revert_resize',
                     'prep_snapshot_based_resize_at_source',
                 ),
             ),
-            saga.Step(LEAVE, self.leave, at=places.SOURCE_HOST, calls=('resize_instance',)),
+            places.SOURCE_HOST.step(LEAVE, self.leave, calls=('resize_instance',)),
             move.ports.plugging(steps.ACTIVATE),
-            saga.Step(
+            places.DEST_HOST.step(
                 SPAWN,
                 self.spawn,
-                undo=move.destroy,
-                at=places.DEST_HOST,
+                move.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
         )
@@ -103,19 +95,13 @@ class Crossing(part.Part):
         """The destination's record takes the place of the source's."""
         move = self._move
         return (
-            saga.Step(
-                SHOW,
-                self.show,
-                undo=self.hide_copy,
-                clean=duties.copy(move),
-                at=places.DEST_RECORDS,
-            ),
-            saga.Step(SWITCH, self.switch, pivot=True, at=places.API_DATABASE),
-            saga.Step(HIDE, self.hide_source, at=places.SOURCE_RECORDS),
+            places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=duties.copy(move)),
+            places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
+            places.SOURCE_RECORDS.step(HIDE, self.hide_source),
             steps.save_spec(move),
             self.image.dropping('delete snapshot image'),
             *move.steps_of_attachments(),
-            saga.Step(DELETE, self.delete, at=places.DEST_RECORDS, calls=('discard_guest',)),
+            places.DEST_RECORDS.step(DELETE, self.delete, calls=('discard_guest',)),
         )
 
     @property

@@ -37,19 +37,13 @@ class Crossing(part.Part):
         return (
             move.beginning(),
             move.volumes.step(),
-            saga.Step(
-                SHOW,
-                self.show,
-                undo=self.hide_source,
-                clean=duties.shown(move),
-                at=places.SOURCE_RECORDS,
-            ),
-            saga.Step(SWITCH, self.switch, pivot=True, at=places.API_DATABASE),
-            saga.Step('hide destination records', self.hide_dest, at=places.DEST_RECORDS),
-            saga.Step(ACTIVATE, self.activate, at=places.NETWORK),
+            places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=duties.shown(move)),
+            places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
+            places.DEST_RECORDS.step('hide destination records', self.hide_dest),
+            places.NETWORK.step(ACTIVATE, self.activate),
             move.destroying(),
             *move.returning(),
-            saga.Step('remove destination records', self.purge_dest, at=places.DEST_RECORDS),
+            places.DEST_RECORDS.step('remove destination records', self.purge_dest),
         )
 
     # ---- the two cells ----

@@ -29,7 +29,7 @@ class Detaching(part.Part):
         """The step that marks the volume. do, undo: None: `mark` and `unmark`"""
         undo = undo or self.unmark
         clean = saga.Clean(undo, alone=True)
-        return saga.Step(MARK, do or self.mark, undo=undo, clean=clean, at=places.VOLUMES)
+        return places.VOLUMES.step(MARK, do or self.mark, undo, clean=clean)
 
     def mark(self):
         """Mark the volume as about to be detached; raises VolumeNotUsable."""

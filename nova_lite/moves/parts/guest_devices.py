@@ -24,7 +24,6 @@ from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 from nova_lite.saga import cleaning
 
 # Key of Saga.data: what the answer of the API waits for has come about.
@@ -67,7 +66,7 @@ class GuestDevices(part.Part):
     def step(self, do, undo, *calls):
         """The step that changes the guest. What cannot be undone is the duty of `settle`."""
         clean = saga.Clean(self._settle_all, alone=True)
-        return saga.Step(self._name, do, undo=undo, clean=clean, at=places.SOURCE_HOST, calls=calls)
+        return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=calls)
 
     def current(self):
         """The server's row; raises InstanceNotFound when it is deleted or about to be."""
@@ -132,11 +131,10 @@ class GuestDevices(part.Part):
             return ()
         settle = functools.partial(settle, running=REPLUG)
         return (
-            steps.patient(
+            places.SOURCE_HOST.patient(
                 REPLUG,
                 functools.partial(settle, forward=True),
                 clean=saga.Clean(settle, alone=True),
-                at=places.SOURCE_HOST,
                 calls=calls,
             ),
         )

@@ -28,7 +28,7 @@ class LiveChecks(part.Part):
 
     def of_server(self):
         """The step that sees that the guest runs, and that its host answers."""
-        return saga.Step('check server', self._check_server, at=places.SOURCE_RECORDS)
+        return places.SOURCE_RECORDS.step('check server', self._check_server)
 
     def _check_server(self):
         row = self._move.row()
@@ -60,18 +60,16 @@ class LiveChecks(part.Part):
     def of_hosts(self):
         """The steps that ask both ends."""
         return (
-            saga.Step(
+            places.DEST_HOST.step(
                 CHECK_DEST,
                 self._check_dest,
-                undo=self._end_dest_check,
-                at=places.DEST_HOST,
+                self._end_dest_check,
                 calls=('check_can_live_migrate_destination',),
             ),
-            saga.Step(
+            places.SOURCE_HOST.step(
                 CHECK_SOURCE,
                 self._check_source,
-                undo=self._end_source_check,
-                at=places.SOURCE_HOST,
+                self._end_source_check,
                 calls=('check_can_live_migrate_source',),
             ),
         )
@@ -134,7 +132,7 @@ class LiveChecks(part.Part):
 
     def accepting(self):
         """The step with which the checks have passed: from here on it is the hosts' work."""
-        return saga.Step('accept destination', self._accept, at=places.SOURCE_RECORDS)
+        return places.SOURCE_RECORDS.step('accept destination', self._accept)
 
     def _accept(self):
         self._accept_in()

@@ -5,7 +5,6 @@ that its user deletes meanwhile is left to who deletes it; what a step made besi
 taken away again.
 """
 
-from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.moves import move_records
@@ -26,13 +25,13 @@ class Offload(part.Part):
     def steps(self):
         """What follows the pivot."""
         return (
-            saga.Step(DESTROY, self._destroy, at=places.SOURCE_HOST, calls=('revert_resize',)),
+            places.SOURCE_HOST.step(DESTROY, self._destroy, calls=('revert_resize',)),
             self._volumes.forward(),
-            saga.Step('unbind ports', self._unbind, at=places.NETWORK),
-            saga.Step('record that it is nowhere', self._record, at=places.SOURCE_RECORDS),
-            saga.Step('give allocations back', self._release, at=places.PLACEMENT),
+            places.NETWORK.step('unbind ports', self._unbind),
+            places.SOURCE_RECORDS.step('record that it is nowhere', self._record),
+            places.PLACEMENT.step('give allocations back', self._release),
             self._volumes.settling('drop former attachments'),
-            saga.Step('tell that it is offloaded', self._complete, at=places.SOURCE_RECORDS),
+            places.SOURCE_RECORDS.step('tell that it is offloaded', self._complete),
         )
 
     @property

@@ -9,7 +9,6 @@ from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 
 
 class Ports(part.Part):
@@ -22,7 +21,7 @@ class Ports(part.Part):
     def binding(self, name):
         """The step that binds them to the destination as well, where they wait."""
         clean = saga.Clean(lambda: duties.drop_bindings(self._move, self._dest()), alone=True)
-        return saga.Step(name, self._bind, undo=self._unbind, clean=clean, at=places.NETWORK)
+        return places.NETWORK.step(name, self._bind, self._unbind, clean=clean)
 
     def _bind(self):
         move = self._move
@@ -41,12 +40,8 @@ class Ports(part.Part):
 
     def plugging(self, name):
         """The step that plugs them at the destination; returns network_info as it is there."""
-        return saga.Step(
-            name,
-            self.plug,
-            undo=self._plug_back,
-            clean=duties.activation(self._move),
-            at=places.NETWORK,
+        return places.NETWORK.step(
+            name, self.plug, self._plug_back, clean=duties.activation(self._move)
         )
 
     def plug(self):
@@ -65,11 +60,8 @@ class Ports(part.Part):
 
     def settling(self, name):
         """The step of a server that has arrived: plugged there, and unbound where it was."""
-        return steps.patient(
-            name,
-            self._settle,
-            clean=duties.activation(self._move, self._source),
-            at=places.NETWORK,
+        return places.NETWORK.patient(
+            name, self._settle, clean=duties.activation(self._move, self._source)
         )
 
     def _settle(self):

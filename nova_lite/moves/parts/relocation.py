@@ -7,7 +7,6 @@ what the server has at its source. Source: reference/nova/moves 4.1 and 5.
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import compute_nodes
@@ -147,7 +146,7 @@ class Relocation(part.Part):
 
     def recording(self):
         """The step that tells where the server goes, unless its group forbids it by now."""
-        return saga.Step(steps.RECORD, self._record, undo=self._forget, at=places.SOURCE_RECORDS)
+        return places.SOURCE_RECORDS.step(steps.RECORD, self._record, self._forget)
 
     def _record(self):
         move = self._move
@@ -210,9 +209,7 @@ class Relocation(part.Part):
             move_records.change_devices(connection, self.volumes.reserved, connected())
             then(connection)
 
-        return saga.Step(
-            SWITCH, lambda: self._move.write(switch), pivot=True, at=places.SOURCE_RECORDS
-        )
+        return places.SOURCE_RECORDS.step(SWITCH, lambda: self._move.write(switch), pivot=True)
 
     def settle(self, connection, columns):
         """Give a server that has arrived its last columns and clear its task."""

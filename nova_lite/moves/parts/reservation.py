@@ -1,7 +1,6 @@
 """The reservation of a volume that a server is to have: an attachment, not connected yet."""
 
 from nova_lite import exception
-from nova_lite import saga
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -43,7 +42,7 @@ class Reservation(part.Part):
             return found
 
         clean = duties.foreign_attachments(self._move)
-        return saga.Step(self._name, reserve, undo=self.drop, clean=clean, at=places.VOLUMES)
+        return places.VOLUMES.step(self._name, reserve, self.drop, clean=clean)
 
     def _make(self):
         """Make the attachment, or find the one made before; its id."""

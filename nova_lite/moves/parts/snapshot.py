@@ -1,10 +1,8 @@
 """An image that the disk of a guest is uploaded to; its id is the saga's own."""
 
-from nova_lite import saga
 from nova_lite.moves import duties
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 
 
 class Snapshot(part.Part):
@@ -26,7 +24,7 @@ class Snapshot(part.Part):
 
     def step(self, name, do):
         """The step that makes the image. do: the effect, which calls `queue`"""
-        return saga.Step(name, do, undo=self.drop, clean=duties.own(self.drop), at=places.IMAGES)
+        return places.IMAGES.step(name, do, self.drop, clean=duties.own(self.drop))
 
     def queue(self):
         """Make the image, without data yet; returns its id, or None."""
@@ -44,12 +42,7 @@ class Snapshot(part.Part):
 
     def dropping(self, name):
         """The step that deletes an image which has served its purpose."""
-        return steps.patient(
-            name,
-            self.drop,
-            clean=duties.own(self.drop),
-            at=places.IMAGES,
-        )
+        return places.IMAGES.patient(name, self.drop, clean=duties.own(self.drop))
 
     def drop(self):
         """Delete the image, if it was made."""

@@ -9,7 +9,6 @@ from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import steps
 
 
 class Volumes(part.Part):
@@ -33,17 +32,13 @@ class Volumes(part.Part):
 
     def step(self):
         """The attachments are made. What cannot be undone is a duty."""
-        return saga.Step(
-            self._name,
-            self._reserve,
-            undo=self.drop_new,
-            clean=duties.foreign_attachments(self._move),
-            at=places.VOLUMES,
+        return places.VOLUMES.step(
+            self._name, self._reserve, self.drop_new, clean=duties.foreign_attachments(self._move)
         )
 
     def forward(self):
         """As `step`, of a saga that has passed its pivot."""
-        return saga.Step(self._name, self._reserve, at=places.VOLUMES)
+        return places.VOLUMES.step(self._name, self._reserve)
 
     def _reserve(self):
         move = self._move
@@ -69,12 +64,7 @@ class Volumes(part.Part):
 
     def settling(self, name):
         """The step that ends the former attachments once the server has the new ones."""
-        return steps.patient(
-            name,
-            self.drop_former,
-            clean=duties.own(self.end_former),
-            at=places.VOLUMES,
-        )
+        return places.VOLUMES.patient(name, self.drop_former, clean=duties.own(self.end_former))
 
     def drop_former(self):
         """As `end_former`; of a server that is gone the new ones as well."""
