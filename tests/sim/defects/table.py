@@ -217,14 +217,14 @@ DEFECTS = (
         'ambushes',
         (
             (
-                'moves/move.py',
-                "if self.repeated or self.data.get('refused'):",
-                "if self.repeated and not self.data.get('refused'):",
+                'moves/parts/choice.py',
+                'if move.repeated or refused:',
+                'if move.repeated and not refused:',
             ),
             (
-                'moves/move.py',
-                'self.ctxt, consumer, request, beside=self.held_beside()',
-                'self.ctxt, consumer, request',
+                'moves/parts/choice.py',
+                'move.ctxt, consumer, request, beside=move.held_beside()',
+                'move.ctxt, consumer, request',
             ),
         ),
     ),
