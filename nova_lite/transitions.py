@@ -7,8 +7,12 @@ leads to. Source: reference/nova/moves 1, reference/nova/create-server 5.
 
 import dataclasses
 import functools
+import typing
 
 from nova_lite import states
+
+# A server's vm state and task state.
+State: typing.TypeAlias = tuple[str, str | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,24 +33,24 @@ class Transition:
     """
 
     verb: str
-    vm_states: tuple | None
-    task_states: tuple | None = (None,)
+    vm_states: tuple[states.VmState, ...] | None
+    task_states: tuple[states.TaskState | None, ...] | None = (None,)
     during: states.TaskState | None = None
     after: states.VmState | None = None
     launched: bool = True
-    through: tuple = ()
+    through: tuple[states.TaskState, ...] = ()
     or_off: bool = False
     after_failure: states.VmState | None = None
     after_undo: states.VmState | None = None
     saga: bool = False
 
     @property
-    def tasks(self):
+    def tasks(self) -> tuple[states.TaskState, ...]:
         """The task states while it runs, in order."""
         return () if self.during is None else (self.during, *self.through)
 
     @property
-    def results(self):
+    def results(self) -> tuple[states.VmState, ...]:
         """The vm states in which it leaves a server when it succeeds."""
         if self.after is None:
             return ()
@@ -244,7 +248,7 @@ HOST_TASKS = tuple(dict.fromkeys(task for row in TRANSITIONS if not row.saga for
 
 
 @functools.lru_cache(4096)
-def is_allowed(before, after):
+def is_allowed(before: State, after: State) -> bool:
     """Return whether a server may go from one (vm state, task state) to another at once.
 
     An action begins in a state of its row, may pass through further task states, and ends
@@ -258,7 +262,7 @@ def is_allowed(before, after):
     )
 
 
-def _begins(row, before, after):
+def _begins(row: Transition, before: State, after: State) -> bool:
     vm_state, task = before
     allowed = (row.vm_states is None or vm_state in row.vm_states) and (
         row.task_states is None or task in row.task_states
@@ -266,12 +270,12 @@ def _begins(row, before, after):
     return row.during is not None and allowed and after == (vm_state, row.during)
 
 
-def _goes_on(row, before, after):
+def _goes_on(row: Transition, before: State, after: State) -> bool:
     (vm_state, task), (then, during) = before, after
     return task in row.tasks and during in row.tasks and then in (vm_state, *row.results)
 
 
-def _ends(row, before, after):
+def _ends(row: Transition, before: State, after: State) -> bool:
     """Whether an action ends well, fails, or is over at once."""
     (vm_state, task), (then, during) = before, after
     if row.during is None:
@@ -282,13 +286,13 @@ def _ends(row, before, after):
     return over and then in (vm_state, _V.ERROR, row.after_failure, row.after_undo, *row.results)
 
 
-def _has_gone_off(before, after):
+def _has_gone_off(before: State, after: State) -> bool:
     """Whether an audit found that the guest of a server at rest is off."""
     (vm_state, task), (then, during) = before, after
     return task is during is None and then == _V.STOPPED and vm_state in states.POWERED
 
 
-def may_be(vm_state, task_state):
+def may_be(vm_state: str, task_state: str | None) -> bool:
     """Return whether a server may have this vm state while it has this task state."""
     if task_state is None:
         return True

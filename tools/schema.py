@@ -27,7 +27,7 @@ METADATA = sa.MetaData()
 '''
 FOOTER = '''
 
-def upgrade():
+def upgrade() -> None:
     """Create the tables."""
     METADATA.create_all(op.get_bind())
 '''

@@ -4,6 +4,8 @@ SQLite stores anything; MariaDB and PostgreSQL refuse what is too long, too larg
 text. A value that was accepted and cannot be stored would fail wherever it is tried.
 """
 
+from collections.abc import Mapping
+
 import sqlalchemy as sa
 
 from nova_lite.db import types
@@ -11,7 +13,7 @@ from nova_lite.db import types
 INTEGERS = range(-(1 << 31), 1 << 31)
 
 
-def fault_of(table, name, value):
+def fault_of(table: sa.Table, name: str, value: object) -> str | None:
     """Why a column cannot hold a value, or None."""
     kind = table.c[name].type
     if value is None or isinstance(kind, types.Json):
@@ -26,7 +28,7 @@ def fault_of(table, name, value):
     return None
 
 
-def _fault_of_text(kind, value):
+def _fault_of_text(kind: sa.String, value: object) -> str | None:
     if not isinstance(value, str):
         return 'is not text'
     if kind.length is not None and len(value) > kind.length:
@@ -40,7 +42,7 @@ def _fault_of_text(kind, value):
     return None
 
 
-def faults(table, values):
+def faults(table: sa.Table, values: Mapping[str, object]) -> dict[str, str]:
     """{column: why it cannot hold its value}; names that are no columns are ignored."""
     found = {
         name: fault_of(table, name, value) for name, value in values.items() if name in table.c
@@ -48,7 +50,7 @@ def faults(table, values):
     return {name: fault for name, fault in found.items() if fault is not None}
 
 
-def cut(table, name, value):
+def cut(table: sa.Table, name: str, value: object) -> object:
     """What a column can hold of a value that it cannot: its beginning, nothing, or zero."""
     column = table.c[name]
     if isinstance(column.type, sa.String):

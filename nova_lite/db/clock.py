@@ -6,6 +6,8 @@ SQLite has no server: there it is the clock of `runtime.database_now`.
 """
 
 import datetime
+import sqlite3
+import typing
 
 import sqlalchemy as sa
 from sqlalchemy.ext import compiler
@@ -17,7 +19,7 @@ from nova_lite.db import types
 _SQLITE = 'nova_lite_after'
 
 
-class _After(functions.FunctionElement):
+class _After(functions.FunctionElement[datetime.datetime]):
     """See `after`."""
 
     name = 'nova_lite_after'
@@ -25,7 +27,7 @@ class _After(functions.FunctionElement):
     inherit_cache = True
 
 
-def after(seconds):
+def after(seconds: float | str) -> sa.ColumnElement[datetime.datetime]:
     """Return the expression of the instant in `seconds`: a number, or a parameter's name."""
     if isinstance(seconds, str):
         return _After(sa.bindparam(seconds, type_=sa.Float))
@@ -35,24 +37,26 @@ def after(seconds):
 _NOW = after(0)
 
 
-def now():
+def now() -> sa.ColumnElement[datetime.datetime]:
     """Return the expression of the present instant, always the same one."""
     return _NOW
 
 
 @compiler.compiles(_After, 'sqlite')
-def _sqlite(element, compiled, **options):
+def _sqlite(element: _After, compiled: sa.sql.compiler.SQLCompiler, **options: typing.Any) -> str:
     # As a subquery it is computed once in a statement, not once for each row.
     return f'(SELECT {_SQLITE}({compiled.process(element.clauses, **options)}))'
 
 
 @compiler.compiles(_After, 'mysql', 'mariadb')
-def _mariadb(element, compiled, **options):
+def _mariadb(element: _After, compiled: sa.sql.compiler.SQLCompiler, **options: typing.Any) -> str:
     return f'(UTC_TIMESTAMP(6) + INTERVAL {compiled.process(element.clauses, **options)} SECOND)'
 
 
 @compiler.compiles(_After, 'postgresql')
-def _postgresql(element, compiled, **options):
+def _postgresql(
+    element: _After, compiled: sa.sql.compiler.SQLCompiler, **options: typing.Any
+) -> str:
     # Not CURRENT_TIMESTAMP: that is the beginning of the transaction, before its waits.
     seconds = compiled.process(element.clauses, **options)
     return (
@@ -61,12 +65,12 @@ def _postgresql(element, compiled, **options):
     )
 
 
-def prepare_sqlite(dbapi_connection):
+def prepare_sqlite(dbapi_connection: sqlite3.Connection) -> None:
     """Give a connection to SQLite the function that `after` calls."""
     dbapi_connection.create_function(_SQLITE, 1, _text_after)
 
 
-def _text_after(seconds):
+def _text_after(seconds: float) -> str:
     """Return the instant in `seconds` as SQLAlchemy stores it."""
     at = runtime.database_now() + datetime.timedelta(seconds=seconds)
     return at.strftime('%Y-%m-%d %H:%M:%S.%f')

@@ -4,10 +4,13 @@ A transaction is a function that takes a connection first. It may run more than
 once (deadlock, lost connection), so it does nothing but database work.
 """
 
+from collections.abc import Callable
 import functools
 import os
+import sqlite3
 import typing
 
+from oslo_config import cfg
 from oslo_db.sqlalchemy import exc_filters
 import sqlalchemy
 from sqlalchemy import pool
@@ -36,18 +39,20 @@ POOL_TIMEOUT_S = 30
 # and count a use that has grown. Set on each connection, whatever a URL tells the driver.
 ISOLATION = 'READ COMMITTED'
 
-
-class Limits(typing.NamedTuple):
-    """How many seconds a server may take: to be connected to, to answer a statement."""
-
-    connect_s: int
-    answer_s: int
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
+# A function of a transaction.
+Function: typing.TypeAlias = Callable[typing.Concatenate[sqlalchemy.Connection, P], T]
 
 
-def limits(conf):
+def limits(conf: cfg.ConfigOpts) -> timeouts.Limits | None:
     """The Limits that a configuration sets for all databases; None for none."""
     options = conf.database
-    return Limits(options.connect_timeout, options.read_timeout) if options.read_timeout else None
+    return (
+        timeouts.Limits(options.connect_timeout, options.read_timeout)
+        if options.read_timeout
+        else None
+    )
 
 
 class Database:
@@ -61,17 +66,19 @@ class Database:
     watcher: a notes.Watcher, told what transactions have noted; None
     """
 
-    watcher = None
+    watcher: notes.Watcher | None = None
 
-    def __init__(self, url, threads=16, *, limits=None):
+    def __init__(
+        self, url: str, threads: int = 16, *, limits: timeouts.Limits | None = None
+    ) -> None:
         self.url = url
         self._threads = threads
         self._limits = limits
-        self._engine = None
+        self._engine: sqlalchemy.Engine | None = None
         self._lock = runtime.Lock()
 
     @property
-    def engine(self):
+    def engine(self) -> sqlalchemy.Engine:
         if self._engine is None:
             # The first connection is tried under the lock; who waits behind it waits no longer.
             wait_s = sum(self._limits) if self._limits else -1
@@ -83,21 +90,37 @@ class Database:
                 self._lock.release()
         return self._engine
 
-    def _connect(self):
+    def _connect(self) -> sqlalchemy.Engine:
         if self.url.startswith('sqlite'):
             return _sqlite_engine(self.url, self._threads)
         wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
         return _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
 
-    def write(self, function, *args, **kwargs):
+    def write(
+        self,
+        function: Function[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
         """Run `function(connection, ...)` as one transaction that may write."""
         return self._run(True, function, args, kwargs)
 
-    def read(self, function, *args, **kwargs):
+    def read(
+        self,
+        function: Function[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
         """Run `function(connection, ...)` as one transaction that only reads."""
         return self._run(False, function, args, kwargs)
 
-    def _run(self, writes, function, args, kwargs):
+    def _run(
+        self,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> T:
         began, lost, conflicts = runtime.monotonic(), 0, 0
         while True:
             try:
@@ -118,7 +141,13 @@ class Database:
             tell()
         return result
 
-    def _transaction(self, writes, function, args, kwargs):
+    def _transaction(
+        self,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> tuple[T, Callable[[], None] | None]:
         with self._open() as connection:
             connection.info[sqlite.WRITES] = writes
             ended = False
@@ -131,7 +160,9 @@ class Database:
                 self._translate(connection, error, ended, writes)
                 raise
 
-    def _translate(self, connection, error, ended, writes):
+    def _translate(
+        self, connection: sqlalchemy.Connection, error: Exception, ended: bool, writes: bool
+    ) -> None:
         """Raise what a transaction's error means; return for a defect.
 
         ended: whether COMMIT raised it; writes: whether the transaction may have written
@@ -154,7 +185,14 @@ class Database:
         if kind is errors.Kind.BUSY:
             raise _unavailable(error) from error
 
-    def _noted(self, connection, writes, function, args, kwargs):
+    def _noted(
+        self,
+        connection: sqlalchemy.Connection,
+        writes: bool,
+        function: Callable[..., T],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+    ) -> tuple[T, Callable[[], None] | None]:
         """Run the function; its result, and what to call once it is committed, or None."""
         watcher = self.watcher
         if not writes or watcher is None or not watcher.wants():
@@ -171,7 +209,7 @@ class Database:
             # anew: of a connection that was lost that would hide why.
             info.pop(notes.BOOK, None)
 
-    def _open(self):
+    def _open(self) -> sqlalchemy.Connection:
         """Return a connection; raise Unavailable, also when all are taken for too long."""
         try:
             return self.engine.connect()
@@ -183,7 +221,7 @@ class Database:
                 raise
             raise _unavailable(error) from error
 
-    def dispose(self):
+    def dispose(self) -> None:
         """Close the connections; the next transaction opens new ones."""
         if self._engine is not None:
             self._engine.dispose()
@@ -197,7 +235,7 @@ class _Conflict(Exception):
     """The server rolled a transaction back for another one; it may be made again."""
 
 
-def _unavailable(error, **facts):
+def _unavailable(error: BaseException | None, **facts: bool) -> exception.Unavailable:
     """Return an Unavailable without the statement and its values. facts: for its kwargs
 
     Its reason is one line, which is what each failure takes in a log.
@@ -207,7 +245,7 @@ def _unavailable(error, **facts):
     return exception.Unavailable(service='The database', reason=reason, **facts)
 
 
-def _with_options(url, limits):
+def _with_options(url: str, limits: timeouts.Limits | None) -> str:
     """Return the URL with our options for its driver, unless it names them itself."""
     found = mariadb_url.completed(sqlalchemy.make_url(url), sql_mode='TRADITIONAL')
     options = timeouts.options(found, limits) if limits is not None else {}
@@ -218,7 +256,7 @@ def _with_options(url, limits):
     return found.set(query={**options, **found.query}).render_as_string(hide_password=False)
 
 
-def _server_engine(url, threads, wait_s):
+def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
     """An engine that sends a server nothing but statements and the ends of transactions.
 
     oslo.db's own tries each connection before each use, and SQLAlchemy's pool rolls it
@@ -241,15 +279,15 @@ def _server_engine(url, threads, wait_s):
     mariadb.use(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
-    def made(_dbapi_connection, record):
+    def made(_dbapi_connection: object, record: pool.ConnectionPoolEntry) -> None:
         record.info['process'] = os.getpid()
 
     @sqlalchemy.event.listens_for(engine, 'checkin')
-    def returned(_dbapi_connection, record):
+    def returned(_dbapi_connection: object, record: pool.ConnectionPoolEntry) -> None:
         record.info['rests_since'] = runtime.monotonic()
 
     @sqlalchemy.event.listens_for(engine, 'checkout')
-    def taken(dbapi_connection, record, proxy):
+    def taken(dbapi_connection: typing.Any, record: typing.Any, proxy: typing.Any) -> None:
         if record.info['process'] != os.getpid():
             # A parent's: left to it, neither used nor closed.
             record.dbapi_connection = proxy.dbapi_connection = None
@@ -259,13 +297,13 @@ def _server_engine(url, threads, wait_s):
             return
         try:
             engine.dialect.do_ping(dbapi_connection)
-        except engine.dialect.dbapi.Error as error:
+        except engine.dialect.dbapi.Error as error:  # type: ignore[union-attr]  # it is imported
             raise sqlalchemy.exc.InvalidatePoolError() from error
 
     return engine
 
 
-def _sqlite_engine(url, threads):
+def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
     """An engine that makes SQLite fit for concurrent writers.
 
     Write-ahead log, so readers do not wait; and a writing transaction takes its
@@ -284,7 +322,7 @@ def _sqlite_engine(url, threads):
     _prepare(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')
-    def connected(dbapi_connection, record):
+    def connected(dbapi_connection: sqlite3.Connection, record: pool.ConnectionPoolEntry) -> None:
         dbapi_connection.isolation_level = None
         clock.prepare_sqlite(dbapi_connection)
         patterns.prepare_sqlite(dbapi_connection, record.info)
@@ -296,7 +334,7 @@ def _sqlite_engine(url, threads):
     return engine
 
 
-def _prepare(engine):
+def _prepare(engine: sqlalchemy.Engine) -> None:
     """Let an engine share compiled statements, and raise the exceptions of oslo.db.
 
     oslo.db registers further events, to give an error of a savepoint its cause, which we

@@ -81,7 +81,7 @@ _SQLITE = dict.fromkeys(
 )
 
 
-def classify(error):
+def classify(error: BaseException) -> Kind | None:
     """Return the Kind of an error out of a transaction; None for a defect of ours."""
     if is_read_only(error):
         return Kind.LOST
@@ -95,13 +95,13 @@ def classify(error):
     return Kind.BUSY if isinstance(error, db_exception.DBNonExistentDatabase) else None
 
 
-def is_read_only(error):
+def is_read_only(error: BaseException) -> bool:
     """Return whether the server refuses writes: another one accepts them."""
     cause = _cause(error)
     return _number(cause) in _MARIADB_READ_ONLY or _sqlstate(cause) == _POSTGRESQL_READ_ONLY
 
 
-def may_have_committed(error):
+def may_have_committed(error: BaseException) -> bool:
     """Return whether the outcome of a COMMIT that raised this is unknown.
 
     Constraints that are checked at COMMIT roll the transaction back.
@@ -110,7 +110,7 @@ def may_have_committed(error):
     return classify(error) is not Kind.CONFLICT and not isinstance(inner, sa.exc.IntegrityError)
 
 
-def code(error):
+def code(error: BaseException) -> int | str | None:
     """Return MariaDB's error number or PostgreSQL's SQLSTATE; None for other errors.
 
     PyMySQL reports an SQLSTATE besides the number, a coarser one.
@@ -120,7 +120,7 @@ def code(error):
     return _sqlstate(cause) if number is None else number
 
 
-def _of_driver(error):
+def _of_driver(error: BaseException) -> Kind | None:
     cause = _cause(error)
     extended = getattr(cause, 'sqlite_errorcode', None)
     if extended is not None:
@@ -140,21 +140,21 @@ def _of_driver(error):
     return None
 
 
-def _inner(error):
+def _inner(error: BaseException) -> BaseException:
     return getattr(error, 'inner_exception', None) or error
 
 
-def _cause(error):
+def _cause(error: BaseException) -> BaseException:
     """The driver's own error."""
     inner = _inner(error)
     return getattr(inner, 'orig', None) or inner
 
 
-def _sqlstate(cause):
+def _sqlstate(cause: BaseException) -> str | None:
     return getattr(cause, 'sqlstate', None)
 
 
-def _number(cause):
+def _number(cause: BaseException) -> int | None:
     """MariaDB's error number, which PyMySQL puts first."""
     number = cause.args[0] if cause.args else None
     return number if isinstance(number, int) else None

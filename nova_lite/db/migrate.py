@@ -5,12 +5,14 @@ which: 'api' for the API database, 'cell' for that of a cell or of cell0
 
 import functools
 import pathlib
+import typing
 
 from alembic import autogenerate
 from alembic import command
 from alembic import config
 from alembic import script
 from alembic.runtime import migration
+import sqlalchemy
 
 from nova_lite.db import engine
 from nova_lite.db.api import models as api_models
@@ -20,8 +22,11 @@ SCHEMA = pathlib.Path(__file__).parent / 'schema'
 METADATA = {'api': api_models.Base.metadata, 'cell': cell_models.Base.metadata}
 HEAD = 'head'
 
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
 
-def upgrade(url, which, revision=HEAD):
+
+def upgrade(url: str, which: str, revision: str = HEAD) -> None:
     """Bring the database up to a revision, the newest by default.
 
     Raises Unavailable when it cannot be reached, alembic's CommandError for a
@@ -30,49 +35,49 @@ def upgrade(url, which, revision=HEAD):
     _run(url, _upgrade, which, revision)
 
 
-def version(url, which):
+def version(url: str, which: str) -> str | None:
     """The revision a database has; None for one that is empty."""
     return _run(url, _version)
 
 
 @functools.cache
-def newest(which):
+def newest(which: str) -> str | None:
     """The newest revision there is."""
     return script.ScriptDirectory.from_config(_config(which)).get_current_head()
 
 
-def differences(url, which):
+def differences(url: str, which: str) -> typing.Any:
     """What alembic finds to differ between a database and the models; empty if nothing."""
     return _run(url, _differences, which)
 
 
-def _run(url, function, *args):
+def _run(url: str, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     database = engine.Database(url, threads=1)
     try:
-        return database.write(function, *args)
+        return database.write(function, *args, **kwargs)
     finally:
         database.dispose()
 
 
-def _upgrade(connection, which, revision):
+def _upgrade(connection: sqlalchemy.Connection, which: str, revision: str) -> None:
     # Alembic would read all revisions to find out that it has nothing to do.
     if revision == HEAD and _version(connection) == newest(which):
         return
     command.upgrade(_config(which, connection), revision)
 
 
-def _version(connection):
+def _version(connection: sqlalchemy.Connection) -> str | None:
     return migration.MigrationContext.configure(connection).get_current_revision()
 
 
-def _differences(connection, which):
+def _differences(connection: sqlalchemy.Connection, which: str) -> typing.Any:
     context = migration.MigrationContext.configure(
         connection, opts={'compare_type': True, 'target_metadata': METADATA[which]}
     )
     return autogenerate.compare_metadata(context, METADATA[which])
 
 
-def _config(which, connection=None):
+def _config(which: str, connection: sqlalchemy.Connection | None = None) -> config.Config:
     found = config.Config()
     found.set_main_option('script_location', str(SCHEMA))
     found.set_main_option('version_locations', str(SCHEMA / which))

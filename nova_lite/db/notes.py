@@ -6,7 +6,10 @@ is kept. What becomes of notes is decided in `nova_lite.notify`.
 """
 
 import dataclasses
+import datetime
 import typing
+
+import sqlalchemy as sa
 
 from nova_lite import runtime
 
@@ -21,8 +24,8 @@ class Note:
     """
 
     what: str
-    facts: dict
-    at: object = dataclasses.field(default_factory=runtime.naive_now)
+    facts: dict[str, typing.Any]
+    at: datetime.datetime = dataclasses.field(default_factory=runtime.naive_now)
 
 
 class Watcher(typing.Protocol):
@@ -34,7 +37,7 @@ class Watcher(typing.Protocol):
     def wants_changes(self) -> bool:
         """Whether changes of a server's states are worth reading the former ones."""
 
-    def look(self, connection, notes: list) -> object:
+    def look(self, connection: sa.Connection, notes: list[Note]) -> object:
         """Read, as the last thing in the transaction, what the notes are about."""
 
     def tell(self, found: object) -> None:
@@ -46,23 +49,23 @@ class Book:
 
     __slots__ = ('notes', 'watcher')
 
-    def __init__(self, watcher):
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.notes = []
+        self.notes: list[Note] = []
 
 
-def is_kept(connection):
+def is_kept(connection: sa.Connection) -> bool:
     """Whether notes are kept in this transaction."""
     return connection.info.get(BOOK) is not None
 
 
-def wants_changes(connection):
+def wants_changes(connection: sa.Connection) -> bool:
     """Whether former states are worth a read in this transaction."""
     book = connection.info.get(BOOK)
     return book is not None and book.watcher.wants_changes()
 
 
-def add(connection, what, **facts):
+def add(connection: sa.Connection, what: str, **facts: typing.Any) -> None:
     """Note a fact that this transaction has recorded."""
     book = connection.info.get(BOOK)
     if book is not None:

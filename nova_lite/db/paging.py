@@ -4,10 +4,19 @@ NULL sorts before everything on every database, so that pages join without
 gaps whichever it is.
 """
 
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
+from nova_lite.db import rows
 
-def ordered(query, keys):
+# Those of a list: (column, 'asc' or 'desc') pairs.
+Keys: typing.TypeAlias = Sequence[tuple[sa.ColumnElement[typing.Any], str]]
+Query = typing.TypeVar('Query', bound=sa.Select[*tuple[typing.Any, ...]])
+
+
+def ordered(query: Query, keys: Keys) -> Query:
     """Sort `query`. keys: (column, 'asc' or 'desc') pairs; the last should be unique."""
     for column, direction in keys:
         parts = [column.is_not(None), column] if column.nullable else [column]
@@ -15,17 +24,18 @@ def ordered(query, keys):
     return query
 
 
-def after(keys, marker):
+def after(keys: Keys, marker: rows.Row) -> rows.Condition:
     """The condition for rows that come after the row `marker` in that order."""
-    alternatives, before = [], []
+    alternatives: list[rows.Condition] = []
+    before: list[rows.Condition] = []
     for column, direction in keys:
-        value = marker._mapping[column.key]
+        value = marker._mapping[column.key]  # type: ignore[index]  # each has a key
         alternatives.append(sa.and_(*before, _beyond(column, direction, value)))
         before.append(column.is_(None) if value is None else column == value)
     return sa.or_(*alternatives)
 
 
-def _beyond(column, direction, value):
+def _beyond(column: sa.ColumnElement[typing.Any], direction: str, value: object) -> rows.Condition:
     if direction == 'asc':
         return column.is_not(None) if value is None else column > value
     if value is None:

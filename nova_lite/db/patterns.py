@@ -5,15 +5,21 @@ look-around. SQLite matches with RE2. A database server has its own dialect and 
 it may refuse a pattern. Wherever a list of texts is matched, it may take TIME_S.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
 import functools
+import sqlite3
+import typing
 
 import re2
+import sqlalchemy as sa
 from sqlalchemy.sql import operators
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import errors
+from nova_lite.db import rows
 
 # Below [api] cell_timeout: the user learns that it is the pattern's fault.
 TIME_S = 2
@@ -35,7 +41,7 @@ class SlowPattern(exception.Invalid):
 
 
 @functools.lru_cache(maxsize=64)
-def compiled(pattern):
+def compiled(pattern: str) -> typing.Any:
     """Return the compiled pattern; its `search` takes linear time. Raises BadPattern."""
     options = re2.Options()
     options.log_errors, options.max_mem = False, LARGEST
@@ -48,14 +54,14 @@ def compiled(pattern):
 class Matcher:
     """Matches the texts of one list, for at most TIME_S of processor time in all."""
 
-    def __init__(self):
-        self.spent_s = 0
+    def __init__(self) -> None:
+        self.spent_s: float = 0
 
     @property
-    def exhausted(self):
+    def exhausted(self) -> bool:
         return self.spent_s > TIME_S
 
-    def matches(self, pattern, text):
+    def matches(self, pattern: str, text: str) -> bool:
         """Return whether the pattern occurs in the text; raise SlowPattern, BadPattern."""
         if self.exhausted:
             raise SlowPattern()
@@ -65,21 +71,23 @@ class Matcher:
         return found
 
 
-def prepare_sqlite(dbapi_connection, info):
+def prepare_sqlite(
+    dbapi_connection: sqlite3.Connection, info: dict[typing.Any, typing.Any]
+) -> None:
     """Have a connection match with RE2; SQLAlchemy lets Python's own engine do it.
 
     info: the dictionary that belongs to the connection
     """
     matcher = info[MATCHER] = Matcher()
 
-    def matches(pattern, text):
+    def matches(pattern: str, text: object) -> bool | None:
         return None if text is None else matcher.matches(pattern, str(text))
 
     dbapi_connection.create_function('regexp', 2, matches, deterministic=True)
 
 
 @contextlib.contextmanager
-def bounded(connection, conditions):
+def bounded(connection: sa.Connection, conditions: Iterable[rows.Condition]) -> Iterator[None]:
     """Limit the time of the queries inside, if one of the conditions is a pattern.
 
     Raises BadPattern or SlowPattern when the pattern is why the database refuses one.
@@ -91,13 +99,13 @@ def bounded(connection, conditions):
         yield
 
 
-def _is_pattern(condition):
+def _is_pattern(condition: rows.Condition) -> bool:
     return getattr(condition, 'operator', None) is operators.regexp_match_op
 
 
 @contextlib.contextmanager
-def _time_limit(connection):
-    dialect = connection.dialect
+def _time_limit(connection: sa.Connection) -> Iterator[None]:
+    dialect: typing.Any = connection.dialect
     if dialect.name == 'postgresql':
         # Until the end of the transaction.
         connection.exec_driver_sql(f'SET LOCAL statement_timeout = {TIME_S * 1000}')
@@ -118,7 +126,7 @@ def _time_limit(connection):
 
 
 @contextlib.contextmanager
-def _limited(matcher):
+def _limited(matcher: Matcher) -> Iterator[None]:
     matcher.spent_s = 0
     try:
         yield
@@ -130,7 +138,7 @@ def _limited(matcher):
 
 
 @contextlib.contextmanager
-def _refused():
+def _refused() -> Iterator[None]:
     try:
         yield
     except errors.ERRORS as error:

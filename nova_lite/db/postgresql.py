@@ -1,11 +1,16 @@
 """Connections to PostgreSQL that do not wait for ever for an answer."""
 
+import typing
+
 import psycopg
+from psycopg import abc
 
 from nova_lite import runtime
 
 # The server, if it can, ends a statement before we give up on the server.
 MARGIN_S = 1
+
+T = typing.TypeVar('T')
 
 
 class Connection(psycopg.Connection):
@@ -13,12 +18,12 @@ class Connection(psycopg.Connection):
 
     answer_s = None
 
-    def wait(self, gen, *args, **kwargs):
+    def wait(self, gen: abc.PQGen[T], *args: typing.Any, **kwargs: typing.Any) -> T:
         if self.answer_s is not None:
             gen = self._until(runtime.monotonic() + self.answer_s + MARGIN_S, gen)
         return super().wait(gen, *args, **kwargs)
 
-    def _until(self, deadline, steps):
+    def _until(self, deadline: float, steps: abc.PQGen[T]) -> abc.PQGen[T]:
         """`steps` (a generator that yields what it waits for), until the deadline.
 
         psycopg sends what is ready, or nothing a few times a second.
@@ -32,4 +37,5 @@ class Connection(psycopg.Connection):
                     raise psycopg.OperationalError('the server does not answer')
                 wanted = steps.send(ready)
         except StopIteration as end:
-            return end.value
+            result: T = end.value
+            return result

@@ -9,48 +9,95 @@ The SQL expressions that functions here take (conditions, columns, orders) are p
 shape and must be constants as well. `given` has the values of their parameters, by name.
 """
 
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import functools
+import typing
 
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
 
+# A row that a statement returns: a type checker takes its columns for attributes of any type.
+Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
+Select: typing.TypeAlias = sa.Select[*tuple[typing.Any, ...]]
+# Values of columns or parameters by name.
+Values: typing.TypeAlias = Mapping[str, typing.Any]
+Expression: typing.TypeAlias = sa.ColumnElement[typing.Any]
+Condition: typing.TypeAlias = sa.ColumnElement[bool]
+# Pairs of a column and the kind of condition on it.
+Shape: typing.TypeAlias = tuple[tuple[str, str], ...]
+# Expressions of columns by name.
+Computed: typing.TypeAlias = Mapping[str, Expression]
+
 # Kinds of condition on a column.
 IS, IN, NULL, IN_OR_NULL, NEVER = 'is', 'in', 'null', 'in or null', 'never'
 MANY = (list, tuple, set, frozenset)
 
 
-def insert(connection, table, values, *, given=None, **computed):
+def insert(
+    connection: sa.Connection,
+    table: sa.Table,
+    values: dict[str, typing.Any] | Sequence[Values],
+    /,
+    *,
+    given: Values | None = None,
+    **computed: Expression,
+) -> None:
     """Insert one row (a dict) or many (a list of dicts).
 
     computed: SQL expressions of further columns
     """
     if values:
         if given:
-            one = isinstance(values, dict)
-            values = {**values, **given} if one else [{**each, **given} for each in values]
+            values = (
+                {**values, **given}
+                if isinstance(values, dict)
+                else [{**each, **given} for each in values]
+            )
         connection.execute(_inserting(table, tuple(computed.items())), values)
 
 
-def insert_returning_id(connection, table, values):
+def insert_returning_id(connection: sa.Connection, table: sa.Table, values: Values) -> int:
     """Insert one row and return its `id`."""
-    return connection.execute(_inserting(table, ()), values).inserted_primary_key[0]
+    result = connection.execute(_inserting(table, ()), values)
+    key: int = result.inserted_primary_key[0]  # type: ignore[index]  # of one row there is one
+    return key
 
 
-def insert_new(connection, table, values, error, *, given=None, **computed):
+def insert_new(
+    connection: sa.Connection,
+    table: sa.Table,
+    values: Values,
+    error: Exception,
+    /,
+    *,
+    given: Values | None = None,
+    **computed: Expression,
+) -> typing.Any:
     """Insert one row and return its first key; raises `error` when a unique key is taken.
 
     computed: SQL expressions of further columns
     """
     try:
         statement = _inserting(table, tuple(computed.items()))
-        return connection.execute(statement, {**values, **(given or {})}).inserted_primary_key[0]
+        result = connection.execute(statement, {**values, **(given or {})})
+        return result.inserted_primary_key[0]  # type: ignore[index]  # of one row there is one
     except db_exception.DBDuplicateEntry:
         raise error from None
 
 
-def get(connection, table, error, *, more=(), **where):
+def get(
+    connection: sa.Connection,
+    table: sa.Table,
+    error: Exception,
+    /,
+    *,
+    more: tuple[Expression, ...] = (),
+    **where: typing.Any,
+) -> Row:
     """The one row whose columns equal `where`; raises `error` when there is none.
 
     more: labelled SQL expressions that the row has besides its columns (a tuple)
@@ -61,36 +108,75 @@ def get(connection, table, error, *, more=(), **where):
     return row
 
 
-def find(connection, table, *, more=(), **where):
+def find(
+    connection: sa.Connection,
+    table: sa.Table,
+    /,
+    *,
+    more: tuple[Expression, ...] = (),
+    **where: typing.Any,
+) -> Row | None:
     """As `get`, but None when there is none."""
     query = _selecting(table, _shape(where), more)
     return connection.execute(query, _parameters(where)).first()
 
 
-def lock(connection, table, **where):
+def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
+    """As `get`, of a row that is known to be there."""
+    return connection.execute(_selecting(table, _shape(where)), _parameters(where)).one()
+
+
+def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
     """As `find`; other transactions that lock or change the row wait until this one ends."""
     return connection.execute(_locking(table, _shape(where)), _parameters(where)).first()
 
 
-def every(connection, table, *conditions, order_by=None, more=(), given=None, **where):
+def every(
+    connection: sa.Connection,
+    table: sa.Table,
+    /,
+    *conditions: Condition,
+    order_by: Expression | None = None,
+    more: tuple[Expression, ...] = (),
+    given: Values | None = None,
+    **where: typing.Any,
+) -> Sequence[Row]:
     """All rows that fulfil the conditions. more: as of `get`"""
     query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
     return connection.execute(query, {**_parameters(where), **(given or {})}).all()
 
 
-def change(connection, table, values, *conditions, computed=None, given=None, **where):
+def change(
+    connection: sa.Connection,
+    table: sa.Table,
+    values: Values,
+    /,
+    *conditions: Condition,
+    computed: Computed | None = None,
+    given: Values | None = None,
+    **where: typing.Any,
+) -> int:
     """Set `values` in the rows that fulfil the conditions; how many there were.
 
     computed: {column: SQL expression} of further columns
     """
-    computed = tuple((computed or {}).items())
-    names = tuple(values)
-    statement = _updating(table, _shape(where), names, computed=computed, conditions=conditions)
+    expressions = tuple((computed or {}).items())
+    statement = _updating(
+        table, _shape(where), tuple(values), computed=expressions, conditions=conditions
+    )
     parameters = {**_parameters(where), **_values(values), **(given or {})}
     return connection.execute(statement, parameters).rowcount
 
 
-def swap(connection, table, key, values, *, expected, what):
+def swap(
+    connection: sa.Connection,
+    table: sa.Table,
+    key: Values,
+    values: Values,
+    *,
+    expected: Mapping[str, tuple[object, ...]],
+    what: str,
+) -> None:
     """Set `values` where `key` matches and every column has an expected value.
 
     key: {column: value}; expected: {column: allowed values, as a tuple}
@@ -105,15 +191,22 @@ def swap(connection, table, key, values, *, expected, what):
             parameters[f'expect_{name}'] = found if len(allowed) > 1 else found[0]
     if connection.execute(statement, parameters).rowcount != 1:
         row = find(connection, table, **key)
-        found = None if row is None else {name: getattr(row, name) for name in expected}
+        actual = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
             what=what,
             key=next(iter(key.values())),
-            detail='it is gone' if found is None else f'found {found}',
+            detail='it is gone' if actual is None else f'found {actual}',
         )
 
 
-def delete(connection, table, *conditions, given=None, **where):
+def delete(
+    connection: sa.Connection,
+    table: sa.Table,
+    /,
+    *conditions: Condition,
+    given: Values | None = None,
+    **where: typing.Any,
+) -> int:
     """Delete the rows that fulfil the conditions; how many there were."""
     statement = _deleting(table, _shape(where), conditions)
     return connection.execute(statement, {**_parameters(where), **(given or {})}).rowcount
@@ -126,28 +219,43 @@ _once = functools.lru_cache(maxsize=2000)
 
 
 @_once
-def _inserting(table, computed):
+def _inserting(table: sa.Table, computed: tuple[tuple[str, Expression], ...]) -> sa.Insert:
     return table.insert().values(dict(computed)) if computed else table.insert()
 
 
 @_once
-def _selecting(table, shape, more=(), *, conditions=(), order_by=None):
+def _selecting(
+    table: sa.Table,
+    shape: Shape,
+    more: tuple[Expression, ...] = (),
+    *,
+    conditions: tuple[Condition, ...] = (),
+    order_by: Expression | None = None,
+) -> Select:
     query = sa.select(table, *more).where(*_conditions(table, shape, 'where'), *conditions)
     return query if order_by is None else query.order_by(order_by)
 
 
 @_once
-def _locking(table, shape):
+def _locking(table: sa.Table, shape: Shape) -> Select:
     return _selecting(table, shape).with_for_update()
 
 
 @_once
-def _deleting(table, shape, conditions):
+def _deleting(table: sa.Table, shape: Shape, conditions: tuple[Condition, ...]) -> sa.Delete:
     return table.delete().where(*_conditions(table, shape, 'where'), *conditions)
 
 
 @_once
-def _updating(table, shape, names, *, expected=(), computed=(), conditions=()):
+def _updating(
+    table: sa.Table,
+    shape: Shape,
+    names: tuple[str, ...],
+    *,
+    expected: Shape = (),
+    computed: tuple[tuple[str, Expression], ...] = (),
+    conditions: tuple[Condition, ...] = (),
+) -> sa.Update:
     values = {name: sa.bindparam(f'set_{name}', type_=table.c[name].type) for name in names}
     return (
         table.update()
@@ -160,7 +268,7 @@ def _updating(table, shape, names, *, expected=(), computed=(), conditions=()):
     )
 
 
-def _conditions(table, shape, prefix):
+def _conditions(table: sa.Table, shape: Shape, prefix: str) -> Iterator[Condition]:
     for name, kind in shape:
         column = table.c[name]
         if kind in (IN, IN_OR_NULL):
@@ -173,35 +281,35 @@ def _conditions(table, shape, prefix):
             yield column.is_(None) if kind == NULL else sa.false()
 
 
-def _shape(where):
+def _shape(where: Values) -> Shape:
     return tuple((name, _kind(value)) for name, value in where.items())
 
 
-def _kind(value):
+def _kind(value: object) -> str:
     if value is None:
         return NULL
     # One of a list is compared as by itself: IN with a parameter costs a third more.
     return IN if isinstance(value, MANY) and len(value) != 1 else IS
 
 
-def _kind_among(allowed):
+def _kind_among(allowed: tuple[object, ...]) -> str:
     """The kind of condition under which a column is among `allowed`; None stands for NULL."""
     if None in allowed:
         return IN_OR_NULL if len(allowed) > 1 else NULL
     return _kind(allowed) if allowed else NEVER
 
 
-def _parameters(where):
+def _parameters(where: Values) -> dict[str, typing.Any]:
     return {
         f'where_{name}': _parameter(value) for name, value in where.items() if value is not None
     }
 
 
-def _parameter(value):
+def _parameter(value: object) -> object:
     if not isinstance(value, MANY):
         return value
     return next(iter(value)) if len(value) == 1 else list(value)
 
 
-def _values(values):
+def _values(values: Values) -> dict[str, typing.Any]:
     return {f'set_{name}': value for name, value in values.items()}

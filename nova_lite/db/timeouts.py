@@ -6,6 +6,7 @@ connecting alone and psycopg adds none: `postgresql` gives its connections one.
 """
 
 import importlib
+import typing
 
 import sqlalchemy as sa
 
@@ -13,7 +14,14 @@ import sqlalchemy as sa
 ANSWER = 'read_timeout'
 
 
-def options(url, limits):
+class Limits(typing.NamedTuple):
+    """How many seconds a server may take: to be connected to, to answer a statement."""
+
+    connect_s: int
+    answer_s: int
+
+
+def options(url: sa.URL, limits: Limits) -> dict[str, str]:
     """What a URL (sqlalchemy's) has to say for these Limits, as its query."""
     answer_s, connect_s = str(limits.answer_s), str(limits.connect_s)
     if url.get_driver_name() == 'pymysql':
@@ -30,7 +38,9 @@ def options(url, limits):
 
 
 @sa.event.listens_for(sa.Engine, 'do_connect')
-def _connect(dialect, _record, args, options):
+def _connect(
+    dialect: sa.Dialect, _record: object, args: list[typing.Any], options: dict[str, typing.Any]
+) -> typing.Any:
     """Connect as SQLAlchemy would, with our class where the URL limits the wait."""
     if dialect.driver != 'psycopg' or ANSWER not in options:
         return None

@@ -1,6 +1,8 @@
 """Column types and mix-ins that both databases use."""
 
+import datetime
 import json
+import typing
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -12,29 +14,29 @@ from nova_lite import runtime
 LongText = sa.Text().with_variant(mysql.MEDIUMTEXT(), 'mysql', 'mariadb')
 
 
-class Json(sa.types.TypeDecorator):
+class Json(sa.types.TypeDecorator[typing.Any]):
     """A JSON value in a text column, the same on all three databases."""
 
     impl = LongText
     cache_ok = True
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
-    def process_bind_param(self, value, dialect):
+    def process_bind_param(self, value: typing.Any, dialect: sa.Dialect) -> str | None:
         return None if value is None else dumps(value)
 
-    def process_result_value(self, value, dialect):
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> typing.Any:
         return None if value is None else loads(value)
 
 
-class Time(sa.types.TypeDecorator):
+class Time(sa.types.TypeDecorator[typing.Any]):
     """A UTC time to the microsecond, without a zone."""
 
     impl = sa.DateTime
     cache_ok = True
 
-    def load_dialect_impl(self, dialect):
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[typing.Any]:
         if dialect.name in ('mysql', 'mariadb'):
             return dialect.type_descriptor(mysql.DATETIME(fsp=6))
         return dialect.type_descriptor(sa.DateTime())
@@ -43,19 +45,13 @@ class Time(sa.types.TypeDecorator):
 class Timestamps:
     """created_at and updated_at, set by the models."""
 
-    created_at: orm.Mapped[object] = orm.mapped_column(Time, default=runtime.naive_now)
-    updated_at: orm.Mapped[object | None] = orm.mapped_column(Time, onupdate=runtime.naive_now)
+    created_at: orm.Mapped[datetime.datetime] = orm.mapped_column(Time, default=runtime.naive_now)
+    updated_at: orm.Mapped[datetime.datetime | None] = orm.mapped_column(
+        Time, onupdate=runtime.naive_now
+    )
 
 
-def first_or_raise(result, error):
-    """The first row of a result; raises `error` when there is none."""
-    row = result.first()
-    if row is None:
-        raise error
-    return row
-
-
-def dumps(value):
+def dumps(value: object) -> str:
     """JSON text without spaces."""
     return json.dumps(value, separators=(',', ':'))
 

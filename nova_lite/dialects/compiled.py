@@ -5,20 +5,23 @@ embedded cloud some for each daemon as well, all with the same statements: to co
 them costs more than to execute them.
 """
 
+import typing
+
+import sqlalchemy as sa
 from sqlalchemy import util
 
 # Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.
 MOST = 1000
-_statements = util.LRUCache(MOST)
+_statements: util.LRUCache[tuple[typing.Any, ...], typing.Any] = util.LRUCache(MOST)
 
 
 class Shared:
     """The `compiled_cache` of an engine: the statements of the process by its dialect."""
 
-    def __init__(self, dialect):
+    def __init__(self, dialect: sa.Dialect) -> None:
         self._dialect = dialect
 
-    def _key(self, key):
+    def _key(self, key: tuple[typing.Any, ...]) -> tuple[typing.Any, ...]:
         """SQLAlchemy's key, with the kind of the dialect in place of the engine's own."""
         dialect = self._dialect
         # The first connection sets some of these from what the server tells.
@@ -32,13 +35,13 @@ class Shared:
         )
         return (kind, *key[1:])
 
-    def get(self, key):
+    def get(self, key: tuple[typing.Any, ...]) -> typing.Any:
         return _statements.get(self._key(key))
 
-    def __setitem__(self, key, statement):
+    def __setitem__(self, key: tuple[typing.Any, ...], statement: typing.Any) -> None:
         _statements[self._key(key)] = statement
 
 
-def share(engine):
+def share(engine: sa.Engine) -> None:
     """Let an engine use the process's compiled statements."""
     engine.update_execution_options(compiled_cache=Shared(engine.dialect))

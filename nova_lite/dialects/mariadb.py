@@ -9,7 +9,9 @@ Yet it reads the certificates of all authorities that the system trusts for each
 which takes tens of milliseconds. One context serves all these connections.
 """
 
+from collections.abc import Callable
 import functools
+import typing
 
 import sqlalchemy
 
@@ -19,18 +21,20 @@ from nova_lite.private_apis import pymysql
 KNOWN = 4096
 
 
-class Connection(pymysql.connections.Connection):
+class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is not typed
     """What `pymysql.connect` makes otherwise."""
 
     # The TLS context of those without settings for TLS.
     _unchecked = None
 
-    def _read_packet(self, packet_type=pymysql.protocol.MysqlPacket):
+    def _read_packet(
+        self, packet_type: Callable[..., typing.Any] = pymysql.protocol.MysqlPacket
+    ) -> typing.Any:
         if packet_type is pymysql.protocol.FieldDescriptorPacket:
             packet_type = column
         return super()._read_packet(packet_type)
 
-    def _create_ssl_ctx(self, sslp):
+    def _create_ssl_ctx(self, sslp: dict[str, typing.Any]) -> typing.Any:
         if sslp:
             return super()._create_ssl_ctx(sslp)
         if Connection._unchecked is None:
@@ -38,16 +42,21 @@ class Connection(pymysql.connections.Connection):
         return Connection._unchecked
 
 
-def use(engine):
+def use(engine: sqlalchemy.Engine) -> None:
     """Have an engine make connections of this class, if its driver is PyMySQL."""
     if engine.dialect.driver == 'pymysql':
 
         @sqlalchemy.event.listens_for(engine, 'do_connect')
-        def make(_dialect, _record, args, options):
+        def make(
+            _dialect: sqlalchemy.Dialect,
+            _record: object,
+            args: list[typing.Any],
+            options: dict[str, typing.Any],
+        ) -> Connection:
             return Connection(*args, **options)
 
 
 @functools.lru_cache(maxsize=KNOWN)
-def column(data, encoding):
+def column(data: bytes, encoding: str) -> typing.Any:
     """The description of a column in a packet; shared, and never changed by its readers."""
     return pymysql.protocol.FieldDescriptorPacket(data, encoding)

@@ -1,12 +1,14 @@
 """The URL of a MariaDB database as oslo.db should see it: ours and placement's."""
 
+import sqlalchemy as sa
+
 OPTIONS = {
     # oslo.db asks for a charset without the characters beyond 65535 where none is named.
     'charset': 'utf8mb4',
 }
 
 
-def completed(url, **more):
+def completed(url: sa.URL, **more: str) -> sa.URL:
     """A SQLAlchemy URL with OPTIONS and `more`, unless it names others.
 
     Also with the name of MySQL's dialect, which suits both servers: oslo.db translates

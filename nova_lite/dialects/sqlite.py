@@ -5,7 +5,9 @@ reading cannot wait for the lock later. The dialect begins it. An event of the e
 could as well, but an engine with events runs all of them for each statement.
 """
 
+import sqlalchemy as sa
 from sqlalchemy import dialects
+from sqlalchemy import pool
 from sqlalchemy.dialects.sqlite import pysqlite
 
 # In the `info` of a connection: whether transactions on it write. Without it they may.
@@ -18,7 +20,7 @@ class Dialect(pysqlite.dialect):
 
     supports_statement_cache = True
 
-    def begin(self, dbapi_connection):
+    def begin(self, dbapi_connection: pool.PoolProxiedConnection) -> None:
         """Begin a transaction on a connection of the pool."""
         writes = dbapi_connection.info.get(WRITES, True)
         cursor = dbapi_connection.cursor()
@@ -32,6 +34,6 @@ class Dialect(pysqlite.dialect):
 dialects.registry.register(f'sqlite.{_DRIVER}', __name__, Dialect.__name__)
 
 
-def with_dialect(url):
+def with_dialect(url: sa.URL) -> sa.URL:
     """Return a URL (sqlalchemy's) of an SQLite database with this dialect."""
     return url.set(drivername=f'sqlite+{_DRIVER}')

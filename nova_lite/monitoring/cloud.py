@@ -8,6 +8,7 @@ from prometheus_client import core
 
 from nova_lite import cells as cells_module
 from nova_lite.db.api import aggregates
+from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
@@ -74,7 +75,7 @@ class Sagas:
 
     def collect(self):
         """The metrics, as prometheus_client asks for them."""
-        for name, read in ((SAGAS, sagas.standing), (FAILING, sagas.failing)):
+        for name, read in ((SAGAS, saga_counts.standing), (FAILING, saga_counts.failing)):
             where = family(name)
             for *labels, count in self._api_db.read(read):
                 where.add_metric([label or '' for label in labels], count)

@@ -143,6 +143,7 @@ class RequestSpec(base.Object):
         'current_cell': base.optional(fields.StringField),
         'check_type': base.optional(fields.StringField),
     }
+    instance_uuid: str
     project_id: str | None
     user_id: str | None
     flavor: flavors.Flavor

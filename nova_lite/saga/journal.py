@@ -36,7 +36,10 @@ class Failure(typing.TypedDict):
 
 
 class Record(typing.Protocol):
-    """A saga as the journal has it. step: the one that it stands at, or has just left"""
+    """A saga as the journal has it. step: the one that it stands at, or has just left
+
+    waits_on: the one that it waited for last; owner: the engine that runs it, or None
+    """
 
     uuid: str
     kind: str
@@ -49,8 +52,10 @@ class Record(typing.Protocol):
     direction: str
     position: int
     step: str | None
+    waits_on: str | None
     attempts: int
     epoch: int
+    owner: str | None
     error: Failure | None
 
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from nova_lite import cells as deployment
 from nova_lite import exception
 from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
@@ -24,7 +25,7 @@ from nova_lite.scheduler import snapshot
 LOG = log.getLogger(__name__)
 
 # A group's record, and the uuids of its members.
-Members: typing.TypeAlias = tuple[sa.Row[typing.Any] | None, list[str]]
+Members: typing.TypeAlias = tuple[rows.Row | None, list[str]]
 
 HINTS = ('same_host', 'different_host')
 NEEDED = {

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -24,7 +25,6 @@ from nova_lite.scheduler import hosts
 from nova_lite.scheduler import request
 
 Version: typing.TypeAlias = tuple[int, ...]
-Row: typing.TypeAlias = sa.Row[typing.Any]
 # (host, hypervisor node)
 Node: typing.TypeAlias = tuple[str, str]
 
@@ -201,8 +201,8 @@ class Reading:
     gone: those that were deleted
     """
 
-    nodes: list[Row]
-    services: dict[str, Row]
+    nodes: collections.abc.Sequence[rows.Row]
+    services: dict[str, rows.Row]
     used: dict[Node, list[int]]
     busy: dict[str, int]
     images: dict[Node, hosts.Counted] | None

@@ -23,6 +23,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import engine
+from nova_lite.db import timeouts
 from tests.sim import kernel
 from tests.sim import session
 from tests.sim.world import databases as databases_module
@@ -30,7 +31,7 @@ from tests.sim.world import places
 
 # Twice the same: so must the logs be.
 SEEDS = (1, 1)
-LIMITS = engine.Limits(5, 10)
+LIMITS = timeouts.Limits(5, 10)
 HELD_S = 5
 ACCOUNTS = sa.Table(
     'accounts',

@@ -9,6 +9,7 @@ from nova_lite import runtime
 from nova_lite.db import clock
 from nova_lite.db import engine
 from nova_lite.db import patterns
+from nova_lite.db import timeouts
 from nova_lite.db import types
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
@@ -16,7 +17,7 @@ from tests.fixtures import postgresql
 from tests.fixtures import servers
 from tests.fixtures import servers_api
 
-LIMITS = engine.Limits(connect_s=10, answer_s=2)
+LIMITS = timeouts.Limits(connect_s=10, answer_s=2)
 NAMES = sa.table('names', sa.column('id'), sa.column('name'))
 
 

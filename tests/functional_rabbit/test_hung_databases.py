@@ -6,6 +6,7 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import engine
+from nova_lite.db import timeouts
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import models as cell_models
 from tests.fixtures import mariadb
@@ -13,7 +14,7 @@ from tests.fixtures import postgresql
 from tests.fixtures import servers
 from tests.fixtures import servers_api
 
-LIMITS = engine.Limits(connect_s=2, answer_s=2)
+LIMITS = timeouts.Limits(connect_s=2, answer_s=2)
 # Without limits nothing is answered before the server goes on, which it does not.
 BOUND_S = 60
 CELL_TIMEOUT_S = 2

@@ -4,7 +4,11 @@ Every change moves the stamp on which daemons notice that what they made of
 aggregates is out of date. Source: reference/nova/scheduling 10.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
+import datetime
 
 import sqlalchemy as sa
 
@@ -33,17 +37,19 @@ class Aggregate:
     id: int
     uuid: str
     name: str
-    metadata: dict
-    hosts: tuple
-    created_at: object
-    updated_at: object
+    metadata: dict[str, str]
+    hosts: tuple[str, ...]
+    created_at: datetime.datetime
+    updated_at: datetime.datetime | None
 
     @property
-    def availability_zone(self):
+    def availability_zone(self) -> str | None:
         return self.metadata.get(ZONE)
 
 
-def create(connection, *, uuid, name, metadata):
+def create(
+    connection: sa.Connection, *, uuid: str, name: str, metadata: dict[str, str]
+) -> Aggregate:
     """Add an aggregate without hosts and return it; raises AlreadyExists."""
     lock(connection)
     _refuse_name(connection, name)
@@ -59,12 +65,12 @@ def create(connection, *, uuid, name, metadata):
     return get(connection, key)
 
 
-def lock(connection):
+def lock(connection: sa.Connection) -> None:
     """Begin a change: move the stamp, and keep other changes waiting until this one ends."""
     stamps.bump(connection, stamps.AGGREGATES)
 
 
-def get(connection, aggregate_id):
+def get(connection: sa.Connection, aggregate_id: int) -> Aggregate:
     """One aggregate by its number; raises AggregateNotFound."""
     row = rows.get(
         connection,
@@ -75,40 +81,40 @@ def get(connection, aggregate_id):
     return _with_hosts(connection, [row])[0]
 
 
-def every(connection):
+def every(connection: sa.Connection) -> list[Aggregate]:
     """All aggregates, in the order they were made."""
     return _with_hosts(connection, rows.every(connection, TABLE, order_by=TABLE.c.id))
 
 
-def of_host(connection, host):
+def of_host(connection: sa.Connection, host: str) -> list[Aggregate]:
     """The aggregates a host is in."""
     found = rows.every(connection, TABLE, _HAS_HOST, order_by=TABLE.c.id, given={'member': host})
     return _with_hosts(connection, found)
 
 
-def uuids(connection):
+def uuids(connection: sa.Connection) -> set[str]:
     """Return the uuids of all aggregates, and of deleted ones that are not forgotten yet."""
     # In this order, so that one that is deleted between the two statements is not missed.
     existing = set(connection.scalars(_UUIDS))
     return existing | deleted(connection).keys()
 
 
-def uuids_of_host(connection, host):
+def uuids_of_host(connection: sa.Connection, host: str) -> set[str]:
     """Return the uuids of the aggregates a host is in."""
     return set(connection.scalars(_UUIDS_OF_HOST, {'member': host}))
 
 
-def deleted(connection):
+def deleted(connection: sa.Connection) -> dict[str, datetime.datetime]:
     """Return {uuid: when it was deleted} of the deleted aggregates."""
     return {row.uuid: row.deleted_at for row in rows.every(connection, DELETED)}
 
 
-def forget_deleted(connection, uuids):
+def forget_deleted(connection: sa.Connection, uuids: Collection[str]) -> None:
     """Forget deleted aggregates that have no members in placement."""
     rows.delete(connection, DELETED, uuid=uuids)
 
 
-def zones_of(aggregates):
+def zones_of(aggregates: Iterable[Aggregate]) -> dict[str, str]:
     """{host: availability zone} that follows from these aggregates."""
     return {
         host: aggregate.availability_zone
@@ -118,21 +124,21 @@ def zones_of(aggregates):
     }
 
 
-def zones(connection):
+def zones(connection: sa.Connection) -> dict[str, str]:
     """{host: availability zone} of the hosts that are in one."""
     return zones_of(every(connection))
 
 
-def names_of(aggregates):
+def names_of(aggregates: Iterable[Aggregate]) -> dict[str, list[str]]:
     """{host: names of those of these aggregates that it is in}."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for aggregate in aggregates:
         for host in aggregate.hosts:
             found.setdefault(host, []).append(aggregate.name)
     return found
 
 
-def rename(connection, aggregate_id, name):
+def rename(connection: sa.Connection, aggregate_id: int, name: str) -> None:
     """Give an aggregate another name; raises AggregateNotFound, AlreadyExists."""
     lock(connection)
     if get(connection, aggregate_id).name != name:
@@ -141,7 +147,9 @@ def rename(connection, aggregate_id, name):
         _note(connection, 'update_prop', aggregate_id)
 
 
-def set_metadata(connection, aggregate_id, changes):
+def set_metadata(
+    connection: sa.Connection, aggregate_id: int, changes: Mapping[str, str | None]
+) -> None:
     """Add or replace metadata; a value of None removes its key.
 
     Raises AggregateNotFound.
@@ -153,7 +161,7 @@ def set_metadata(connection, aggregate_id, changes):
     _note(connection, 'update_metadata', aggregate_id)
 
 
-def destroy(connection, aggregate_id):
+def destroy(connection: sa.Connection, aggregate_id: int) -> None:
     """Remove an aggregate; raises AggregateNotFound, AggregateNotEmpty."""
     lock(connection)
     aggregate = get(connection, aggregate_id)
@@ -164,7 +172,7 @@ def destroy(connection, aggregate_id):
     rows.insert(connection, DELETED, {'uuid': aggregate.uuid, 'deleted_at': runtime.naive_now()})
 
 
-def add_host(connection, aggregate_id, host):
+def add_host(connection: sa.Connection, aggregate_id: int, host: str) -> None:
     """Put a host into an aggregate; raises AggregateNotFound, AlreadyExists."""
     lock(connection)
     if host in get(connection, aggregate_id).hosts:
@@ -173,7 +181,7 @@ def add_host(connection, aggregate_id, host):
     _note(connection, 'add_host', aggregate_id)
 
 
-def remove_host(connection, aggregate_id, host):
+def remove_host(connection: sa.Connection, aggregate_id: int, host: str) -> None:
     """Take a host out; raises AggregateNotFound, AggregateHostNotFound."""
     lock(connection)
     get(connection, aggregate_id)
@@ -182,14 +190,14 @@ def remove_host(connection, aggregate_id, host):
     _note(connection, 'remove_host', aggregate_id)
 
 
-def forget_host(connection, host):
+def forget_host(connection: sa.Connection, host: str) -> int:
     """Take a host out of every aggregate; how many that were."""
     lock(connection)
     return rows.delete(connection, HOSTS, host=host)
 
 
-def _with_hosts(connection, found):
-    members = {}
+def _with_hosts(connection: sa.Connection, found: Iterable[rows.Row]) -> list[Aggregate]:
+    members: dict[int, list[str]] = {}
     wanted = rows.every(
         connection, HOSTS, order_by=HOSTS.c.host, aggregate_id=[row.id for row in found]
     )
@@ -209,20 +217,20 @@ def _with_hosts(connection, found):
     ]
 
 
-def _taken(name):
+def _taken(name: str) -> exception.AlreadyExists:
     return exception.AlreadyExists(what='Aggregate', key=name)
 
 
-def _refuse_name(connection, name):
+def _refuse_name(connection: sa.Connection, name: str) -> None:
     if rows.find(connection, TABLE, name=name):
         raise _taken(name)
 
 
-def _update(connection, aggregate_id, **values):
+def _update(connection: sa.Connection, aggregate_id: int, **values: object) -> None:
     rows.change(connection, TABLE, values, id=aggregate_id)
 
 
-def _note(connection, change, aggregate_id):
+def _note(connection: sa.Connection, change: str, aggregate_id: int) -> None:
     if notes.is_kept(connection):
         values = vars(get(connection, aggregate_id))
         values = {**values, 'hosts': list(values['hosts'])}

@@ -7,6 +7,12 @@ So is an intent, a row of a server that is not accepted yet: what is reserved fo
 cleared away unless the intent is redeemed before its lease ends.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -62,7 +68,9 @@ _DUE_WITHDRAWN = (
 _NEWEST_FIRST = TABLE.c.id.desc()
 
 
-def create(connection, values, lease_s=None):
+def create(
+    connection: sa.Connection, values: Sequence[rows.Values], lease_s: float | None = None
+) -> None:
     """Add build requests (a list of dicts of columns).
 
     lease_s: seconds after which the sweep takes them up; None: `values` say it
@@ -73,43 +81,43 @@ def create(connection, values, lease_s=None):
         rows.insert(connection, TABLE, values, given={'lease_s': lease_s}, **_LEASE)
 
 
-def intend(connection, values, *, lease_s):
+def intend(connection: sa.Connection, values: Iterable[rows.Values], *, lease_s: float) -> None:
     """Add intents (as of `create`), which are cleared up after when the lease is over."""
     intents = [{**each, 'withdrawn': True} for each in values]
     rows.insert(connection, TABLE, intents, given={'lease_s': lease_s}, **_WITHDRAWN)
 
 
-def redeem(connection, uuids):
+def redeem(connection: sa.Connection, uuids: Collection[str]) -> None:
     """Take the intents of servers away, which are accepted. Raises Conflict, see `_lost`."""
     if rows.delete(connection, TABLE, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
-def renew_intents(connection, uuids, *, lease_s):
+def renew_intents(connection: sa.Connection, uuids: Collection[str], *, lease_s: float) -> None:
     """Start the lease of intents again. Raises Conflict, see `_lost`."""
-    lease = {'computed': _WITHDRAWN, 'given': {'lease_s': lease_s}}
+    lease: dict[str, typing.Any] = {'computed': _WITHDRAWN, 'given': {'lease_s': lease_s}}
     if rows.change(connection, TABLE, {}, **lease, **_intents(uuids)) != len(uuids):
         raise _lost()
 
 
-def abandon(connection, uuids):
+def abandon(connection: sa.Connection, uuids: Iterable[str]) -> None:
     """Prevent these intents from being redeemed; waits for a transaction that does it now."""
     rows.change(connection, TABLE, {'epoch': 1}, **_intents(uuids))
 
 
-def _intents(uuids):
+def _intents(uuids: Iterable[str]) -> dict[str, typing.Any]:
     """Return the conditions of intents whose clearing up has not begun."""
     return {'instance_uuid': list(uuids), 'withdrawn': True, 'epoch': 0}
 
 
-def _lost():
+def _lost() -> exception.Conflict:
     """The lease was over, and the super-conductor ends what was reserved."""
     return exception.Conflict(
         reason='the volumes of the servers were reserved for too long. Try again.'
     )
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One build request; raises BuildRequestNotFound."""
     return rows.get(
         connection,
@@ -120,27 +128,27 @@ def get(connection, uuid):
     )
 
 
-def find(connection, uuid):
+def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """One build request or None."""
     return rows.find(connection, TABLE, instance_uuid=uuid, withdrawn=False)
 
 
-def of(connection, uuids):
+def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     """Build requests of several servers, in the order they were accepted."""
     return rows.every(
         connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(uuids), withdrawn=False
     )
 
 
-def every(connection, project_id=None):
+def every(connection: sa.Connection, project_id: str | None = None) -> Sequence[rows.Row]:
     """All build requests, or those of a project, newest first."""
-    where = {'withdrawn': False}
+    where: dict[str, typing.Any] = {'withdrawn': False}
     if project_id is not None:
         where['project_id'] = project_id
     return rows.every(connection, TABLE, order_by=_NEWEST_FIRST, **where)
 
 
-def drop(connection, uuid, epoch):
+def drop(connection: sa.Connection, uuid: str, epoch: int) -> None:
     """Remove a build request that this epoch owns.
 
     Raises StateChanged when the user deleted it or another owner took over.
@@ -151,7 +159,7 @@ def drop(connection, uuid, epoch):
         )
 
 
-def withdraw(connection, uuid, lease_s):
+def withdraw(connection: sa.Connection, uuid: str, lease_s: float) -> rows.Row | None:
     """Take a build request back; returns its row under a new epoch, None if there is none.
 
     Whoever withdraws it clears up after it, and has the lease for that.
@@ -164,18 +172,20 @@ def withdraw(connection, uuid, lease_s):
     return rows.find(connection, TABLE, id=row.id)
 
 
-def forget(connection, uuid, epoch):
+def forget(connection: sa.Connection, uuid: str | list[str], epoch: int) -> None:
     """Remove a withdrawn build request that this epoch owns. uuid: one server's or several"""
     rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch, withdrawn=True)
 
 
-def forget_old(connection, uuid, epoch, age_s):
+def forget_old(connection: sa.Connection, uuid: str, epoch: int, age_s: float) -> None:
     """As `forget`, if the request was withdrawn `age_s` seconds ago or earlier."""
     own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': True}
     rows.delete(connection, TABLE, _IS_OLD, given={'age': -age_s}, **own)
 
 
-def take_over(connection, lease_s, limit=20, besides=()):
+def take_over(
+    connection: sa.Connection, lease_s: float, limit: int = 20, besides: Iterable[str] = ()
+) -> dict[str, Sequence[rows.Row]]:
     """Own the requests whose lease ran out first, those of a batch together.
 
     Locked before they are changed: another that looks at the same time gets none of them.
@@ -194,7 +204,9 @@ def take_over(connection, lease_s, limit=20, besides=()):
     return batches
 
 
-def take_over_withdrawn(connection, lease_s, limit=20):
+def take_over_withdrawn(
+    connection: sa.Connection, lease_s: float, limit: int = 20
+) -> Sequence[rows.Row]:
     """Own the withdrawn requests whose lease ran out first; their rows, epochs raised.
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
@@ -202,27 +214,27 @@ def take_over_withdrawn(connection, lease_s, limit=20):
     due = connection.execute(_DUE_WITHDRAWN, {'most': limit}).all()
     for key, epoch in due:
         pause_s = min(lease_s * 2 ** min(epoch, DOUBLINGS), journal.LONGEST_LEASE_S)
-        lease = {'computed': _LEASE, 'given': {'lease_s': pause_s}}
+        lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': pause_s}}
         rows.change(connection, TABLE, {'epoch': epoch + 1}, **lease, id=key)
     if not due:
         return []
     return rows.every(connection, TABLE, order_by=TABLE.c.id, id=[key for key, _epoch in due])
 
 
-def count_failure(connection, epoch_of):
+def count_failure(connection: sa.Connection, epoch_of: Mapping[str, int]) -> dict[str, int]:
     """Count a failure of the builds that these epochs own; {server's uuid: failures so far}.
 
     epoch_of: {server's uuid: epoch}
     """
     counted = {}
     for uuid, epoch in epoch_of.items():
-        own = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': False}
+        own: dict[str, typing.Any] = {'instance_uuid': uuid, 'epoch': epoch, 'withdrawn': False}
         if rows.change(connection, TABLE, {}, computed=_FAILED, **own):
             counted[uuid] = get(connection, uuid).failures
     return counted
 
 
-def expire(connection, epoch_of):
+def expire(connection: sa.Connection, epoch_of: Mapping[str, int]) -> None:
     """Let the leases that these epochs hold end now: the next sweep takes them up.
 
     epoch_of: {server's uuid: epoch}

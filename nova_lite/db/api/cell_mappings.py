@@ -1,5 +1,9 @@
 """Cell mappings: which cells exist and how to reach each."""
 
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -8,27 +12,27 @@ TABLE = models.CellMapping.__table__
 CELL0_UUID = '00000000-0000-0000-0000-000000000000'
 
 
-def create(connection, values):
+def create(connection: sa.Connection, values: rows.Values) -> int:
     """Add a cell; `values` has uuid, name, transport_url, database_connection, disabled."""
     return rows.insert_returning_id(connection, TABLE, values)
 
 
-def every(connection):
+def every(connection: sa.Connection) -> Sequence[rows.Row]:
     """All cells, cell0 first."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id)
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One cell by uuid; raises CellMappingNotFound."""
     return rows.get(connection, TABLE, exception.CellMappingNotFound(cell=uuid), uuid=uuid)
 
 
-def update(connection, uuid, values):
+def update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     """Change columns of a cell; raises CellMappingNotFound."""
     get(connection, uuid)
     rows.change(connection, TABLE, values, uuid=uuid)
 
 
-def destroy(connection, uuid):
+def destroy(connection: sa.Connection, uuid: str) -> None:
     """Remove a cell's mapping."""
     rows.delete(connection, TABLE, uuid=uuid)

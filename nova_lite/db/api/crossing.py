@@ -4,6 +4,9 @@ Whoever runs the saga no longer is refused in the transaction itself, and lists 
 that a server has changed cells while they asked one cell after the other.
 """
 
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.api import stamps
@@ -11,7 +14,14 @@ from nova_lite.db.api import stamps
 STAMP = 'crossings'
 
 
-def switch(connection, ctxt, uuid, *, source_id, dest_id):
+def switch(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    uuid: str,
+    *,
+    source_id: int,
+    dest_id: int,
+) -> None:
     """Map the server to the cell `dest_id`; nothing when it is there already.
 
     Raises StaleEpoch when someone else runs the saga of `ctxt`, StateChanged when the
@@ -24,6 +34,6 @@ def switch(connection, ctxt, uuid, *, source_id, dest_id):
     stamps.bump(connection, STAMP)
 
 
-def count(connection):
+def count(connection: sa.Connection) -> int:
     """A number that grows whenever a server changes cells."""
     return stamps.every(connection).get(STAMP, 0)

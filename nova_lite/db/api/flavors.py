@@ -1,5 +1,11 @@
 """Flavors, their extra specs, and which projects may use those that are not public."""
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -13,7 +19,7 @@ TABLE = models.Flavor.__table__
 PROJECTS = models.FlavorProject.__table__
 
 
-def _usable(project_id):
+def _usable(project_id: str | sa.BindParameter[typing.Any]) -> rows.Condition:
     """Condition: public, or the project (an id or a parameter) was given access to it."""
     granted = sa.select(PROJECTS.c.flavor_id).where(PROJECTS.c.project_id == project_id)
     return sa.or_(TABLE.c.is_public.is_(True), TABLE.c.id.in_(granted))
@@ -23,7 +29,7 @@ _BY_FLAVORID = sa.select(TABLE).where(TABLE.c.flavorid == sa.bindparam('flavorid
 _USABLE_BY_FLAVORID = _BY_FLAVORID.where(_usable(sa.bindparam('project')))
 
 
-def create(connection, values):
+def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
     """Add a flavor and return its row; raises AlreadyExists for its name or flavorid."""
     for column, what in (('flavorid', 'Flavor with ID'), ('name', 'Flavor with name')):
         if rows.find(connection, TABLE, **{column: values[column]}):
@@ -34,12 +40,12 @@ def create(connection, values):
         values,
         exception.AlreadyExists(what='Flavor with name', key=values['name']),
     )
-    row = rows.find(connection, TABLE, id=key)
+    row = rows.one(connection, TABLE, id=key)
     _note(connection, 'flavor.create', row)
     return row
 
 
-def get(connection, flavorid, project_id=None):
+def get(connection: sa.Connection, flavorid: str, project_id: str | None = None) -> rows.Row:
     """One flavor, or only if a project may use it; raises FlavorNotFound."""
     query, parameters = _BY_FLAVORID, {'flavorid': flavorid}
     if project_id is not None:
@@ -50,12 +56,19 @@ def get(connection, flavorid, project_id=None):
     return row
 
 
-def of(connection, flavorids):
+def of(connection: sa.Connection, flavorids: Iterable[str]) -> dict[str, rows.Row]:
     """{flavorid: row} of those that exist."""
     return {row.flavorid: row for row in rows.every(connection, TABLE, flavorid=list(flavorids))}
 
 
-def page(connection, conditions, *, sort=('flavorid', 'asc'), limit=None, marker=None):
+def page(
+    connection: sa.Connection,
+    conditions: Sequence[rows.Condition],
+    *,
+    sort: tuple[str, str] = ('flavorid', 'asc'),
+    limit: int | None = None,
+    marker: str | None = None,
+) -> Sequence[rows.Row]:
     """Flavors that fulfil the conditions (see `matching`), sorted.
 
     marker: flavorid of the last one of the page before; raises MarkerNotFound
@@ -71,8 +84,13 @@ def page(connection, conditions, *, sort=('flavorid', 'asc'), limit=None, marker
 
 
 def matching(
-    *, project_id=None, is_public=None, disabled=None, min_memory_mb=None, min_root_gb=None
-):
+    *,
+    project_id: str | None = None,
+    is_public: bool | None = None,
+    disabled: bool | None = None,
+    min_memory_mb: int | None = None,
+    min_root_gb: int | None = None,
+) -> list[rows.Condition]:
     """Conditions for `page`. None leaves a condition out.
 
     is_public: True also finds those that `project_id` was given access to
@@ -91,25 +109,25 @@ def matching(
     return found
 
 
-def named(pattern):
+def named(pattern: str) -> rows.Condition:
     """Condition for `page`: the name matches a regular expression."""
     return TABLE.c.name.regexp_match(pattern)
 
 
-def describe(connection, flavorid, description):
+def describe(connection: sa.Connection, flavorid: str, description: str | None) -> rows.Row:
     """Change the description and return the row; raises FlavorNotFound."""
     return _change(connection, flavorid, lambda row: {'description': description})
 
 
-def set_extra_specs(connection, flavorid, specs):
+def set_extra_specs(connection: sa.Connection, flavorid: str, specs: Mapping[str, str]) -> rows.Row:
     """Add or replace extra specs and return the row; raises FlavorNotFound."""
     return _change(connection, flavorid, lambda row: {'extra_specs': {**row.extra_specs, **specs}})
 
 
-def drop_extra_spec(connection, flavorid, key):
+def drop_extra_spec(connection: sa.Connection, flavorid: str, key: str) -> rows.Row:
     """Remove one extra spec; raises FlavorNotFound, FlavorExtraSpecNotFound."""
 
-    def without(row):
+    def without(row: rows.Row) -> dict[str, typing.Any]:
         if key not in row.extra_specs:
             raise exception.FlavorExtraSpecNotFound(flavor_id=flavorid, key=key)
         return {'extra_specs': {k: v for k, v in row.extra_specs.items() if k != key}}
@@ -117,7 +135,7 @@ def drop_extra_spec(connection, flavorid, key):
     return _change(connection, flavorid, without)
 
 
-def destroy(connection, flavorid):
+def destroy(connection: sa.Connection, flavorid: str) -> None:
     """Remove a flavor; raises FlavorNotFound."""
     row = get(connection, flavorid)
     _note(connection, 'flavor.delete', row)
@@ -125,13 +143,13 @@ def destroy(connection, flavorid):
     rows.delete(connection, TABLE, id=row.id)
 
 
-def projects(connection, row):
+def projects(connection: sa.Connection, row: rows.Row) -> list[str]:
     """Projects that were given access to the flavor, in the order of their ids."""
     found = rows.every(connection, PROJECTS, order_by=PROJECTS.c.project_id, flavor_id=row.id)
     return [access.project_id for access in found]
 
 
-def allow(connection, row, project_id):
+def allow(connection: sa.Connection, row: rows.Row, project_id: str) -> None:
     """Give a project access to the flavor; raises AlreadyExists, FlavorNotFound."""
     if rows.lock(connection, TABLE, id=row.id) is None:
         raise exception.FlavorNotFound(flavor_id=row.flavorid)
@@ -145,23 +163,25 @@ def allow(connection, row, project_id):
     _note(connection, 'flavor.update', row)
 
 
-def disallow(connection, row, project_id):
+def disallow(connection: sa.Connection, row: rows.Row, project_id: str) -> None:
     """Take a project's access to the flavor away; raises FlavorAccessNotFound."""
     if not rows.delete(connection, PROJECTS, flavor_id=row.id, project_id=project_id):
         raise exception.FlavorAccessNotFound(flavor_id=row.flavorid, project_id=project_id)
     _note(connection, 'flavor.update', row)
 
 
-def _change(connection, flavorid, change):
+def _change(
+    connection: sa.Connection, flavorid: str, change: Callable[[rows.Row], rows.Values]
+) -> rows.Row:
     row = rows.lock(connection, TABLE, flavorid=flavorid)
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
     rows.change(connection, TABLE, change(row), id=row.id)
-    row = rows.find(connection, TABLE, id=row.id)
+    row = rows.one(connection, TABLE, id=row.id)
     _note(connection, 'flavor.update', row)
     return row
 
 
-def _note(connection, what, row):
+def _note(connection: sa.Connection, what: str, row: rows.Row) -> None:
     if notes.is_kept(connection):
         notes.add(connection, what, values=dict(row._mapping), projects=projects(connection, row))

@@ -1,5 +1,10 @@
 """Host mappings: the cell of each compute host."""
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -10,7 +15,7 @@ TABLE = models.HostMapping.__table__
 _KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
-def create_missing(connection, cell_id, hosts):
+def create_missing(connection: sa.Connection, cell_id: int, hosts: Collection[str]) -> list[str]:
     """Map the hosts that no mapping names yet; returns those that were new."""
     known = set(connection.scalars(_KNOWN, {'hosts': list(hosts)}))
     new = [host for host in hosts if host not in known]
@@ -18,23 +23,23 @@ def create_missing(connection, cell_id, hosts):
     return new
 
 
-def get(connection, host):
+def get(connection: sa.Connection, host: str) -> rows.Row:
     """One mapping; raises HostMappingNotFound."""
     return rows.get(connection, TABLE, exception.HostMappingNotFound(host=host), host=host)
 
 
-def every(connection, cell_id=None):
+def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[rows.Row]:
     """All mappings, or those of one cell."""
-    where = {} if cell_id is None else {'cell_id': cell_id}
+    where: dict[str, typing.Any] = {} if cell_id is None else {'cell_id': cell_id}
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
-def cell_ids(connection, hosts):
+def cell_ids(connection: sa.Connection, hosts: Iterable[str]) -> dict[str, int]:
     """{host: cell id} of those among `hosts` that are mapped."""
     found = rows.every(connection, TABLE, host=list(hosts))
     return {row.host: row.cell_id for row in found}
 
 
-def destroy(connection, host):
+def destroy(connection: sa.Connection, host: str) -> int:
     """Remove a host's mapping; how many there were."""
     return rows.delete(connection, TABLE, host=host)

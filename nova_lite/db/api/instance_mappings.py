@@ -5,6 +5,10 @@ its saga, so that nothing has to be given back, whatever becomes of the move: us
 counted in one statement, and the mapping changes before the saga ends.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -16,7 +20,14 @@ SAGAS = models.Saga.__table__
 _WITH_SAGAS = TABLE.outerjoin(SAGAS, SAGAS.c.active_for == TABLE.c.instance_uuid)
 
 
-def _greater(name):
+class Size(typing.TypedDict):
+    """What a server counts for in quotas. memory_mb in MiB"""
+
+    vcpus: int
+    memory_mb: int
+
+
+def _greater(name: str) -> sa.ColumnElement[int]:
     """Column of a mapping, or of the saga that moves the server where that is greater."""
     return sa.case((SAGAS.c[name] > TABLE.c[name], SAGAS.c[name]), else_=TABLE.c[name])
 
@@ -40,29 +51,29 @@ _USAGE = (
 _USAGE_OF_USER = _USAGE.where(TABLE.c.user_id == sa.bindparam('user'))
 
 
-def create(connection, values):
+def create(connection: sa.Connection, values: Sequence[rows.Values]) -> None:
     """Add mappings; each has instance_uuid, project_id, user_id, vcpus, memory_mb."""
     rows.insert(connection, TABLE, values)
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One mapping; raises InstanceMappingNotFound."""
     return rows.get(
         connection, TABLE, exception.InstanceMappingNotFound(uuid=uuid), instance_uuid=uuid
     )
 
 
-def find(connection, uuid):
+def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """One mapping or None."""
     return rows.find(connection, TABLE, instance_uuid=uuid)
 
 
-def of(connection, uuids):
+def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     """Mappings of several servers."""
     return rows.every(connection, TABLE, instance_uuid=list(uuids))
 
 
-def place(connection, uuid, cell_id):
+def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
     """Say that the server is in a cell; raises StateChanged if it is in one already."""
     rows.swap(
         connection,
@@ -74,7 +85,7 @@ def place(connection, uuid, cell_id):
     )
 
 
-def switch(connection, uuid, from_cell_id, to_cell_id):
+def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: int) -> None:
     """Move a server to another cell: the pivot of a cross-cell move."""
     rows.swap(
         connection,
@@ -86,12 +97,14 @@ def switch(connection, uuid, from_cell_id, to_cell_id):
     )
 
 
-def set_queued_for_delete(connection, uuid, queued=True):
+def set_queued_for_delete(connection: sa.Connection, uuid: str, queued: bool = True) -> None:
     """Mark a server as going away (or, when restored, as staying)."""
     rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=uuid)
 
 
-def queue_for_delete(connection, cell_id, uuids, queued):
+def queue_for_delete(
+    connection: sa.Connection, cell_id: int, uuids: Iterable[str], queued: bool
+) -> int:
     """Mark servers of a cell as going away, or as staying; how many were not marked so."""
     return rows.change(
         connection,
@@ -103,24 +116,26 @@ def queue_for_delete(connection, cell_id, uuids, queued):
     )
 
 
-def set_size(connection, uuid, vcpus, memory_mb):
+def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -> None:
     """What the server counts for in quotas from now on (MiB)."""
     values = {'vcpus': vcpus, 'memory_mb': memory_mb}
     rows.change(connection, TABLE, values, instance_uuid=uuid)
 
 
-def counted(connection, uuid):
+def counted(connection: sa.Connection, uuid: str) -> Size | None:
     """{'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
     found = connection.execute(_COUNTED, {'uuid': uuid}).first()
-    return None if found is None else dict(found._mapping)
+    return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
 
 
-def destroy(connection, uuid):
+def destroy(connection: sa.Connection, uuid: str) -> None:
     """Forget a server."""
     rows.delete(connection, TABLE, instance_uuid=uuid)
 
 
-def usage(connection, project_id, user_id=None):
+def usage(
+    connection: sa.Connection, project_id: str, user_id: str | None = None
+) -> tuple[int, int, int]:
     """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
     query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
@@ -129,9 +144,11 @@ def usage(connection, project_id, user_id=None):
     return int(count), int(vcpus), int(memory_mb)
 
 
-def in_cell(connection, cell_id, project_id=None):
+def in_cell(
+    connection: sa.Connection, cell_id: int, project_id: str | None = None
+) -> Sequence[rows.Row]:
     """Mappings into one cell that are not going away."""
-    where = {'cell_id': cell_id, 'queued_for_delete': False}
+    where: dict[str, typing.Any] = {'cell_id': cell_id, 'queued_for_delete': False}
     if project_id is not None:
         where['project_id'] = project_id
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)

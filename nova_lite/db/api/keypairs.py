@@ -1,5 +1,7 @@
 """Key pairs. They belong to a user, whatever the project."""
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -11,7 +13,7 @@ from nova_lite.db.api import models
 TABLE = models.KeyPair.__table__
 
 
-def create(connection, values, *, imported=False):
+def create(connection: sa.Connection, values: rows.Values, *, imported: bool = False) -> rows.Row:
     """Add a key pair and return its row; raises AlreadyExists.
 
     imported: whether its user made it elsewhere
@@ -22,10 +24,10 @@ def create(connection, values, *, imported=False):
     key = rows.insert_new(connection, TABLE, values, error)
     what = 'keypair.import' if imported else 'keypair.create'
     notes.add(connection, what, values=values)
-    return rows.find(connection, TABLE, id=key)
+    return rows.one(connection, TABLE, id=key)
 
 
-def get(connection, user_id, name):
+def get(connection: sa.Connection, user_id: str, name: str) -> rows.Row:
     """One key pair of a user; raises KeypairNotFound."""
     return rows.get(
         connection,
@@ -36,7 +38,9 @@ def get(connection, user_id, name):
     )
 
 
-def page(connection, user_id, *, limit=None, marker=None):
+def page(
+    connection: sa.Connection, user_id: str, *, limit: int | None = None, marker: str | None = None
+) -> Sequence[rows.Row]:
     """Key pairs of a user by name.
 
     marker: name of the last one of the page before; raises MarkerNotFound
@@ -55,14 +59,14 @@ def page(connection, user_id, *, limit=None, marker=None):
     return connection.execute(query.limit(limit)).all()
 
 
-def count(connection, user_id):
+def count(connection: sa.Connection, user_id: str) -> int:
     """How many key pairs a user has."""
     return connection.execute(
         sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.user_id == user_id)
-    ).scalar()
+    ).scalar_one()
 
 
-def destroy(connection, user_id, name):
+def destroy(connection: sa.Connection, user_id: str, name: str) -> None:
     """Remove a key pair; raises KeypairNotFound."""
     row = get(connection, user_id, name)
     rows.delete(connection, TABLE, id=row.id)

@@ -3,6 +3,9 @@
 Source: reference/nova/cells-and-rpc 1; `sagas` is ours (the journal of moves).
 """
 
+import datetime
+import typing
+
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -16,6 +19,8 @@ Uuid = sa.String(36)
 
 class Base(orm.DeclarativeBase):
     """Every table here; a table is in this database or in the cells', never in both."""
+
+    __table__: typing.ClassVar[sa.Table]
 
 
 class CellMapping(types.Timestamps, Base):
@@ -67,22 +72,22 @@ class BuildRequest(types.Timestamps, Base):
     project_id: Mapped[str] = column(Str, index=True)
     reservation_id: Mapped[str] = column(Str, index=True)
     request_id: Mapped[str] = column(Str)
-    instance: Mapped[dict] = column(types.Json)
-    block_devices: Mapped[list] = column(types.Json)
-    tags: Mapped[list] = column(types.Json)
-    arguments: Mapped[dict] = column(types.Json)
+    instance: Mapped[dict[str, typing.Any]] = column(types.Json)
+    block_devices: Mapped[list[typing.Any]] = column(types.Json)
+    tags: Mapped[list[typing.Any]] = column(types.Json)
+    arguments: Mapped[dict[str, typing.Any]] = column(types.Json)
     epoch: Mapped[int] = column(sa.Integer, default=0)
     failures: Mapped[int] = column(sa.Integer, default=0)
     withdrawn: Mapped[bool] = column(sa.Boolean, default=False)
-    withdrawn_at: Mapped[object | None] = column(types.Time)
-    lease_until: Mapped[object] = column(types.Time, index=True)
+    withdrawn_at: Mapped[datetime.datetime | None] = column(types.Time)
+    lease_until: Mapped[datetime.datetime] = column(types.Time, index=True)
 
 
 class RequestSpec(types.Timestamps, Base):
     __tablename__ = 'request_specs'
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     instance_uuid: Mapped[str] = column(Uuid, unique=True)
-    spec: Mapped[dict] = column(types.Json)
+    spec: Mapped[dict[str, typing.Any]] = column(types.Json)
 
 
 class Flavor(types.Timestamps, Base):
@@ -99,7 +104,7 @@ class Flavor(types.Timestamps, Base):
     disabled: Mapped[bool] = column(sa.Boolean, default=False)
     is_public: Mapped[bool] = column(sa.Boolean, default=True)
     description: Mapped[str | None] = column(types.LongText)
-    extra_specs: Mapped[dict] = column(types.Json, default=dict)
+    extra_specs: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
 
 
 class FlavorProject(Base):
@@ -117,7 +122,7 @@ class Aggregate(types.Timestamps, Base):
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
     name: Mapped[str] = column(Str, unique=True)
-    meta: Mapped[dict] = column('metadata', types.Json, default=dict)
+    meta: Mapped[dict[str, typing.Any]] = column('metadata', types.Json, default=dict)
 
 
 class AggregateHost(Base):
@@ -133,7 +138,7 @@ class DeletedAggregate(Base):
 
     __tablename__ = 'deleted_aggregates'
     uuid: Mapped[str] = column(Uuid, primary_key=True)
-    deleted_at: Mapped[object] = column(types.Time)
+    deleted_at: Mapped[datetime.datetime] = column(types.Time)
 
 
 class InstanceGroup(types.Timestamps, Base):
@@ -144,7 +149,7 @@ class InstanceGroup(types.Timestamps, Base):
     project_id: Mapped[str | None] = column(Str, index=True)
     name: Mapped[str] = column(Str)
     policy: Mapped[str] = column(Str)
-    rules: Mapped[dict] = column(types.Json, default=dict)
+    rules: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
 
 
 class InstanceGroupMember(Base):
@@ -213,21 +218,21 @@ class Saga(types.Timestamps, Base):
     vcpus: Mapped[int | None] = column(sa.Integer)
     memory_mb: Mapped[int | None] = column(sa.Integer)
     project_id: Mapped[str | None] = column(Str)
-    context: Mapped[dict] = column(types.Json)
-    arguments: Mapped[dict] = column(types.Json)
+    context: Mapped[dict[str, typing.Any]] = column(types.Json)
+    arguments: Mapped[dict[str, typing.Any]] = column(types.Json)
     state: Mapped[str] = column(sa.String(16))
     direction: Mapped[str] = column(sa.String(16))
     position: Mapped[int] = column(sa.Integer, default=0)
     step: Mapped[str | None] = column(Str)
     waits_on: Mapped[str | None] = column(Str)
-    data: Mapped[dict] = column(types.Json, default=dict)
-    error: Mapped[dict | None] = column(types.Json)
+    data: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
+    error: Mapped[dict[str, typing.Any] | None] = column(types.Json)
     attempts: Mapped[int] = column(sa.Integer, default=0)
     epoch: Mapped[int] = column(sa.Integer, default=0)
     owner: Mapped[str | None] = column(Str)
-    lease_until: Mapped[object | None] = column(types.Time)
-    wake_at: Mapped[object] = column(types.Time)
-    finished_at: Mapped[object | None] = column(types.Time)
+    lease_until: Mapped[datetime.datetime | None] = column(types.Time)
+    wake_at: Mapped[datetime.datetime] = column(types.Time)
+    finished_at: Mapped[datetime.datetime | None] = column(types.Time)
 
 
 class SagaEvent(Base):
@@ -236,7 +241,7 @@ class SagaEvent(Base):
     __tablename__ = 'saga_events'
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     saga_uuid: Mapped[str] = column(sa.ForeignKey('sagas.uuid', ondelete='CASCADE'), index=True)
-    at: Mapped[object] = column(types.Time)
+    at: Mapped[datetime.datetime] = column(types.Time)
     owner: Mapped[str] = column(Str)
     epoch: Mapped[int] = column(sa.Integer)
     step: Mapped[str | None] = column(Str)

@@ -4,24 +4,34 @@ Without, two requests that read the same use could pass a limit together. Holder
 are projects, users for what belongs to them alone, and scopes of unique names.
 """
 
-from oslo_db import exception as db_exception
+import typing
 
+from oslo_db import exception as db_exception
+import sqlalchemy as sa
+
+from nova_lite.db import engine
 from nova_lite.db import rows
 from nova_lite.db.api import models
 
 TABLE = models.QuotaLock.__table__
 
 
+P = typing.ParamSpec('P')
+T = typing.TypeVar('T')
+
+
 class _NoLock(Exception):
     """A holder has no lock yet: its only argument."""
 
 
-def of_user(user_id):
+def of_user(user_id: str) -> str:
     """The holder that stands for a user, whatever the project."""
     return f'user {user_id}'
 
 
-def write(api_db, function, *args, **kwargs):
+def write(
+    api_db: engine.Database, function: engine.Function[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
     """Run `function(connection, ...)`, which may `hold` locks, as a transaction."""
     while True:
         try:
@@ -32,7 +42,7 @@ def write(api_db, function, *args, **kwargs):
             api_db.write(create, holder)
 
 
-def hold(connection, holder):
+def hold(connection: sa.Connection, holder: str) -> None:
     """Wait for the lock and keep it until the transaction ends.
 
     Only in what `write` runs: that makes the lock when there is none yet.
@@ -41,7 +51,7 @@ def hold(connection, holder):
         raise _NoLock(holder)
 
 
-def create(connection, holder):
+def create(connection: sa.Connection, holder: str) -> None:
     """Give a holder its lock, unless another request was quicker."""
     try:
         with connection.begin_nested():

@@ -1,7 +1,11 @@
 """Limits that an administrator set: of projects, of users in them, of quota classes."""
 
+from collections.abc import Mapping
+import typing
+
 from oslo_db import exception as db_exception
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -13,46 +17,50 @@ DEFAULT_CLASS = 'default'
 _OF_USER = LIMITS.c.user_id != ''
 
 
-def of_project(connection, project_id, user_id=''):
+def of_project(connection: sa.Connection, project_id: str, user_id: str = '') -> dict[str, int]:
     """{resource: limit} set for a project, or for a user in it."""
     found = rows.every(connection, LIMITS, project_id=project_id, user_id=user_id)
     return {row.resource: row.hard_limit for row in found}
 
 
-def of_users(connection, project_id):
+def of_users(connection: sa.Connection, project_id: str) -> dict[str, dict[str, int]]:
     """{user id: {resource: limit}} of the users of a project that have their own."""
-    grouped = {}
+    grouped: dict[str, dict[str, int]] = {}
     for row in rows.every(connection, LIMITS, _OF_USER, project_id=project_id):
         grouped.setdefault(row.user_id, {})[row.resource] = row.hard_limit
     return grouped
 
 
-def set_limits(connection, project_id, limits, user_id=''):
+def set_limits(
+    connection: sa.Connection, project_id: str, limits: Mapping[str, int], user_id: str = ''
+) -> None:
     """Set limits ({resource: number}) of a project, or of a user in it."""
     for resource, limit in limits.items():
         key = {'project_id': project_id, 'user_id': user_id, 'resource': resource}
         _put(connection, LIMITS, key, limit)
 
 
-def clear(connection, project_id, user_id=None):
+def clear(connection: sa.Connection, project_id: str, user_id: str | None = None) -> None:
     """Back to the defaults: a user of a project, or the project and all its users."""
-    where = {} if user_id is None else {'user_id': user_id}
+    where: dict[str, typing.Any] = {} if user_id is None else {'user_id': user_id}
     rows.delete(connection, LIMITS, project_id=project_id, **where)
 
 
-def of_class(connection, class_name):
+def of_class(connection: sa.Connection, class_name: str) -> dict[str, int]:
     """{resource: limit} of a quota class."""
     found = rows.every(connection, CLASSES, class_name=class_name)
     return {row.resource: row.hard_limit for row in found}
 
 
-def set_class(connection, class_name, limits):
+def set_class(connection: sa.Connection, class_name: str, limits: Mapping[str, int]) -> None:
     """Set limits ({resource: number}) of a quota class."""
     for resource, limit in limits.items():
         _put(connection, CLASSES, {'class_name': class_name, 'resource': resource}, limit)
 
 
-def _put(connection, table, key, limit):
+def _put(
+    connection: sa.Connection, table: sa.Table, key: dict[str, typing.Any], limit: int
+) -> None:
     conditions = [table.c[name] == value for name, value in key.items()]
     change = table.update().where(*conditions).values(hard_limit=limit)
     if rows.find(connection, table, **key) is None:

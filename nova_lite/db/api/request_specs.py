@@ -1,5 +1,8 @@
 """Request specs: what each server asked for, applied again at every move."""
 
+from collections.abc import Iterable
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -11,7 +14,7 @@ TABLE = models.RequestSpec.__table__
 LOCK = sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')).with_for_update()
 
 
-def create(connection, specs):
+def create(connection: sa.Connection, specs: Iterable[request_spec.RequestSpec]) -> None:
     """Store specs (RequestSpec objects)."""
     rows.insert(
         connection,
@@ -20,13 +23,13 @@ def create(connection, specs):
     )
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> request_spec.RequestSpec:
     """The spec of a server; raises RequestSpecNotFound."""
     row = rows.get(connection, TABLE, exception.RequestSpecNotFound(uuid=uuid), instance_uuid=uuid)
     return request_spec.RequestSpec.restore(row.spec)
 
 
-def stored(connection, uuids):
+def stored(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, dict[str, typing.Any]]:
     """{server uuid: stored fields as plain values} for several servers."""
     return {
         row.instance_uuid: row.spec
@@ -34,7 +37,7 @@ def stored(connection, uuids):
     }
 
 
-def change(connection, uuid, **fields):
+def change(connection: sa.Connection, uuid: str, **fields: typing.Any) -> None:
     """Give fields of a server's spec other values; raises RequestSpecNotFound.
 
     They lie in one column: who changes another field at the same time waits.
@@ -46,6 +49,6 @@ def change(connection, uuid, **fields):
     rows.change(connection, TABLE, {'spec': spec.stored()}, instance_uuid=uuid)
 
 
-def destroy(connection, uuid):
+def destroy(connection: sa.Connection, uuid: str) -> None:
     """Forget the spec of a server."""
     rows.delete(connection, TABLE, instance_uuid=uuid)

@@ -1,12 +1,18 @@
 """The journal of sagas in the API database (implements saga/journal.py)."""
 
+from collections.abc import Sequence
+import typing
+
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import clock
+from nova_lite.db import engine
 from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
 from nova_lite.saga import journal
 
@@ -57,7 +63,17 @@ _ACQUIRE = (
 )
 
 
-def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=0, size=None):
+def create(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    *,
+    uuid: str,
+    kind: str,
+    instance_uuid: str,
+    arguments: journal.Data,
+    wake_in_s: float = 0,
+    size: instance_mappings.Size | None = None,
+) -> None:
     """Record the intent to run a saga; raises Conflict if the server is in another one.
 
     wake_in_s: when the sweep may take it up if the nudge is lost
@@ -91,83 +107,71 @@ def create(connection, ctxt, *, uuid, kind, instance_uuid, arguments, wake_in_s=
     _event(connection, uuid, 'api', 0, journal.Note('accepted'))
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One saga; raises SagaNotFound."""
     return rows.get(connection, TABLE, exception.SagaNotFound(uuid=uuid), uuid=uuid)
 
 
-def every(connection, *, active=False, cleaning=False, instance_uuid=None):
+def every(
+    connection: sa.Connection,
+    *,
+    active: bool = False,
+    cleaning: bool = False,
+    instance_uuid: str | None = None,
+) -> Sequence[rows.Row]:
     """Sagas, newest first. active: those that have a server; cleaning: and those that clean up"""
     conditions = [_HAS_SERVER_OR_CLEANS if cleaning else _HAS_SERVER] if active else []
-    where = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
+    where: dict[str, typing.Any] = {} if instance_uuid is None else {'instance_uuid': instance_uuid}
     return rows.every(connection, TABLE, *conditions, order_by=_NEWEST_FIRST, **where)
 
 
-def events(connection, uuid):
+def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:
     """What happened to a saga, in order."""
     return rows.every(connection, EVENTS, saga_uuid=uuid, order_by=EVENTS.c.id)
 
 
-def standing(connection):
-    """(kind, last step, direction, state, how many) of those that have not ended."""
-    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.direction, TABLE.c.state)
-    return _counted(connection, columns, TABLE.c.active_for.is_not(None))
-
-
-def failing(connection):
-    """(kind, last step, state, how many) of those that fail again and again, or cannot clean."""
-    columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.state)
-    many = TABLE.c.attempts >= journal.MANY_ATTEMPTS
-    return _counted(connection, columns, TABLE.c.state.in_(journal.OPEN), many)
-
-
-def _counted(connection, columns, *which):
-    query = sa.select(*columns, sa.func.count()).where(*which).group_by(*columns)
-    return [tuple(row) for row in connection.execute(query)]
-
-
-def lag_s(connection):
+def lag_s(connection: sa.Connection) -> float:
     """Seconds since the one most overdue should have been taken up; 0 when none is."""
     found = connection.execute(_LATE).all()
     # One that is held is not late before its lease has ended. One that lies far ahead was
     # written before the clock was set back.
-    late = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
+    late: list[float] = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
     return max([0.0, *late])
 
 
-def find_active(connection, instance_uuid):
+def find_active(connection: sa.Connection, instance_uuid: str) -> rows.Row | None:
     """The saga that moves a server now, or None."""
     return rows.find(connection, TABLE, active_for=instance_uuid)
 
 
-def wake(connection, uuid):
+def wake(connection: sa.Connection, uuid: str) -> bool:
     """Let a saga that waits be looked at now; whether there is one."""
     return bool(
         rows.change(connection, TABLE, {}, computed=_WAKE_NOW, uuid=uuid, state=journal.PARKED)
     )
 
 
-def require_newest(connection, ctxt):
+def require_newest(connection: sa.Connection, ctxt: context.RequestContext) -> None:
     """Raise StaleEpoch unless the epoch in `ctxt` is the newest of its saga."""
     _require_equal(_newest(connection, ctxt.saga), ctxt)
 
 
-def hold(connection, ctxt):
+def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
     """As `require_newest`; who takes the saga over waits until the transaction ends."""
     _require_equal(connection.scalar(_HOLD, {'uuid': ctxt.saga}), ctxt)
 
 
-def _newest(connection, uuid):
+def _newest(connection: sa.Connection, uuid: str | None) -> int | None:
     """The epoch of a saga's owner; None when there is no such saga."""
     return connection.scalar(_NEWEST, {'uuid': uuid})
 
 
-def _require_equal(newest, ctxt):
+def _require_equal(newest: int | None, ctxt: context.RequestContext) -> None:
     if newest != ctxt.epoch:
         raise exception.StaleEpoch(saga=ctxt.saga, seen=newest, epoch=ctxt.epoch)
 
 
-def withdraw(connection, uuid):
+def withdraw(connection: sa.Connection, uuid: str) -> bool:
     """Take back an intent that nobody has taken up; False when someone has."""
     if rows.lock(connection, TABLE, uuid=uuid, epoch=0) is None:
         return False
@@ -176,7 +180,9 @@ def withdraw(connection, uuid):
     return True
 
 
-def _event(connection, uuid, owner, epoch, note):
+def _event(
+    connection: sa.Connection, uuid: str, owner: str | None, epoch: int, note: journal.Note
+) -> None:
     rows.insert(
         connection,
         EVENTS,
@@ -193,22 +199,31 @@ def _event(connection, uuid, owner, epoch, note):
 class Journal:
     """The journal over a Database."""
 
-    def __init__(self, database):
+    def __init__(self, database: engine.Database) -> None:
         self.database = database
 
-    def acquire(self, uuid, owner, lease_s):
+    def acquire(self, uuid: str, owner: str, lease_s: float) -> journal.Record | None:
         return self.database.write(_acquire, uuid, owner, lease_s)
 
-    def renew(self, held, owner, lease_s):
+    def renew(self, held: dict[str, int], owner: str, lease_s: float) -> None:
         self.database.write(_renew, held, owner, lease_s)
 
-    def require(self, record):
+    def require(self, record: journal.Record) -> None:
         newest = self.database.read(_newest, record.uuid)
         if newest != record.epoch:
             raise journal.LostLease(record.uuid)
 
-    def advance(self, record, note, *, position, direction, data, error=None):
-        values = {
+    def advance(
+        self,
+        record: journal.Record,
+        note: journal.Note,
+        *,
+        position: int,
+        direction: str,
+        data: journal.Data,
+        error: journal.Failure | None = None,
+    ) -> None:
+        values: dict[str, typing.Any] = {
             'position': position,
             'data': data,
             'direction': direction,
@@ -219,8 +234,17 @@ class Journal:
             values['error'] = error
         self.database.write(_change, record, values, note)
 
-    def park(self, record, note, *, position, wake_in_s, attempts, data):
-        values = {
+    def park(
+        self,
+        record: journal.Record,
+        note: journal.Note,
+        *,
+        position: int,
+        wake_in_s: float,
+        attempts: int,
+        data: journal.Data,
+    ) -> None:
+        values: dict[str, typing.Any] = {
             'state': journal.PARKED,
             'position': position,
             'attempts': attempts,
@@ -236,8 +260,16 @@ class Journal:
         wake_in_s = min(wake_in_s, journal.LONGEST_WAIT_S)
         self.database.write(_change, record, values, note, wake_in_s=wake_in_s)
 
-    def finish(self, record, *, state, note=None, position=0, data=None):
-        values = {}
+    def finish(
+        self,
+        record: journal.Record,
+        *,
+        state: str,
+        note: journal.Note | None = None,
+        position: int = 0,
+        data: journal.Data | None = None,
+    ) -> None:
+        values: dict[str, typing.Any] = {}
         if note is not None:
             values = {'position': position, 'data': data, 'step': note.step, 'attempts': 0}
         values |= {
@@ -249,8 +281,17 @@ class Journal:
         }
         self.database.write(_change, record, values, note, journal.Note(state))
 
-    def clean_later(self, record, *, wake_in_s, attempts, data, note=None, position=None):
-        values = {
+    def clean_later(
+        self,
+        record: journal.Record,
+        *,
+        wake_in_s: float,
+        attempts: int,
+        data: journal.Data,
+        note: journal.Note | None = None,
+        position: int | None = None,
+    ) -> None:
+        values: dict[str, typing.Any] = {
             'state': journal.CLEANING,
             'active_for': None,
             # The mapping says what the server counts for, also while a duty holds it.
@@ -269,25 +310,25 @@ class Journal:
             notes.append(journal.Note(journal.CLEANING))
         self.database.write(_change, record, values, *notes, wake_in_s=wake_in_s)
 
-    def clean_soon(self, record, *, wake_in_s, data):
+    def clean_soon(self, record: journal.Record, *, wake_in_s: float, data: journal.Data) -> None:
         values = {'owner': None, 'lease_until': None, 'data': data}
         self.database.write(_change, record, values, wake_in_s=wake_in_s)
 
-    def hold_server(self, record):
+    def hold_server(self, record: journal.Record) -> bool:
         try:
             self.database.write(_change, record, {'active_for': record.instance_uuid})
         except db_exception.DBDuplicateEntry:
             return False
         return True
 
-    def find(self, uuid):
+    def find(self, uuid: str) -> journal.Record | None:
         return self.database.read(rows.find, TABLE, uuid=uuid)
 
-    def due(self, limit):
+    def due(self, limit: int) -> Sequence[str]:
         return self.database.read(_find_due, limit)
 
 
-def _acquire(connection, uuid, owner, lease_s):
+def _acquire(connection: sa.Connection, uuid: str, owner: str, lease_s: float) -> rows.Row | None:
     before = rows.find(connection, TABLE, uuid=uuid)
     if before is None:
         return None
@@ -309,7 +350,7 @@ def _acquire(connection, uuid, owner, lease_s):
     return rows.find(connection, TABLE, uuid=uuid)
 
 
-def _renew(connection, held, owner, lease_s):
+def _renew(connection: sa.Connection, held: dict[str, int], owner: str, lease_s: float) -> None:
     for uuid, epoch in held.items():
         rows.change(
             connection,
@@ -324,9 +365,19 @@ def _renew(connection, held, owner, lease_s):
         )
 
 
-def _change(connection, record, values, *notes, wake_in_s=None):
-    held = {'uuid': record.uuid, 'epoch': record.epoch, 'state': record.state}
-    later = {}
+def _change(
+    connection: sa.Connection,
+    record: journal.Record,
+    values: rows.Values,
+    *notes: journal.Note | None,
+    wake_in_s: float | None = None,
+) -> None:
+    held: dict[str, typing.Any] = {
+        'uuid': record.uuid,
+        'epoch': record.epoch,
+        'state': record.state,
+    }
+    later: dict[str, typing.Any] = {}
     if wake_in_s is not None:
         later = {'computed': _WAKE_LATER, 'given': {'wake_in_s': wake_in_s}}
     if not rows.change(connection, TABLE, values, **later, **held):
@@ -336,5 +387,5 @@ def _change(connection, record, values, *notes, wake_in_s=None):
             _event(connection, record.uuid, record.owner, record.epoch, note)
 
 
-def _find_due(connection, limit):
+def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:
     return connection.scalars(_FIRST_DUE, {'most': limit}).all()

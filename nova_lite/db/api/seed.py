@@ -1,5 +1,7 @@
 """The flavors a new deployment starts with."""
 
+import sqlalchemy as sa
+
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
 
@@ -20,7 +22,7 @@ FLAVORS = (
 )
 
 
-def create_flavors(connection):
+def create_flavors(connection: sa.Connection) -> list[str]:
     """Add those of the usual flavors that neither id nor name of another one blocks.
 
     Returns the names of those that were added.

@@ -4,6 +4,11 @@ A member is a server's uuid. Rows of servers that are gone may remain; every
 reading here leaves them out, by the instance mappings.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -37,21 +42,29 @@ _GROUPS = (
 _COUNT_MEMBERS_OF_USER = _COUNT_MEMBERS.where(MAPPINGS.c.user_id == sa.bindparam('user'))
 
 
-def create(connection, values):
+def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
     """Add a group and return its row."""
     key = rows.insert_returning_id(connection, TABLE, values)
-    row = rows.find(connection, TABLE, id=key)
+    row = rows.one(connection, TABLE, id=key)
     _note(connection, 'server_group.create', row)
     return row
 
 
-def get(connection, uuid, project_id=None):
+def get(connection: sa.Connection, uuid: str, project_id: str | None = None) -> rows.Row:
     """One group, or only if it is of that project; raises ServerGroupNotFound."""
-    where = {'uuid': uuid} if project_id is None else {'uuid': uuid, 'project_id': project_id}
+    where: dict[str, typing.Any] = (
+        {'uuid': uuid} if project_id is None else {'uuid': uuid, 'project_id': project_id}
+    )
     return rows.get(connection, TABLE, exception.ServerGroupNotFound(group=uuid), **where)
 
 
-def page(connection, project_id=None, *, limit=None, offset=0):
+def page(
+    connection: sa.Connection,
+    project_id: str | None = None,
+    *,
+    limit: int | None = None,
+    offset: int = 0,
+) -> Sequence[rows.Row]:
     """Groups in the order they were made, of one project or of all."""
     query = sa.select(TABLE).order_by(TABLE.c.id).limit(limit).offset(offset)
     if project_id is not None:
@@ -59,15 +72,15 @@ def page(connection, project_id=None, *, limit=None, offset=0):
     return connection.execute(query).all()
 
 
-def count(connection, project_id, user_id=None):
+def count(connection: sa.Connection, project_id: str, user_id: str | None = None) -> int:
     """How many groups a project has, or one user in it."""
     query = sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.project_id == project_id)
     if user_id is not None:
         query = query.where(TABLE.c.user_id == user_id)
-    return connection.execute(query).scalar()
+    return connection.execute(query).scalar_one()
 
 
-def destroy(connection, uuid, project_id=None):
+def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None) -> None:
     """Remove a group and its memberships; raises ServerGroupNotFound."""
     row = get(connection, uuid, project_id)
     _note(connection, 'server_group.delete', row)
@@ -75,24 +88,25 @@ def destroy(connection, uuid, project_id=None):
     rows.delete(connection, TABLE, id=row.id)
 
 
-def members(connection, group_ids):
+def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
     """{group id: [server uuid, ...]} of several groups; a group without is left out."""
     found = connection.execute(_MEMBERS, {'groups': list(group_ids)})
-    grouped = {}
+    grouped: dict[int, list[str]] = {}
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)
     return grouped
 
 
-def count_members(connection, group_id, user_id=None):
+def count_members(connection: sa.Connection, group_id: int, user_id: str | None = None) -> int:
     """How many servers are in a group, or those of one user."""
-    query, parameters = _COUNT_MEMBERS, {'group': group_id}
+    query = _COUNT_MEMBERS
+    parameters: dict[str, typing.Any] = {'group': group_id}
     if user_id is not None:
         query, parameters['user'] = _COUNT_MEMBERS_OF_USER, user_id
-    return connection.scalar(query, parameters)
+    return connection.execute(query, parameters).scalar_one()
 
 
-def add_members(connection, group, uuids):
+def add_members(connection: sa.Connection, group: rows.Row, uuids: Collection[str]) -> None:
     """Make servers members of a group (its row); those that are members already stay so.
 
     Raises ServerGroupNotFound when it was deleted in the meantime.
@@ -114,7 +128,7 @@ def add_members(connection, group, uuids):
                 _note(connection, 'server_group.add_member', row, [uuid])
 
 
-def _note(connection, what, row, uuids=()):
+def _note(connection: sa.Connection, what: str, row: rows.Row, uuids: Iterable[str] = ()) -> None:
     """uuids: of the members it is about; those of a whole group are told as none."""
     values = {
         **row._mapping,
@@ -126,11 +140,11 @@ def _note(connection, what, row, uuids=()):
     notes.add(connection, what, values=values)
 
 
-def leave(connection, uuids):
+def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
     """End the memberships of servers, in whichever group; how many there were."""
     return rows.delete(connection, MEMBERS, instance_uuid=list(uuids))
 
 
-def groups_of(connection, uuids):
+def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
     """{server uuid: uuid of its group} of those that are in one."""
     return dict(connection.execute(_GROUPS, {'uuids': list(uuids)}).all())

@@ -1,6 +1,7 @@
 """Stamps: counters by which daemons notice that what they cached has changed."""
 
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
@@ -13,7 +14,7 @@ HOSTS = 'hosts'
 _NEXT = {'value': TABLE.c.value + 1}
 
 
-def bump(connection, name):
+def bump(connection: sa.Connection, name: str) -> None:
     """Move a stamp on, in the transaction that makes the change.
 
     Until that ends, others that would move the same stamp wait.
@@ -26,10 +27,10 @@ def bump(connection, name):
             _add_one(connection, name)
 
 
-def _add_one(connection, name):
+def _add_one(connection: sa.Connection, name: str) -> int:
     return rows.change(connection, TABLE, {}, computed=_NEXT, name=name)
 
 
-def every(connection):
+def every(connection: sa.Connection) -> dict[str, int]:
     """{name: value} of all stamps."""
     return {row.name: row.value for row in rows.every(connection, TABLE)}

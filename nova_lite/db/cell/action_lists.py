@@ -1,5 +1,8 @@
 """Pages of the actions of a server."""
 
+from collections.abc import Sequence
+import datetime
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -10,7 +13,15 @@ from nova_lite.db.cell import models
 TABLE = models.InstanceAction.__table__
 
 
-def page(connection, uuid, *, limit=None, marker=None, since=None, before=None):
+def page(
+    connection: sa.Connection,
+    uuid: str,
+    *,
+    limit: int | None = None,
+    marker: str | None = None,
+    since: datetime.datetime | None = None,
+    before: datetime.datetime | None = None,
+) -> Sequence[rows.Row]:
     """Actions of a server, newest first.
 
     marker: request id of the last one of the page before; raises MarkerNotFound

@@ -1,7 +1,13 @@
 """Instance actions and their events: what was asked of a server and how it went."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import datetime
+import typing
+
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import notes
@@ -55,7 +61,13 @@ _OF_SERVER_BUT = EVENTS.c.action_id.in_(
 )
 
 
-def start(connection, ctxt, uuid, action, message=None):
+def start(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    uuid: str,
+    action: str,
+    message: str | None = None,
+) -> int:
     """Record that `ctxt`'s request asks for `action`; returns the action's id."""
     now = runtime.naive_now()
     notes.add(connection, 'action', uuid=uuid, request_id=ctxt.request_id, action=action)
@@ -75,7 +87,7 @@ def start(connection, ctxt, uuid, action, message=None):
     )
 
 
-def get(connection, uuid, request_id):
+def get(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row:
     """One action of a server; raises ActionNotFound."""
     return rows.get(
         connection,
@@ -86,28 +98,30 @@ def get(connection, uuid, request_id):
     )
 
 
-def find(connection, uuid, request_id, action):
+def find(connection: sa.Connection, uuid: str, request_id: str, action: str) -> rows.Row | None:
     """A server's action of that name that a request asked for, or None."""
     return rows.find(connection, ACTIONS, instance_uuid=uuid, request_id=request_id, action=action)
 
 
-def find_newest(connection, uuid):
+def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """The action of a server that was asked for last, or None."""
     return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
 
 
-def is_followed_by(connection, uuid, request_id, action):
+def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
     """Tell whether `action` was asked for after the server's action of a request."""
     values = {'uuid': uuid, 'request': request_id, 'action': action}
     return connection.scalar(_FOLLOWING, values) is not None
 
 
-def is_copying(connection, uuid):
+def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Tell whether an image of the server is being made, or its making was broken off."""
     return bool(connection.scalar(_COPYING, {'uuid': uuid}))
 
 
-def start_event(connection, uuid, request_id, event, host=None):
+def start_event(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None = None
+) -> None:
     """Begin an event of the newest action of a request; nothing when there is none.
 
     Idempotent: an event of that name and host that has not ended is taken up again.
@@ -130,7 +144,9 @@ def start_event(connection, uuid, request_id, event, host=None):
     _note(connection, uuid, request_id, event, host=host)
 
 
-def has_ended(connection, uuid, request_id, event, host):
+def has_ended(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None
+) -> bool:
     """Whether an event of the newest action of a request has ended on a host."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
@@ -139,7 +155,16 @@ def has_ended(connection, uuid, request_id, event, host):
     return any(row.finish_time is not None for row in found)
 
 
-def finish_event(connection, uuid, request_id, event, *, host=None, error=None, traceback=None):
+def finish_event(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    event: str,
+    *,
+    host: str | None = None,
+    error: str | None = None,
+    traceback: str | None = None,
+) -> None:
     """End an event. With `error` (a text for the user) it failed, and so did the action.
 
     Idempotent: one that has ended already stays as it is.
@@ -149,7 +174,7 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
         return
     now = runtime.naive_now()
     outcome = _outcome(now, error, traceback)
-    own = {'action_id': action_id, 'event': event, 'host': host}
+    own: dict[str, typing.Any] = {'action_id': action_id, 'event': event, 'host': host}
     if not rows.change(connection, EVENTS, outcome, **own, finish_time=None):
         if rows.find(connection, EVENTS, **own) is not None:
             return
@@ -159,7 +184,9 @@ def finish_event(connection, uuid, request_id, event, *, host=None, error=None, 
     _end(connection, action_id, now, error)
 
 
-def _outcome(now, error, traceback):
+def _outcome(
+    now: datetime.datetime, error: str | None, traceback: str | None
+) -> dict[str, typing.Any]:
     return {
         'finish_time': now,
         'updated_at': now,
@@ -169,21 +196,30 @@ def _outcome(now, error, traceback):
     }
 
 
-def _end(connection, action_id, now, error):
-    changes = {'updated_at': now, 'finish_time': now}
+def _end(
+    connection: sa.Connection, action_id: int, now: datetime.datetime, error: str | None
+) -> None:
+    changes: dict[str, typing.Any] = {'updated_at': now, 'finish_time': now}
     if error is not None:
         changes['message'] = 'Error'
     rows.change(connection, ACTIONS, changes, id=action_id)
 
 
-def clear_failure(connection, uuid, request_id):
+def clear_failure(connection: sa.Connection, uuid: str, request_id: str) -> None:
     """Record that an action goes on elsewhere, though one of its events failed."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is not None:
         rows.change(connection, ACTIONS, {'message': None}, id=action_id)
 
 
-def end_open(connection, uuid, request_id, *, error=None, traceback=None):
+def end_open(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    *,
+    error: str | None = None,
+    traceback: str | None = None,
+) -> None:
     """End all open events of the newest action of a request, and the action.
 
     error: a text for the user if they failed, and the action with them
@@ -207,13 +243,21 @@ def end_open(connection, uuid, request_id, *, error=None, traceback=None):
     _end(connection, action_id, now, error)
 
 
-def end_interrupted(connection, uuid, *, error, events=None, besides=None):
+def end_interrupted(
+    connection: sa.Connection,
+    uuid: str,
+    *,
+    error: str,
+    events: Iterable[str] | None = None,
+    besides: str | None = None,
+) -> None:
     """End the events of a server that are still open: their work will not go on.
 
     events: names; None: all of them. besides: the request whose own stay open
     """
     now = runtime.naive_now()
-    which, given, where = _OF_SERVER, {'of_server': uuid}, {'finish_time': None}
+    which, given = _OF_SERVER, {'of_server': uuid}
+    where: dict[str, typing.Any] = {'finish_time': None}
     if besides is not None:
         which, given['but_request'] = _OF_SERVER_BUT, besides
     if events is not None:
@@ -222,7 +266,16 @@ def end_interrupted(connection, uuid, *, error, events=None, besides=None):
     rows.change(connection, EVENTS, outcome, which, given=given, **where)
 
 
-def record_event(connection, uuid, request_id, event, *, host=None, error=None, started_at=None):
+def record_event(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    event: str,
+    *,
+    host: str | None = None,
+    error: str | None = None,
+    started_at: datetime.datetime | None = None,
+) -> None:
     """Record an event that has begun and ended, in one statement each."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
@@ -247,28 +300,32 @@ def record_event(connection, uuid, request_id, event, *, host=None, error=None, 
     _end(connection, action_id, now, error)
 
 
-def events_of(connection, action_ids):
+def events_of(connection: sa.Connection, action_ids: Iterable[int]) -> dict[int, list[rows.Row]]:
     """{action id: [event, ...]} in the order they began, newest first."""
     found = rows.every(
         connection, EVENTS, action_id=list(action_ids), order_by=_NEWEST_EVENTS_FIRST
     )
-    grouped = {}
+    grouped: dict[int, list[rows.Row]] = {}
     for row in found:
         grouped.setdefault(row.action_id, []).append(row)
     return grouped
 
 
-def tell_of(connection, uuid, **facts):
+def tell_of(connection: sa.Connection, uuid: str, **facts: typing.Any) -> None:
     """Have notifications of this transaction's events tell more, such as `volume_id`."""
     notes.add(connection, 'subject', uuid=uuid, **facts)
 
 
-def tell_failure(connection, uuid, request_id, event, *, error):
+def tell_failure(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, *, error: str
+) -> None:
     """Have notifications tell of a failure that is no event on record."""
     _note_end(connection, uuid, request_id, event, host=None, error=error)
 
 
-def _note(connection, uuid, request_id, event, *, host):
+def _note(
+    connection: sa.Connection, uuid: str, request_id: str, event: str, *, host: str | None
+) -> None:
     """What notifications are derived from: see nova_lite.notify.derive."""
     notes.add(
         connection,
@@ -281,7 +338,16 @@ def _note(connection, uuid, request_id, event, *, host):
     )
 
 
-def _note_end(connection, uuid, request_id, event, *, host, error=None, traceback=None):
+def _note_end(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str,
+    event: str,
+    *,
+    host: str | None,
+    error: str | None = None,
+    traceback: str | None = None,
+) -> None:
     notes.add(
         connection,
         'event',
@@ -295,16 +361,23 @@ def _note_end(connection, uuid, request_id, event, *, host, error=None, tracebac
     )
 
 
-def _open_events(connection, action_id):
+def _open_events(connection: sa.Connection, action_id: int) -> Sequence[rows.Row]:
     return rows.every(
         connection, EVENTS, order_by=EVENTS.c.id, action_id=action_id, finish_time=None
     )
 
 
-def _action_id(connection, uuid, request_id):
+def _action_id(connection: sa.Connection, uuid: str, request_id: str) -> int | None:
     return connection.scalar(NEWEST, {'uuid': uuid, 'request': request_id})
 
 
-def _has_open_event(connection, action_id, event, host):
-    own = {'action_id': action_id, 'event': event, 'host': host, 'finish_time': None}
+def _has_open_event(
+    connection: sa.Connection, action_id: int, event: str, host: str | None
+) -> bool:
+    own: dict[str, typing.Any] = {
+        'action_id': action_id,
+        'event': event,
+        'host': host,
+        'finish_time': None,
+    }
     return rows.find(connection, EVENTS, **own) is not None

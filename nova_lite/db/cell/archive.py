@@ -5,6 +5,7 @@ to have them at hand.
 """
 
 import collections
+import datetime
 
 import sqlalchemy as sa
 
@@ -24,14 +25,16 @@ CHILDREN = (
 )
 
 
-def archive(connection, max_rows, before=None):
+def archive(
+    connection: sa.Connection, max_rows: int, before: datetime.datetime | None = None
+) -> tuple[collections.Counter[str], list[str]]:
     """Move deleted servers with all their rows, oldest first.
 
     max_rows: stop once this many rows were moved, but never within a server
     before: only servers deleted before that time
     Returns (Counter by table, [server uuid, ...]).
     """
-    conditions = [INSTANCES.c.deleted.is_(True)]
+    conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True)]
     if before is not None:
         conditions.append(INSTANCES.c.deleted_at < before)
     servers = connection.execute(
@@ -40,7 +43,8 @@ def archive(connection, max_rows, before=None):
         .order_by(INSTANCES.c.id)
         .limit(max_rows)
     ).all()
-    moved, uuids = collections.Counter(), []
+    moved: collections.Counter[str] = collections.Counter()
+    uuids: list[str] = []
     for server in servers:
         if moved.total() >= max_rows:
             break
@@ -49,7 +53,7 @@ def archive(connection, max_rows, before=None):
     return moved, uuids
 
 
-def purge(connection, before=None):
+def purge(connection: sa.Connection, before: datetime.datetime | None = None) -> int:
     """Forget what was archived, of servers deleted before a time; how many rows."""
     query = ARCHIVE.delete()
     if before is not None:
@@ -57,12 +61,12 @@ def purge(connection, before=None):
     return connection.execute(query).rowcount
 
 
-def _archive_server(connection, server):
+def _archive_server(connection: sa.Connection, server: rows.Row) -> collections.Counter[str]:
     actions = sa.select(ACTIONS.c.id).where(ACTIONS.c.instance_uuid == server.uuid)
     parts = [(EVENTS, EVENTS.c.action_id.in_(actions)), (ACTIONS, None)]
     parts += [(table, None) for table in CHILDREN]
     parts.append((INSTANCES, INSTANCES.c.uuid == server.uuid))
-    moved = collections.Counter()
+    moved: collections.Counter[str] = collections.Counter()
     for table, condition in parts:
         if condition is None:
             condition = table.c.instance_uuid == server.uuid
@@ -82,5 +86,5 @@ def _archive_server(connection, server):
     return +moved
 
 
-def _plain(value):
+def _plain(value: object) -> object:
     return value.isoformat() if hasattr(value, 'isoformat') else value

@@ -5,7 +5,10 @@ That one first clears every cell under its epoch: what the former has left goes,
 and what it would still add is refused.
 """
 
+from collections.abc import Mapping
+
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import states
@@ -14,7 +17,7 @@ from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 
 
-def clear(connection, uuid, epoch, *, keep_begun=True):
+def clear(connection: sa.Connection, uuid: str, epoch: int, *, keep_begun: bool = True) -> bool:
     """Take the cell for this epoch and remove a server's record.
 
     keep_begun: but not one that a host works at, or did
@@ -32,7 +35,9 @@ def clear(connection, uuid, epoch, *, keep_begun=True):
     return False
 
 
-def take_back(connection, uuid, epoch, *, keep_begun=False):
+def take_back(
+    connection: sa.Connection, uuid: str, epoch: int, *, keep_begun: bool = False
+) -> bool:
     """Remove the record that this epoch has made; False when the cell is a newer one's.
 
     keep_begun: as of `clear`; returns False as well when the record was kept
@@ -47,7 +52,7 @@ def take_back(connection, uuid, epoch, *, keep_begun=False):
     return True
 
 
-def overtaken(connection, epoch_of):
+def overtaken(connection: sa.Connection, epoch_of: Mapping[str, int]) -> set[str]:
     """Which of these servers a newer epoch has taken this cell for.
 
     epoch_of: {uuid: epoch}. To be asked after their records were added: `clear` waits
@@ -57,14 +62,14 @@ def overtaken(connection, epoch_of):
     return {uuid for uuid, epoch in epoch_of.items() if newest.get(uuid, epoch) > epoch}
 
 
-def _is_begun(row):
+def _is_begun(row: rows.Row | None) -> bool:
     """Whether a host works at a server, or did. row: None without a record"""
     if row is None:
         return False
     return row.host is None or row.task_state != states.TaskState.SCHEDULING
 
 
-def _await_record(connection, uuid):
+def _await_record(connection: sa.Connection, uuid: str) -> None:
     """Let a transaction end that is just adding the server's record; others wait for ours.
 
     The row of our own says so to both, though it is gone at once: that it was there

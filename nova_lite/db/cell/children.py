@@ -1,5 +1,9 @@
 """What hangs on a server: block devices and tags."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite.db import rows
@@ -18,48 +22,50 @@ _VOLUMES = (
 )
 
 
-def create_block_devices(connection, values):
+def create_block_devices(connection: sa.Connection, values: Sequence[rows.Values]) -> None:
     """Add block devices (a list of dicts of columns)."""
     rows.insert(connection, DEVICES, values)
 
 
-def block_devices(connection, uuids):
+def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[rows.Row]]:
     """{server uuid: [block device, ...]} for several servers."""
     found = rows.every(connection, DEVICES, instance_uuid=list(uuids), order_by=DEVICES.c.id)
-    grouped = {}
+    grouped: dict[str, list[rows.Row]] = {}
     for row in found:
         grouped.setdefault(row.instance_uuid, []).append(row)
     return grouped
 
 
-def volumes(connection, uuids):
+def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[tuple[str, bool]]]:
     """{server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
     found = connection.execute(_VOLUMES, {'uuids': list(uuids)})
-    grouped = {}
+    grouped: dict[str, list[tuple[str, bool]]] = {}
     for uuid, volume_id, delete_on_termination in found:
         grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))
     return grouped
 
 
-def update_block_device(connection, uuid, values):
+def update_block_device(connection: sa.Connection, uuid: str, values: rows.Values) -> int:
     """Change columns of one block device; how many rows that hit."""
     return rows.change(connection, DEVICES, values, uuid=uuid)
 
 
-def destroy_block_device(connection, uuid):
+def destroy_block_device(connection: sa.Connection, uuid: str) -> int:
     """Remove one block device; how many rows that hit."""
     return rows.delete(connection, DEVICES, uuid=uuid)
 
 
-def destroy_block_devices(connection, instance_uuid, volume_id=None):
+def destroy_block_devices(
+    connection: sa.Connection, instance_uuid: str, volume_id: str | None = None
+) -> int:
     """Remove a server's block devices, or only that of one volume."""
-    where = {'instance_uuid': instance_uuid}
+    where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
     if volume_id is not None:
         where['volume_id'] = volume_id
     return rows.delete(connection, DEVICES, **where)
 
 
-def create_tags(connection, instance_uuid, tags):
+def create_tags(connection: sa.Connection, instance_uuid: str, tags: Iterable[str]) -> None:
     """Add tags to a server that has none of them."""
     rows.insert(
         connection,
@@ -68,18 +74,18 @@ def create_tags(connection, instance_uuid, tags):
     )
 
 
-def tags(connection, uuids):
+def tags(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[str]]:
     """{server uuid: [tag, ...]} in alphabetical order."""
     found = rows.every(connection, TAGS, order_by=TAGS.c.tag, instance_uuid=list(uuids))
-    grouped = {}
+    grouped: dict[str, list[str]] = {}
     for row in found:
         grouped.setdefault(row.instance_uuid, []).append(row.tag)
     return grouped
 
 
-def destroy_tags(connection, instance_uuid, tag=None):
+def destroy_tags(connection: sa.Connection, instance_uuid: str, tag: str | None = None) -> int:
     """Remove one tag of a server, or all of them; how many there were."""
-    where = {'instance_uuid': instance_uuid}
+    where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
     if tag is not None:
         where['tag'] = tag
     return rows.delete(connection, TAGS, **where)

@@ -1,5 +1,9 @@
 """Compute nodes of a cell: capacity of each hypervisor."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -13,7 +17,7 @@ _HAS_FAILED = TABLE.c.failed_builds > 0
 _KNOWN = sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(sa.bindparam('uuids')))
 
 
-def report(connection, nodes):
+def report(connection: sa.Connection, nodes: Sequence[rows.Values]) -> None:
     """Add or update the nodes (dicts of columns, by uuid), all of a process at once."""
     uuids = [node['uuid'] for node in nodes]
     known = set(connection.scalars(_KNOWN, {'uuids': uuids}))
@@ -23,22 +27,22 @@ def report(connection, nodes):
             rows.change(connection, TABLE, node, uuid=node['uuid'])
 
 
-def every(connection, **where):
+def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
     """Nodes whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
-def hosts(connection):
+def hosts(connection: sa.Connection) -> set[str]:
     """The hosts of all nodes."""
     return set(connection.scalars(_HOSTS))
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One node by uuid; raises ComputeNodeNotFound."""
     return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
 
 
-def first_of_host(connection, host):
+def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
     """The first node of a host; raises ComputeHostNotFound."""
     found = rows.every(connection, TABLE, host=host, order_by=TABLE.c.id)
     if not found:
@@ -46,17 +50,17 @@ def first_of_host(connection, host):
     return found[0]
 
 
-def unmapped(connection):
+def unmapped(connection: sa.Connection) -> Sequence[rows.Row]:
     """Nodes whose host no one has looked at since it appeared."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, mapped=False)
 
 
-def set_mapped(connection, hosts, mapped=True):
+def set_mapped(connection: sa.Connection, hosts: Iterable[str], mapped: bool = True) -> None:
     """Say that the hosts are in the host mappings (or no longer)."""
     rows.change(connection, TABLE, {'mapped': mapped}, host=list(hosts))
 
 
-def count_build(connection, host, failed):
+def count_build(connection: sa.Connection, host: str, failed: bool) -> None:
     """Count a failed build of a host, or clear the count after one that worked."""
     if failed:
         rows.change(connection, TABLE, {}, computed=_ONE_MORE, host=host)
@@ -64,6 +68,6 @@ def count_build(connection, host, failed):
         rows.change(connection, TABLE, {'failed_builds': 0}, _HAS_FAILED, host=host)
 
 
-def destroy(connection, uuid):
+def destroy(connection: sa.Connection, uuid: str) -> None:
     """Remove a node."""
     rows.delete(connection, TABLE, uuid=uuid)

@@ -12,18 +12,18 @@ TABLE = models.ConsoleToken.__table__
 _EXPIRED = TABLE.c.expires < sa.bindparam('now')
 
 
-def create(connection, token, values):
+def create(connection: sa.Connection, token: str, values: rows.Values) -> None:
     """Store a token's digest with `values`, and forget tokens that have expired."""
     rows.delete(connection, TABLE, _EXPIRED, given={'now': runtime.naive_now()})
     rows.insert(connection, TABLE, {'token_hash': digest(token), **values})
 
 
-def find(connection, token):
+def find(connection: sa.Connection, token: str) -> rows.Row | None:
     """What a token that has not expired is good for, or None."""
     row = rows.find(connection, TABLE, token_hash=digest(token))
     return row if row is not None and row.expires > runtime.naive_now() else None
 
 
-def digest(token):
+def digest(token: str) -> str:
     """What is stored of a token."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -6,6 +6,9 @@ good, so that the server may come back. Source: reference/nova/cross-cell-resize
 """
 
 import dataclasses
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -13,6 +16,8 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
+
+Columns: typing.TypeAlias = dict[str, typing.Any]
 
 DESTINATION = ('dest_compute', 'dest_node', 'dest_host')
 
@@ -24,14 +29,14 @@ class Copy:
     actions: [(action, [event, ...]), ...]
     """
 
-    instance: dict
-    devices: list
-    tags: list
-    actions: list
-    migrations: list
+    instance: Columns
+    devices: list[Columns]
+    tags: list[str]
+    actions: list[tuple[Columns, list[Columns]]]
+    migrations: list[Columns]
 
 
-def read(connection, uuid):
+def read(connection: sa.Connection, uuid: str) -> Copy:
     """All there is of a server, hidden or not; raises InstanceNotFound."""
     row = instances.get(connection, uuid, hidden=True)
     found = rows.every(
@@ -52,7 +57,7 @@ def read(connection, uuid):
     )
 
 
-def create(connection, copy, move):
+def create(connection: sa.Connection, copy: Copy, move: str) -> None:
     """Write a server that comes with a move (a migration's uuid).
 
     What the move has written before stays, but for its destination: the move may have
@@ -71,7 +76,7 @@ def create(connection, copy, move):
     _write_children(connection, copy)
 
 
-def _redirect(connection, copy, move):
+def _redirect(connection: sa.Connection, copy: Copy, move: str) -> None:
     """Write a move's destination once more."""
     values = next(each for each in copy.migrations if each['uuid'] == move)
     migrations.update(connection, move, {name: values.get(name) for name in DESTINATION})
@@ -79,7 +84,7 @@ def _redirect(connection, copy, move):
     instances.update(connection, copy.instance['uuid'], zone)
 
 
-def renew(connection, copy):
+def renew(connection: sa.Connection, copy: Copy) -> None:
     """Write over what the cell knows of a server, except its migrations."""
     uuid = copy.instance['uuid']
     instances.update(connection, uuid, copy.instance)
@@ -89,19 +94,20 @@ def renew(connection, copy):
     _write_children(connection, copy)
 
 
-def show(connection, uuid, shown):
+def show(connection: sa.Connection, uuid: str, shown: bool) -> None:
     """Let the cell's record stand for the server, or hide it; its migrations as well."""
     for table, key in ((instances.TABLE, 'uuid'), (migrations.TABLE, 'instance_uuid')):
-        rows.change(connection, table, {'hidden': not shown}, **{key: uuid})
+        where: dict[str, typing.Any] = {key: uuid}
+        rows.change(connection, table, {'hidden': not shown}, **where)
 
 
-def purge(connection, uuid):
+def purge(connection: sa.Connection, uuid: str) -> None:
     """Remove a server for good: nothing of it is left in the cell."""
     instances.purge(connection, uuid)
     rows.delete(connection, migrations.TABLE, instance_uuid=uuid)
 
 
-def drop(connection, uuid, move):
+def drop(connection: sa.Connection, uuid: str, move: str) -> None:
     """Purge the copy that came with a move (a migration's uuid) that has been undone.
 
     In such a copy the migration has not ended. It has in every other record of the
@@ -112,7 +118,7 @@ def drop(connection, uuid, move):
         purge(connection, uuid)
 
 
-def _write_children(connection, copy):
+def _write_children(connection: sa.Connection, copy: Copy) -> None:
     uuid = copy.instance['uuid']
     children.create_block_devices(connection, copy.devices)
     children.create_tags(connection, uuid, copy.tags)
@@ -123,5 +129,5 @@ def _write_children(connection, copy):
         )
 
 
-def _columns(row):
+def _columns(row: rows.Row) -> Columns:
     return {name: value for name, value in row._mapping.items() if name != 'id'}

@@ -3,9 +3,13 @@
 The caller has locked the server's row by changing it in the same transaction.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
 import itertools
 import re
 import string
+
+import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.db import rows
@@ -16,7 +20,9 @@ DEFAULT_PREFIX = '/dev/vd'
 PREFIX = re.compile(r'(/dev/x?[a-z]*d)[a-z]+\d*')
 
 
-def add(connection, instance_uuid, columns, most=None):
+def add(
+    connection: sa.Connection, instance_uuid: str, columns: rows.Values, most: int | None = None
+) -> None:
     """Add a volume's block device; without a device_name it gets the next free one.
 
     most: how many the server may have, None or -1 for any number
@@ -38,7 +44,7 @@ def add(connection, instance_uuid, columns, most=None):
     )
 
 
-def next_name(known):
+def next_name(known: Iterable[rows.Row]) -> str:
     """The first name that none of the block devices has, on the bus of the root disk."""
     taken = {device.device_name for device in known}
     roots = [device.device_name or '' for device in known if device.boot_index == 0]
@@ -50,32 +56,32 @@ def next_name(known):
     return next(itertools.islice(free, unnamed, None))
 
 
-def _names(prefix):
+def _names(prefix: str) -> Iterator[str]:
     """vda … vdz, vdaa, vdab …"""
     for length in itertools.count(1):
         for letters in itertools.product(string.ascii_lowercase, repeat=length):
             yield prefix + ''.join(letters)
 
 
-def find(connection, instance_uuid, volume_id):
+def find(connection: sa.Connection, instance_uuid: str, volume_id: str) -> rows.Row | None:
     """The block device of a volume of a server, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, volume_id=volume_id)
 
 
-def change(connection, uuid, values):
+def change(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     """Change columns of one block device; raises VolumeNotAttached when it is gone."""
     if not children.update_block_device(connection, uuid, values):
         raise gone(uuid)
 
 
-def already_attached(volume_id):
+def already_attached(volume_id: str) -> exception.VolumeNotUsable:
     """The error of a volume that the server has already."""
     return exception.VolumeNotUsable(
         volume_id=volume_id, reason='it is already attached to this server'
     )
 
 
-def gone(uuid):
+def gone(uuid: str) -> exception.VolumeNotAttached:
     """The error of a block device that was deleted with its server."""
     return exception.VolumeNotAttached(
         f'Block device {uuid} is gone: the server was deleted meanwhile.'

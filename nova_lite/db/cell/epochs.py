@@ -4,6 +4,10 @@ Who holds an older one has been taken over and may change nothing here any more.
 Source: contributor/architecture, Sagas.
 """
 
+from collections.abc import Iterable
+import datetime
+import typing
+
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
@@ -20,12 +24,12 @@ SEEN = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(
 OLD = TABLE.c.seen_at < sa.bindparam('before')
 
 
-def hold(connection, saga, epoch):
+def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
     """Let this epoch pass and keep newer ones waiting until the transaction ends.
 
     saga: its uuid, or the server's for its build. Raises StaleEpoch.
     """
-    known = _lock(connection, saga)
+    known: typing.Any = _lock(connection, saga)
     if known is None and _first(connection, saga, epoch):
         return
     if known is None:
@@ -37,17 +41,17 @@ def hold(connection, saga, epoch):
         rows.change(connection, TABLE, values, saga_uuid=saga)
 
 
-def seen(connection, sagas):
+def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
     """{uuid: newest epoch} of those that were seen; nobody has to wait."""
     return dict(connection.execute(SEEN, {'sagas': list(sagas)}).tuples().all())
 
 
-def _lock(connection, saga):
+def _lock(connection: sa.Connection, saga: str) -> int | None:
     """The newest epoch seen, or None; a newer one waits until this transaction ends."""
     return connection.scalar(LOCK, {'saga': saga})
 
 
-def _first(connection, saga, epoch):
+def _first(connection: sa.Connection, saga: str, epoch: int) -> bool:
     """Remember a saga that was never seen; False when another call just did."""
     try:
         with connection.begin_nested():
@@ -61,6 +65,6 @@ def _first(connection, saga, epoch):
     return True
 
 
-def forget(connection, before):
+def forget(connection: sa.Connection, before: datetime.datetime) -> None:
     """Drop the epochs of sagas of which nothing was heard since `before` (naive UTC)."""
     rows.delete(connection, TABLE, OLD, given={'before': before})

@@ -1,5 +1,10 @@
 """Evacuations of a cell whose former host has not cleaned up after them."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
@@ -10,7 +15,7 @@ Status = states.MigrationStatus
 NOT_CLEANED = [str(status) for status in (Status.ACCEPTED, Status.PRE_MIGRATING, Status.DONE)]
 
 
-def not_cleaned(connection, hosts):
+def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Evacuations from the hosts that go on, or of which something may be left there."""
     return rows.every(
         connection,
@@ -22,7 +27,7 @@ def not_cleaned(connection, hosts):
     )
 
 
-def providers_held(connection, uuid):
+def providers_held(connection: sa.Connection, uuid: str) -> set[str]:
     """Nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
     found = rows.every(
         connection,

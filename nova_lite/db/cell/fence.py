@@ -5,10 +5,13 @@ remembers the newest epoch it has seen of each saga, in the transaction of the
 call itself, and refuses an older one. Source: contributor/architecture, Sagas.
 """
 
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite.db.cell import epochs
 
 
-def check(connection, ctxt):
+def check(connection: sa.Connection, ctxt: context.RequestContext) -> None:
     """Let the context's saga pass or raise StaleEpoch; others always pass."""
     if ctxt.saga is not None:
-        epochs.hold(connection, ctxt.saga, ctxt.epoch)
+        epochs.hold(connection, ctxt.saga, ctxt.epoch)  # type: ignore[arg-type]  # it has both

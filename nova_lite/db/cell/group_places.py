@@ -7,13 +7,21 @@ members may have begun to build or to move. Source: decision 0011, reference/nov
 """
 
 import collections
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
 
 import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+
+# The hosts of each server, by its uuid.
+Places: typing.TypeAlias = dict[str, set[str]]
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
@@ -38,7 +46,15 @@ _OPEN_MOVES = sa.select(
 )
 
 
-def of_servers(connection, uuids):
+class Group(typing.TypedDict):
+    """A server group, as its policy is checked."""
+
+    uuid: str
+    policy: str
+    rules: typing.NotRequired[dict[str, typing.Any] | None]
+
+
+def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
     """{server uuid: {host, ...}}: the host of each server, and both ends of its open moves.
 
     A server that is on no host and that no move takes anywhere is left out.
@@ -47,7 +63,7 @@ def of_servers(connection, uuids):
     return _places(connection, members, building=True)
 
 
-def of_group(connection, group_uuid, *, building=False):
+def of_group(connection: sa.Connection, group_uuid: str, *, building: bool = False) -> Places:
     """As `of_servers`, of all members of a group, hidden records as well.
 
     building: whether a host counts that has not begun to build the server
@@ -56,7 +72,7 @@ def of_group(connection, group_uuid, *, building=False):
     return _places(connection, members, building=building)
 
 
-def hold_group(connection, group_uuid):
+def hold_group(connection: sa.Connection, group_uuid: str) -> Places:
     """As `of_group`; the members' records stay locked until the transaction ends.
 
     Who decides about a member locks the member's own record too. So of two that decide at
@@ -67,8 +83,8 @@ def hold_group(connection, group_uuid):
     return of_group(connection, group_uuid)
 
 
-def _places(connection, members, *, building):
-    found = collections.defaultdict(set)
+def _places(connection: sa.Connection, members: Sequence[rows.Row], *, building: bool) -> Places:
+    found: collections.defaultdict[str, set[str]] = collections.defaultdict(set)
     for member in members:
         if member.host is not None and (building or not _is_awaited(member)):
             found[member.uuid].add(member.host)
@@ -78,15 +94,15 @@ def _places(connection, members, *, building):
     return {uuid: hosts for uuid, hosts in found.items() if hosts}
 
 
-def _is_awaited(member):
+def _is_awaited(member: rows.Row) -> bool:
     """Whether a host was chosen for a build and has not begun it: it is checked there."""
-    return (
+    return bool(
         member.vm_state == states.VmState.BUILDING
         and member.task_state == states.TaskState.SCHEDULING
     )
 
 
-def check(connection, uuid, host, group):
+def check(connection: sa.Connection, uuid: str, host: str, group: Group | None) -> None:
     """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
 
     connection: of a transaction in the host's cell, which also records that the server
@@ -98,7 +114,7 @@ def check(connection, uuid, host, group):
     require(group, host, hold_group(connection, group['uuid']), {uuid})
 
 
-def require(group, host, places, own):
+def require(group: Group, host: str, places: Places, own: Container[str]) -> None:
     """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
 
     places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there

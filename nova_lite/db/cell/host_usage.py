@@ -1,7 +1,10 @@
 """What hosts of a cell hold, as the scheduler wants to know it: by query, never counted up."""
 
 import collections
+from collections.abc import Collection
+from collections.abc import Iterable
 import math
+import typing
 
 import sqlalchemy as sa
 
@@ -9,6 +12,9 @@ from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+
+# A server's uuid, host, node and flavor, as a move in progress holds them.
+Moving: typing.TypeAlias = tuple[str, str, str, dict[str, typing.Any]]
 
 INSTANCES = models.Instance.__table__
 MIGRATIONS = models.Migration.__table__
@@ -38,7 +44,9 @@ _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_proper
 )
 
 
-def by_node(connection, moves=None):
+def by_node(
+    connection: sa.Connection, moves: Iterable[Moving] | None = None
+) -> dict[tuple[str, str], list[int]]:
     """{(host, node): (servers, vcpus, MiB, GiB)} of servers and of moves in progress.
 
     moves: what `moving` found, if the caller has it already
@@ -52,7 +60,7 @@ def by_node(connection, moves=None):
     return used
 
 
-def moving(connection):
+def moving(connection: sa.Connection) -> list[Moving]:
     """[(server uuid, host, node, flavor)] of what moves in progress hold besides the servers.
 
     That is the other end of each: the destination with the flavor to be until the
@@ -73,23 +81,27 @@ def moving(connection):
     return held
 
 
-def hosts_of(connection, uuids):
+def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str | None]:
     """{server uuid: host} of servers that are there; None for one that is on no host."""
     if not uuids:
         return {}
     return dict(connection.execute(_HOSTS, {'uuids': list(uuids)}).all())
 
 
-def gone(connection, uuids):
+def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
     """Those among `uuids` whose servers were here and are deleted."""
     if not uuids:
         return set()
     return set(connection.scalars(_GONE, {'uuids': list(uuids)}))
 
 
-def image_properties(connection):
+def image_properties(
+    connection: sa.Connection,
+) -> dict[tuple[str, str], dict[tuple[str, str | None], int]]:
     """{(host, node): Counter of (property, value)} over the images of the servers there."""
-    counted = collections.defaultdict(collections.Counter)
+    counted: collections.defaultdict[
+        tuple[str, str], collections.Counter[tuple[str, str | None]]
+    ] = collections.defaultdict(collections.Counter)
     for host, node, properties in connection.execute(_IMAGES):
         counted[host, node].update((properties or {}).items())
     return dict(counted)

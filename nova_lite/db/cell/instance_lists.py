@@ -6,7 +6,12 @@ Text sorts by code point on every database, as Python does: pages of several
 cells are merged by that order and continued by it.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Sequence
+import datetime
 import functools
+import typing
 
 import sqlalchemy as sa
 from sqlalchemy.ext import compiler
@@ -14,6 +19,7 @@ from sqlalchemy.sql import expression
 
 from nova_lite.db import paging
 from nova_lite.db import patterns
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
@@ -23,12 +29,22 @@ TABLE = models.Instance.__table__
 TAGS = models.Tag.__table__
 
 
-class ByCodePoint(expression.ColumnElement):
+class Details(typing.TypedDict):
+    """What a cell knows of servers: by their uuids, services by host."""
+
+    rows: dict[str, rows.Row]
+    devices: dict[str, list[tuple[str, bool]]]
+    faults: dict[str, rows.Row]
+    tags: dict[str, list[str]]
+    services: dict[str, rows.Row]
+
+
+class ByCodePoint(expression.ColumnElement[typing.Any]):
     """A text column compared by code point, whatever the collation."""
 
     inherit_cache = True
 
-    def __init__(self, column):
+    def __init__(self, column: sa.Column[typing.Any]) -> None:
         self.column = column
         self.type = column.type
         self.nullable = column.nullable
@@ -36,22 +52,28 @@ class ByCodePoint(expression.ColumnElement):
 
 
 @compiler.compiles(ByCodePoint)
-def _plain(element, compiling, **kwargs):
+def _plain(
+    element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
+) -> str:
     return compiling.process(element.column, **kwargs)
 
 
 @compiler.compiles(ByCodePoint, 'postgresql')
-def _postgresql(element, compiling, **kwargs):
+def _postgresql(
+    element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
+) -> str:
     return f'{compiling.process(element.column, **kwargs)} COLLATE "C"'
 
 
 @compiler.compiles(ByCodePoint, 'mysql')
 @compiler.compiles(ByCodePoint, 'mariadb')
-def _mysql(element, compiling, **kwargs):
+def _mysql(
+    element: ByCodePoint, compiling: sa.sql.compiler.SQLCompiler, **kwargs: typing.Any
+) -> str:
     return f'CAST({compiling.process(element.column, **kwargs)} AS BINARY)'
 
 
-def sort_column(name):
+def sort_column(name: str) -> rows.Expression:
     """The column to sort by; raises KeyError."""
     column = TABLE.c[name]
     return ByCodePoint(column) if isinstance(column.type, sa.String) else column
@@ -60,7 +82,7 @@ def sort_column(name):
 # ---- conditions ----
 
 
-def equals(name, value):
+def equals(name: str, value: object) -> rows.Condition:
     """Column equals the value; None is NULL, a list is any of these."""
     column = TABLE.c[name]
     if isinstance(value, list | tuple | set | frozenset):
@@ -68,27 +90,29 @@ def equals(name, value):
     return column.is_(None) if value is None else column == value
 
 
-def differs(name, value):
+def differs(name: str, value: object) -> rows.Condition:
     """Column, which is never NULL, is not the value."""
     return TABLE.c[name] != value
 
 
-def between(name, start, end):
+def between(name: str, start: object, end: object) -> rows.Condition:
     """Column is at or after `start` and before `end`."""
     return sa.and_(TABLE.c[name] >= start, TABLE.c[name] < end)
 
 
-def matches(name, pattern):
+def matches(name: str, pattern: str) -> rows.Condition:
     """Column matches a regular expression, in the dialect of the database."""
     return TABLE.c[name].regexp_match(pattern)
 
 
-def named(lowered):
+def named(lowered: Iterable[str]) -> rows.Condition:
     """The display name is one of these, which are in lower case."""
     return sa.func.lower(TABLE.c.display_name).in_(list(lowered))
 
 
-def changed(since=None, before=None):
+def changed(
+    since: datetime.datetime | None = None, before: datetime.datetime | None = None
+) -> rows.Condition:
     """Last changed in this span of time, both ends included."""
     moment = sa.func.coalesce(TABLE.c.updated_at, TABLE.c.created_at)
     found = []
@@ -99,7 +123,9 @@ def changed(since=None, before=None):
     return sa.and_(*found)
 
 
-def in_states(pairs):
+def in_states(
+    pairs: Iterable[tuple[str, Collection[str] | None, Collection[str]]],
+) -> rows.Condition:
     """In any of these states: (vm_state, task states or None, excluded task states)."""
     found = []
     for vm_state, tasks, without in pairs:
@@ -115,7 +141,7 @@ def in_states(pairs):
     return sa.or_(sa.false(), *found)
 
 
-def tagged(tags, *, every, negate=False):
+def tagged(tags: Iterable[str], *, every: bool, negate: bool = False) -> rows.Condition:
     """Has all of the tags, or any; or negate: not so."""
     parts = [
         sa.exists().where(TAGS.c.instance_uuid == TABLE.c.uuid, TAGS.c.tag == tag) for tag in tags
@@ -127,7 +153,15 @@ def tagged(tags, *, every, negate=False):
 # ---- reading ----
 
 
-def keys(connection, conditions, sort, *, limit=None, marker=None, more=()):
+def keys(
+    connection: sa.Connection,
+    conditions: Sequence[rows.Condition],
+    sort: Sequence[tuple[str, str]],
+    *,
+    limit: int | None = None,
+    marker: rows.Row | None = None,
+    more: Iterable[str] = (),
+) -> Sequence[rows.Row]:
     """Rows of uuid, the sort columns and `more` columns, in order.
 
     sort: (column name, 'asc' or 'desc') pairs, the last one unique
@@ -144,7 +178,9 @@ def keys(connection, conditions, sort, *, limit=None, marker=None, more=()):
         return connection.execute(paging.ordered(query, order).limit(limit)).all()
 
 
-def find(connection, uuid, conditions):
+def find(
+    connection: sa.Connection, uuid: str, conditions: Sequence[rows.Condition]
+) -> rows.Row | None:
     """The row a marker names, if it fulfils the conditions; None otherwise."""
     query = sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
     with patterns.bounded(connection, conditions):
@@ -152,20 +188,27 @@ def find(connection, uuid, conditions):
 
 
 @functools.lru_cache
-def _shown(columns):
+def _shown(columns: tuple[str, ...]) -> rows.Select:
     """Query of columns (names) of the servers `uuids`."""
     return sa.select(*(TABLE.c[name] for name in columns)).where(
         TABLE.c.uuid.in_(sa.bindparam('uuids')), TABLE.c.hidden.is_(False)
     )
 
 
-def names(connection, uuids):
+def names(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
     """{uuid: row of uuid and name}."""
     found = connection.execute(_shown(('uuid', 'display_name')), {'uuids': list(uuids)})
     return {row.uuid: row for row in found}
 
 
-def details(connection, uuids, columns, *, tags=False, hosts=False):
+def details(
+    connection: sa.Connection,
+    uuids: Iterable[str],
+    columns: Iterable[str],
+    *,
+    tags: bool = False,
+    hosts: bool = False,
+) -> Details:
     """Everything a cell knows of several servers that a view shows.
 
     columns: names of columns of the rows
@@ -192,8 +235,8 @@ def details(connection, uuids, columns, *, tags=False, hosts=False):
     }
 
 
-def count(connection, conditions):
+def count(connection: sa.Connection, conditions: Iterable[rows.Condition]) -> int:
     """How many servers fulfil the conditions."""
     return connection.execute(
         sa.select(sa.func.count()).select_from(TABLE).where(*conditions)
-    ).scalar()
+    ).scalar_one()

@@ -1,5 +1,10 @@
 """Servers of a cell."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import datetime
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -11,7 +16,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Instance.__table__
-ANY = object()
+ANY: typing.Any = object()
 # Columns that are a server's state.
 STATE = ('vm_state', 'task_state')
 # Columns whose change may be told.
@@ -76,12 +81,27 @@ _BUSY = (
 )
 
 
-def create(connection, values):
+# {column: values that it may have}
+Allowed: typing.TypeAlias = dict[str, tuple[typing.Any, ...]]
+
+
+class Expected(typing.TypedDict, total=False):
+    """What a server must be for a change: see `force`."""
+
+    expect_task: Iterable[str | None]
+    expect_vm: Iterable[str | None]
+    expect_host: Iterable[str | None]
+    expect_change: Iterable[datetime.datetime | None]
+
+
+def create(
+    connection: sa.Connection, values: dict[str, typing.Any] | Sequence[rows.Values]
+) -> None:
     """Add servers (a list of dicts of columns)."""
     rows.insert(connection, TABLE, values)
 
 
-def get(connection, uuid, *, hidden=False):
+def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.Row:
     """A server that is not deleted; raises InstanceNotFound.
 
     hidden: also find a copy that another cell's record stands for
@@ -92,7 +112,7 @@ def get(connection, uuid, *, hidden=False):
     return row
 
 
-def hold(connection, uuid):
+def hold(connection: sa.Connection, uuid: str) -> rows.Row:
     """A server's row, kept from other writers until its user's transaction ends.
 
     Raises InstanceNotFound, also for one that another cell's record stands for.
@@ -103,7 +123,7 @@ def hold(connection, uuid):
     return row
 
 
-def lock(connection, uuid):
+def lock(connection: sa.Connection, uuid: str) -> rows.Row:
     """As `hold`; raises InstanceSealed for one that changes cells."""
     row = held(connection, uuid)
     if row is None:
@@ -113,12 +133,12 @@ def lock(connection, uuid):
     return row
 
 
-def held(connection, uuid):
+def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """As `hold`, but None for a server that is not there and also what is hidden."""
     return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
 
 
-def seal(connection, uuid, sealed=True):
+def seal(connection: sa.Connection, uuid: str, sealed: bool = True) -> None:
     """Let the user of a server change it here no more, or again.
 
     What was accepted before is in the record when this transaction has ended.
@@ -126,72 +146,76 @@ def seal(connection, uuid, sealed=True):
     rows.change(connection, TABLE, {'sealed': sealed}, uuid=uuid)
 
 
-def is_gone(row):
+def is_gone(row: rows.Row | None) -> bool:
     """Whether a server (a row or None) is deleted or about to be."""
-    return row is None or row.deleted or row.task_state == states.TaskState.DELETING
+    return row is None or bool(row.deleted or row.task_state == states.TaskState.DELETING)
 
 
-def find(connection, uuid):
+def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """A server in whatever state, deleted or hidden; None when there is none."""
     return rows.find(connection, TABLE, uuid=uuid)
 
 
-def of(connection, uuids):
+def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     """Servers by uuid, those that are there and neither deleted nor hidden."""
     return rows.every(connection, TABLE, uuid=list(uuids), deleted=False, hidden=False)
 
 
-def named(connection, name):
+def named(connection: sa.Connection, name: str) -> Sequence[rows.Row]:
     """Servers of that display name, neither deleted nor hidden."""
     return rows.every(connection, TABLE, display_name=name, deleted=False, hidden=False)
 
 
-def on_host(connection, host, node=None):
+def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Sequence[rows.Row]:
     """Servers that a host has, hidden ones too."""
-    where = {'host': host, 'deleted': False}
+    where: dict[str, typing.Any] = {'host': host, 'deleted': False}
     if node is not None:
         where['node'] = node
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
-def places(connection):
+def places(connection: sa.Connection) -> Sequence[rows.Row]:
     """Rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
     return connection.execute(_PLACES).all()
 
 
-def settled(connection):
+def settled(connection: sa.Connection) -> Sequence[rows.Row]:
     """Rows of the servers that are on a host and that nothing is being done to."""
     return rows.every(connection, TABLE, ON_HOST, deleted=False, hidden=False, task_state=None)
 
 
-def brief_on(connection, hosts):
+def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Rows of id, uuid, display_name, host and node of the servers on the hosts."""
     return connection.execute(_BRIEF, {'hosts': list(hosts)}).all()
 
 
-def count_on(connection, hosts):
+def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
     """How many servers the hosts have together, hidden ones included."""
-    return connection.scalar(_COUNT_ON, {'hosts': list(hosts)})
+    return connection.execute(_COUNT_ON, {'hosts': list(hosts)}).scalar_one()
 
 
-def update(connection, uuid, values, **expected):
+def update(
+    connection: sa.Connection, uuid: str, values: rows.Values, **expected: typing.Unpack[Expected]
+) -> None:
     """Compare-and-swap: change columns if the server is as expected.
 
     expected: see `force`. Raises StateChanged on a lost race, TransitionRefused for states
         that no action leads to.
     """
-    expected = _expected(**expected)
+    allowed = _expected(**expected)
     former = None
     if not values.keys().isdisjoint(STATE):
         former = _former(connection, uuid)
         # A hidden copy gets the states of the record in another cell.
         if former is not None and not (former.hidden or _is_allowed(former, values)):
             # It may have been read before another transaction came to its end.
-            _require_allowed(rows.lock(connection, TABLE, uuid=uuid), values, expected)
-    _swap(connection, uuid, values, expected, former)
+            _require_allowed(rows.lock(connection, TABLE, uuid=uuid), values, allowed)
+    _swap(connection, uuid, values, allowed, former)
 
 
-def force(connection, uuid, values, **expected):
+def force(
+    connection: sa.Connection, uuid: str, values: rows.Values, **expected: typing.Unpack[Expected]
+) -> None:
     """As `update`, to whatever states.
 
     expect_task, expect_vm: allowed states (None among them stands for NULL);
@@ -201,7 +225,13 @@ def force(connection, uuid, values, **expected):
     _swap(connection, uuid, values, _expected(**expected), None)
 
 
-def _expected(*, expect_task=ANY, expect_vm=ANY, expect_host=ANY, expect_change=ANY):
+def _expected(
+    *,
+    expect_task: Iterable[str | None] = ANY,
+    expect_vm: Iterable[str | None] = ANY,
+    expect_host: Iterable[str | None] = ANY,
+    expect_change: Iterable[datetime.datetime | None] = ANY,
+) -> Allowed:
     found = {
         'deleted': (False,),
         'task_state': expect_task,
@@ -212,11 +242,17 @@ def _expected(*, expect_task=ANY, expect_vm=ANY, expect_host=ANY, expect_change=
     return {name: tuple(allowed) for name, allowed in found.items() if allowed is not ANY}
 
 
-def _former(connection, uuid):
+def _former(connection: sa.Connection, uuid: str) -> rows.Row | None:
     return connection.execute(_FORMER, {'uuid': uuid}).first()
 
 
-def _swap(connection, uuid, values, expected, former):
+def _swap(
+    connection: sa.Connection,
+    uuid: str,
+    values: rows.Values,
+    expected: Allowed,
+    former: rows.Row | None,
+) -> None:
     """former: the row as it is, or None if it was not read"""
     if notes.wants_changes(connection) and not TOLD.isdisjoint(values):
         former = former or _former(connection, uuid)
@@ -226,23 +262,24 @@ def _swap(connection, uuid, values, expected, former):
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
 
 
-def _is_allowed(row, values):
+def _is_allowed(row: rows.Row, values: rows.Values) -> bool:
     before = tuple(getattr(row, name) for name in STATE)
     after = tuple(values.get(name, getattr(row, name)) for name in STATE)
     return transitions.is_allowed(before, after)
 
 
-def _require_allowed(row, values, expected):
+def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowed) -> None:
     """Raise TransitionRefused, unless the race for the row is lost in any case."""
-    lost = row is None or any(getattr(row, name) not in found for name, found in expected.items())
-    if not lost and not _is_allowed(row, values):
+    if row is None or any(getattr(row, name) not in found for name, found in expected.items()):
+        return
+    if not _is_allowed(row, values):
         wanted = {name: str(values[name]) for name in STATE if name in values}
         raise exception.TransitionRefused(
             uuid=row.uuid, vm_state=row.vm_state, task_state=row.task_state, values=wanted
         )
 
 
-def mark_deleted(connection, uuid, **more):
+def mark_deleted(connection: sa.Connection, uuid: str, **more: typing.Any) -> None:
     """End a server's life: the record stays, as deleted, until it is archived.
 
     more: columns that change with it
@@ -260,7 +297,14 @@ def mark_deleted(connection, uuid, **more):
     rows.change(connection, TABLE, values, uuid=uuid, deleted=False)
 
 
-def changed_between(connection, since, until, *, after_id=0, limit=1000):
+def changed_between(
+    connection: sa.Connection,
+    since: datetime.datetime | None,
+    until: datetime.datetime,
+    *,
+    after_id: int = 0,
+    limit: int = 1000,
+) -> Sequence[rows.Row]:
     """Rows of id, uuid and whether it stays, of servers that changed last in that time.
 
     since: None for ever; until: that moment included
@@ -272,7 +316,7 @@ def changed_between(connection, since, until, *, after_id=0, limit=1000):
     return connection.execute(_CHANGED_BETWEEN, {**parameters, 'since': since}).all()
 
 
-def purge(connection, uuid):
+def purge(connection: sa.Connection, uuid: str) -> None:
     """Remove a server's row and its children's: the losing copy of a move."""
     for table in (
         models.BlockDevice.__table__,
@@ -285,13 +329,21 @@ def purge(connection, uuid):
     rows.delete(connection, TABLE, uuid=uuid)
 
 
-def purge_actions(connection, uuid):
+def purge_actions(connection: sa.Connection, uuid: str) -> None:
     """Remove the record of a server's actions."""
     rows.delete(connection, _EVENTS, _EVENTS_OF, given={'of_server': uuid})
     rows.delete(connection, _ACTIONS, instance_uuid=uuid)
 
 
-def add_fault(connection, uuid, *, code, message, details=None, host=None):
+def add_fault(
+    connection: sa.Connection,
+    uuid: str,
+    *,
+    code: int,
+    message: str,
+    details: str | None = None,
+    host: str | None = None,
+) -> None:
     """Record why a server failed. message is cut to the column's 255 characters."""
     rows.insert(
         connection,
@@ -306,14 +358,14 @@ def add_fault(connection, uuid, *, code, message, details=None, host=None):
     )
 
 
-def faults(connection, uuids):
+def faults(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
     """{uuid: newest fault} for several servers."""
     table = models.InstanceFault.__table__
     found = rows.every(connection, table, instance_uuid=list(uuids), order_by=table.c.id)
     return {row.instance_uuid: row for row in found}
 
 
-def usage_by_node(connection):
+def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int, int, int, int]]:
     """{(host, node): (servers, vcpus, MiB, GiB)} of servers, hidden ones included.
 
     `host_usage.by_node` adds what moves in progress hold besides.
@@ -324,6 +376,6 @@ def usage_by_node(connection):
     }
 
 
-def busy_by_host(connection):
+def busy_by_host(connection: sa.Connection) -> dict[str, int]:
     """{host: servers with a task running}: the hosts' workload."""
     return {host: int(count) for host, count in connection.execute(_BUSY)}

@@ -4,8 +4,13 @@ A wish (abort, force complete) is part of the migration's record until it is
 fulfilled or refused, so that a lost message does not lose it.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import models
@@ -41,7 +46,7 @@ _NEXT_WAITING = (
 )
 
 
-def shown(connection, instance_uuid):
+def shown(connection: sa.Connection, instance_uuid: str) -> Sequence[rows.Row]:
     """A server's live migrations that are in progress, oldest first."""
     return rows.every(
         connection,
@@ -53,33 +58,33 @@ def shown(connection, instance_uuid):
     )
 
 
-def find(connection, instance_uuid, number):
+def find(connection: sa.Connection, instance_uuid: str, number: int) -> rows.Row | None:
     """A server's migration by its number, of whatever type and status, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, id=number)
 
 
-def newest(connection, instance_uuids):
+def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str, rows.Row]:
     """{server uuid: its newest migration, of whatever type} of those that have one."""
     found = rows.every(connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(instance_uuids))
     return {row.instance_uuid: row for row in found}
 
 
-def ahead(connection, row):
+def ahead(connection: sa.Connection, row: rows.Row) -> int:
     """How many live migrations leave the same host already, or wait there for longer."""
-    return connection.scalar(_AHEAD, {'source': row.source_compute, 'own': row.id})
+    return connection.execute(_AHEAD, {'source': row.source_compute, 'own': row.id}).scalar_one()
 
 
-def next_waiting(connection, host):
+def next_waiting(connection: sa.Connection, host: str) -> str | None:
     """The uuid of the live migration that waits for longest to leave a host, or None."""
     return connection.scalar(_NEXT_WAITING, {'source': host})
 
 
-def lock(connection, uuid):
+def lock(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """A migration's row, kept from other writers until the transaction ends; or None."""
     return rows.lock(connection, TABLE, uuid=uuid)
 
 
-def wish(connection, row, name, ctxt):
+def wish(connection: sa.Connection, row: rows.Row, name: str, ctxt: context.RequestContext) -> bool:
     """Remember that the user of `ctxt` wants the locked migration aborted or forced to end.
 
     name: ABORT or FORCE_COMPLETE. False if another request wishes that already.
@@ -92,17 +97,17 @@ def wish(connection, row, name, ctxt):
     return True
 
 
-def wishes(row):
+def wishes(row: rows.Row) -> dict[str, dict[str, typing.Any]]:
     """{ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
     return {name: row.data[name] for name in (ABORT, FORCE_COMPLETE) if name in row.data}
 
 
-def drop_wish(connection, row, name, request_id):
+def drop_wish(connection: sa.Connection, row: rows.Row, name: str, request_id: str) -> None:
     """Forget a wish of the locked migration, unless it is another request's."""
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)
 
 
-def _change(connection, row, data):
+def _change(connection: sa.Connection, row: rows.Row, data: dict[str, typing.Any]) -> None:
     rows.change(connection, TABLE, {'data': data}, id=row.id)

@@ -1,5 +1,10 @@
 """Pages of migrations, newest first: the same order in every cell."""
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+import datetime
+
 import sqlalchemy as sa
 
 from nova_lite.db import paging
@@ -10,12 +15,20 @@ TABLE = migrations.TABLE
 KEYS = ((TABLE.c.created_at, 'desc'), (TABLE.c.id, 'desc'))
 
 
-def every(connection, where):
+def every(connection: sa.Connection, where: rows.Values) -> Sequence[rows.Row]:
     """All that match, in no order. where: {column: value}, and 'host' for either end"""
     return connection.execute(sa.select(TABLE).where(*_conditions(where))).all()
 
 
-def page(connection, where, *, limit, since=None, before=None, marker=None):
+def page(
+    connection: sa.Connection,
+    where: rows.Values,
+    *,
+    limit: int | None,
+    since: datetime.datetime | None = None,
+    before: datetime.datetime | None = None,
+    marker: rows.Row | None = None,
+) -> Sequence[rows.Row]:
     """At most `limit` that match, after the row `marker`.
 
     since, before: span of the last change, both ends included
@@ -31,12 +44,12 @@ def page(connection, where, *, limit, since=None, before=None, marker=None):
     return connection.execute(query.limit(limit)).all()
 
 
-def records(connection, uuids):
+def records(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     """The migrations with these uuids that are not hidden."""
     return rows.every(connection, TABLE, uuid=list(uuids), hidden=False)
 
 
-def _conditions(where):
+def _conditions(where: rows.Values) -> Iterator[rows.Condition]:
     # Hidden ones are never shown, whatever a filter asks for.
     yield TABLE.c.hidden.is_(False)
     for name, value in where.items():

@@ -1,5 +1,9 @@
 """Migration records of a cell."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -36,47 +40,55 @@ _HOLDING = sa.or_(
 )
 
 
-def create(connection, values):
+def create(connection: sa.Connection, values: rows.Values) -> int:
     """Add a migration; returns its id."""
     return rows.insert_returning_id(connection, TABLE, values)
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One migration by uuid; raises MigrationNotFound."""
     return rows.get(connection, TABLE, exception.MigrationNotFound(migration_id=uuid), uuid=uuid)
 
 
-def find(connection, uuid):
+def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """One migration by uuid, or None."""
     return rows.find(connection, TABLE, uuid=uuid)
 
 
-def update(connection, uuid, values, *, expect_status=None):
+def update(
+    connection: sa.Connection,
+    uuid: str,
+    values: rows.Values,
+    *,
+    expect_status: Iterable[str] | None = None,
+) -> None:
     """Change columns; with `expect_status` only from one of these. Raises StateChanged."""
     expected = {} if expect_status is None else {'status': tuple(expect_status)}
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Migration')
 
 
-def drop(connection, uuid):
+def drop(connection: sa.Connection, uuid: str) -> None:
     """Remove a migration that was never visible to users."""
     rows.delete(connection, TABLE, uuid=uuid)
 
 
-def of_instance(connection, uuid, statuses=None):
+def of_instance(
+    connection: sa.Connection, uuid: str, statuses: Iterable[str] | None = None
+) -> Sequence[rows.Row]:
     """Migrations of a server, oldest first."""
-    where = {'instance_uuid': uuid}
+    where: dict[str, typing.Any] = {'instance_uuid': uuid}
     if statuses is not None:
         where['status'] = list(statuses)
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
-def left_behind(connection, uuid):
+def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:
     """Undone moves of a server whose destination may have kept the guest, and run it.
 
     Not those whose destination had a part in a later move: it was asked for room then,
     unless that move was undone, which may have been before it was.
     """
-    found = {}
+    found: dict[str, rows.Row] = {}
     for row in of_instance(connection, uuid):
         found.pop(row.source_compute, None)
         if row.status not in UNDONE:
@@ -86,7 +98,7 @@ def left_behind(connection, uuid):
     return list(found.values())
 
 
-def drop_left(connection, uuid):
+def drop_left(connection: sa.Connection, uuid: str) -> None:
     """Forget that a destination may have kept the guest, and the record if it says no more."""
     row = find(connection, uuid)
     if row is None or row.migration_type == states.MigrationType.UNSHELVE:
@@ -96,7 +108,7 @@ def drop_left(connection, uuid):
     update(connection, uuid, {'data': kept})
 
 
-def in_progress(connection, host=None):
+def in_progress(connection: sa.Connection, host: str | None = None) -> Sequence[rows.Row]:
     """Migrations that still hold something, on any host or with `host` at either end."""
     if host is None:
         return rows.every(connection, TABLE, _OPEN, order_by=TABLE.c.id)
@@ -104,6 +116,6 @@ def in_progress(connection, host=None):
     return rows.every(connection, TABLE, _OPEN, _AT_HOST, order_by=TABLE.c.id, given=given)
 
 
-def holding(connection):
+def holding(connection: sa.Connection) -> Sequence[rows.Row]:
     """Migrations whose hosts may hold something: also of evacuations not found out about."""
     return rows.every(connection, TABLE, _HOLDING, order_by=TABLE.c.id)

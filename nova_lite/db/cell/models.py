@@ -4,6 +4,9 @@ Source: reference/nova/cells-and-rpc 1, reference/nova/moves 1.2. What nova spre
 side tables and never searches lies in JSON columns of the server's own row.
 """
 
+import datetime
+import typing
+
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -18,6 +21,8 @@ State = sa.String(40)
 
 class Base(orm.DeclarativeBase):
     """Every table here; a table is in the cells' databases or in the API's, never in both."""
+
+    __table__: typing.ClassVar[sa.Table]
 
 
 class Instance(types.Timestamps, Base):
@@ -57,7 +62,7 @@ class Instance(types.Timestamps, Base):
     image_ref: Mapped[str | None] = column(Str)
     kernel_id: Mapped[str | None] = column(Str)
     ramdisk_id: Mapped[str | None] = column(Str)
-    image_properties: Mapped[dict] = column(types.Json, default=dict)
+    image_properties: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
     key_name: Mapped[str | None] = column(Str)
     key_data: Mapped[str | None] = column(types.LongText)
     launch_index: Mapped[int] = column(sa.Integer, default=0)
@@ -68,15 +73,15 @@ class Instance(types.Timestamps, Base):
     memory_mb: Mapped[int] = column(sa.Integer)
     root_gb: Mapped[int] = column(sa.Integer)
     ephemeral_gb: Mapped[int] = column(sa.Integer)
-    flavor: Mapped[dict] = column(types.Json)
-    old_flavor: Mapped[dict | None] = column(types.Json)
-    new_flavor: Mapped[dict | None] = column(types.Json)
+    flavor: Mapped[dict[str, typing.Any]] = column(types.Json)
+    old_flavor: Mapped[dict[str, typing.Any] | None] = column(types.Json)
+    new_flavor: Mapped[dict[str, typing.Any] | None] = column(types.Json)
     flavor_id: Mapped[int | None] = column(sa.Integer)
-    meta: Mapped[dict] = column('metadata', types.Json, default=dict)
-    system_metadata: Mapped[dict] = column(types.Json, default=dict)
-    network_info: Mapped[list] = column(types.Json, default=list)
-    security_groups: Mapped[list] = column(types.Json, default=list)
-    trusted_certs: Mapped[list | None] = column(types.Json)
+    meta: Mapped[dict[str, typing.Any]] = column('metadata', types.Json, default=dict)
+    system_metadata: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
+    network_info: Mapped[list[typing.Any]] = column(types.Json, default=list)
+    security_groups: Mapped[list[typing.Any]] = column(types.Json, default=list)
+    trusted_certs: Mapped[list[typing.Any] | None] = column(types.Json)
     access_ip_v4: Mapped[str | None] = column(sa.String(39))
     access_ip_v6: Mapped[str | None] = column(sa.String(39))
     auto_disk_config: Mapped[bool] = column(sa.Boolean, default=False)
@@ -87,15 +92,15 @@ class Instance(types.Timestamps, Base):
     locked: Mapped[bool] = column(sa.Boolean, default=False)
     locked_by: Mapped[str | None] = column(Str)
     locked_reason: Mapped[str | None] = column(Str)
-    launched_at: Mapped[object | None] = column(types.Time)
+    launched_at: Mapped[datetime.datetime | None] = column(types.Time)
     launched_on: Mapped[str | None] = column(Str)
-    terminated_at: Mapped[object | None] = column(types.Time)
-    deleted_at: Mapped[object | None] = column(types.Time)
+    terminated_at: Mapped[datetime.datetime | None] = column(types.Time)
+    deleted_at: Mapped[datetime.datetime | None] = column(types.Time)
     deleted: Mapped[bool] = column(sa.Boolean, default=False)
     hidden: Mapped[bool] = column(sa.Boolean, default=False)
     sealed: Mapped[bool] = column(sa.Boolean, default=False)
     shutdown_terminate: Mapped[bool] = column(sa.Boolean, default=False)
-    build: Mapped[dict | None] = column(types.Json)
+    build: Mapped[dict[str, typing.Any] | None] = column(types.Json)
 
 
 class BlockDevice(types.Timestamps, Base):
@@ -118,7 +123,7 @@ class BlockDevice(types.Timestamps, Base):
     volume_type: Mapped[str | None] = column(Str)
     attachment_id: Mapped[str | None] = column(Uuid)
     tag: Mapped[str | None] = column(Str)
-    connection_info: Mapped[dict | None] = column(types.Json)
+    connection_info: Mapped[dict[str, typing.Any] | None] = column(types.Json)
 
 
 class Tag(Base):
@@ -149,8 +154,8 @@ class InstanceAction(types.Timestamps, Base):
     request_id: Mapped[str] = column(sa.String(64))
     user_id: Mapped[str | None] = column(Str)
     project_id: Mapped[str | None] = column(Str)
-    start_time: Mapped[object] = column(types.Time)
-    finish_time: Mapped[object | None] = column(types.Time)
+    start_time: Mapped[datetime.datetime] = column(types.Time)
+    finish_time: Mapped[datetime.datetime | None] = column(types.Time)
     message: Mapped[str | None] = column(Str)
 
 
@@ -159,8 +164,8 @@ class InstanceActionEvent(types.Timestamps, Base):
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     action_id: Mapped[int] = column(sa.Integer, index=True)
     event: Mapped[str] = column(Str)
-    start_time: Mapped[object] = column(types.Time)
-    finish_time: Mapped[object | None] = column(types.Time)
+    start_time: Mapped[datetime.datetime] = column(types.Time)
+    finish_time: Mapped[datetime.datetime | None] = column(types.Time)
     result: Mapped[str | None] = column(sa.String(20))
     traceback: Mapped[str | None] = column(types.LongText)
     details: Mapped[str | None] = column(types.LongText)
@@ -202,7 +207,7 @@ class Migration(types.Timestamps, Base):
     disk_total: Mapped[int | None] = column(sa.BigInteger)
     disk_processed: Mapped[int | None] = column(sa.BigInteger)
     disk_remaining: Mapped[int | None] = column(sa.BigInteger)
-    data: Mapped[dict] = column(types.Json, default=dict)
+    data: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
 
 
 class Service(types.Timestamps, Base):
@@ -215,7 +220,7 @@ class Service(types.Timestamps, Base):
     topic: Mapped[str] = column(sa.String(64))
     version: Mapped[int] = column(sa.Integer)
     report_count: Mapped[int] = column(sa.Integer, default=0)
-    last_seen_up: Mapped[object | None] = column(types.Time)
+    last_seen_up: Mapped[datetime.datetime | None] = column(types.Time)
     disabled: Mapped[bool] = column(sa.Boolean, default=False)
     disabled_reason: Mapped[str | None] = column(Str)
     forced_down: Mapped[bool] = column(sa.Boolean, default=False)
@@ -246,10 +251,10 @@ class ComputeNode(types.Timestamps, Base):
     ram_allocation_ratio: Mapped[float] = column(sa.Float, default=1.0)
     disk_allocation_ratio: Mapped[float] = column(sa.Float, default=1.0)
     reserved_memory_mb: Mapped[int] = column(sa.Integer, default=0)
-    cpu_info: Mapped[dict] = column(types.Json, default=dict)
-    supported_instances: Mapped[list] = column(types.Json, default=list)
-    stats: Mapped[dict] = column(types.Json, default=dict)
-    metrics: Mapped[list] = column(types.Json, default=list)
+    cpu_info: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
+    supported_instances: Mapped[list[typing.Any]] = column(types.Json, default=list)
+    stats: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
+    metrics: Mapped[list[typing.Any]] = column(types.Json, default=list)
     failed_builds: Mapped[int] = column(sa.Integer, default=0)
     mapped: Mapped[bool] = column(sa.Boolean, default=False)
 
@@ -261,7 +266,7 @@ class ConsoleToken(types.Timestamps, Base):
     host: Mapped[str] = column(Str)
     port: Mapped[int] = column(sa.Integer)
     instance_uuid: Mapped[str] = column(Uuid, index=True)
-    expires: Mapped[object] = column(types.Time)
+    expires: Mapped[datetime.datetime] = column(types.Time)
     access_url_base: Mapped[str | None] = column(Str)
 
 
@@ -271,7 +276,7 @@ class SagaEpoch(Base):
     __tablename__ = 'saga_epochs'
     saga_uuid: Mapped[str] = column(Uuid, primary_key=True)
     epoch: Mapped[int] = column(sa.Integer)
-    seen_at: Mapped[object] = column(types.Time)
+    seen_at: Mapped[datetime.datetime] = column(types.Time)
 
 
 class ArchivedRow(Base):
@@ -281,5 +286,5 @@ class ArchivedRow(Base):
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     table_name: Mapped[str] = column(sa.String(64))
     instance_uuid: Mapped[str] = column(Uuid, index=True)
-    deleted_at: Mapped[object | None] = column(types.Time, index=True)
-    row: Mapped[dict] = column(types.Json)
+    deleted_at: Mapped[datetime.datetime | None] = column(types.Time, index=True)
+    row: Mapped[dict[str, typing.Any]] = column(types.Json)

@@ -15,15 +15,48 @@ most_devices: how many block devices the server may have with it, or None
 same: columns of the server that must be as the request saw them, or None
 """
 
+from collections.abc import Iterable
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 
+Claim = typing.TypedDict('Claim', {'uuid': str, 'from': list[str], 'to': str})
 
-def begin(connection, ctxt, uuid, order):
+
+class Down(typing.TypedDict):
+    """A host whose compute service must be down."""
+
+    host: str
+    down_time_s: float
+
+
+class Order(typing.TypedDict):
+    """What a move begins with, see above."""
+
+    action: str
+    vm_states: list[str | None] | None
+    task_states: list[str | None] | None
+    changes: dict[str, typing.Any]
+    message: typing.NotRequired[str | None]
+    hosts: typing.NotRequired[list[str | None] | None]
+    migration: typing.NotRequired[dict[str, typing.Any] | None]
+    claims: typing.NotRequired[Claim | None]
+    device: typing.NotRequired[dict[str, typing.Any] | None]
+    down: typing.NotRequired[Down | None]
+    most_devices: typing.NotRequired[int | None]
+    same: typing.NotRequired[dict[str, typing.Any] | None]
+
+
+def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order) -> bool:
     """Begin a move of a server; False when that was done before.
 
     If it replaces a task of the server, it ends the open events of that work.
@@ -37,8 +70,8 @@ def begin(connection, ctxt, uuid, order):
     if has_begun(connection, ctxt, uuid, order):
         return False
     _require_same(row, order.get('same') or {})
-    if order.get('down'):
-        services.require_down(connection, **order['down'])
+    if down := order.get('down'):
+        services.require_down(connection, **down)
     instances.update(
         connection,
         uuid,
@@ -55,10 +88,10 @@ def begin(connection, ctxt, uuid, order):
             {'status': claimed['to']},
             expect_status=claimed['from'],
         )
-    if order.get('migration'):
-        migrations.create(connection, order['migration'])
-    if order.get('device'):
-        devices.add(connection, uuid, order['device'], order.get('most_devices'))
+    if migration := order.get('migration'):
+        migrations.create(connection, migration)
+    if device := order.get('device'):
+        devices.add(connection, uuid, device, order.get('most_devices'))
     actions.start(connection, ctxt, uuid, order['action'], order.get('message'))
     if row.task_state is not None and order['changes'].get('task_state'):
         # Its host may never come back to end them.
@@ -71,18 +104,20 @@ def begin(connection, ctxt, uuid, order):
     return True
 
 
-def _require_same(row, expected):
+def _require_same(row: rows.Row, expected: rows.Values) -> None:
     changed = [name for name, value in expected.items() if getattr(row, name) != value]
     if changed:
         raise exception.StateChanged(what='Instance', key=row.uuid, detail=f'{changed} changed')
 
 
-def has_begun(connection, ctxt, uuid, order):
+def has_begun(
+    connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order
+) -> bool:
     """Whether the transaction took place for the request of `ctxt`."""
     return actions.find(connection, uuid, ctxt.request_id, order['action']) is not None
 
 
-def may_begin(row, order):
+def may_begin(row: rows.Row, order: Order) -> bool:
     """Whether a server's states and its host allow it."""
     return all(
         allowed is None or state in allowed
@@ -94,5 +129,5 @@ def may_begin(row, order):
     )
 
 
-def _allowed(values):
+def _allowed(values: Iterable[str | None] | None) -> Iterable[str | None]:
     return instances.ANY if values is None else tuple(values)

@@ -3,7 +3,10 @@
 Heartbeats are written and compared by the clock of the cell's database.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
 import datetime
+import typing
 
 import sqlalchemy as sa
 
@@ -11,6 +14,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import versions
 from nova_lite.db import clock
+from nova_lite.db import engine
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
@@ -44,24 +48,31 @@ class ServiceIsUp(exception.Invalid):
 class Oldest:
     """The oldest version among a cell's computes, or None; read again after a while."""
 
-    def __init__(self, database):
+    def __init__(self, database: engine.Database) -> None:
         self._database = database
-        self._known = None
+        self._known: tuple[float, int | None] | None = None
 
-    def __call__(self):
+    def __call__(self) -> int | None:
         now = runtime.monotonic()
         if self._known is None or now - self._known[0] >= KNOWN_S:
             self._known = (now, self._database.read(minimum_version))
         return self._known[1]
 
 
-def beat(connection, hosts, binary, topic, *, version=None):
+def beat(
+    connection: sa.Connection,
+    hosts: Iterable[str],
+    binary: str,
+    topic: str,
+    *,
+    version: int | None = None,
+) -> None:
     """Record a heartbeat of every host in one go; services that are new are added.
 
     version: of the service; None: of this release
     """
     hosts, version = list(hosts), version or versions.SERVICE_VERSION
-    own = {'binary': binary, 'host': hosts}
+    own: dict[str, typing.Any] = {'binary': binary, 'host': hosts}
     found = rows.change(connection, TABLE, {'version': version}, computed=_BEAT, **own)
     if binary != COMPUTE:
         _forget_future(connection)
@@ -91,55 +102,55 @@ def beat(connection, hosts, binary, topic, *, version=None):
             _note(connection, 'service.create', row)
 
 
-def _forget_future(connection):
+def _forget_future(connection: sa.Connection) -> None:
     """Let services that were heard of before the clock was set back age from now on."""
     ahead = connection.scalars(_AHEAD).all()
     if ahead:
         rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
 
 
-def every(connection, **where):
+def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
     """Services whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
 
 
-def find(connection, host, binary=COMPUTE):
+def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Row | None:
     """The service of a host, or None."""
     return rows.find(connection, TABLE, more=READ_AT, host=host, binary=binary)
 
 
-def lock(connection, host, binary=COMPUTE):
+def lock(connection: sa.Connection, host: str, binary: str = COMPUTE) -> None:
     """Keep other transactions that lock the same service waiting until this one ends."""
     rows.lock(connection, TABLE, host=host, binary=binary)
 
 
-def get(connection, uuid):
+def get(connection: sa.Connection, uuid: str) -> rows.Row:
     """One service by uuid; raises ServiceNotFound."""
     error = exception.ServiceNotFound(service_id=uuid)
     return rows.get(connection, TABLE, error, more=READ_AT, uuid=uuid)
 
 
-def update(connection, uuid, values):
+def update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     """Change columns of a service."""
     rows.change(connection, TABLE, values, uuid=uuid)
     if notes.is_kept(connection):
         _note(connection, 'service.update', rows.find(connection, TABLE, uuid=uuid))
 
 
-def destroy(connection, uuid):
+def destroy(connection: sa.Connection, uuid: str) -> None:
     """Remove a service."""
     if notes.is_kept(connection):
         _note(connection, 'service.delete', rows.find(connection, TABLE, uuid=uuid))
     rows.delete(connection, TABLE, uuid=uuid)
 
 
-def _note(connection, what, row):
+def _note(connection: sa.Connection, what: str, row: rows.Row | None) -> None:
     if row is not None:
         values = {**row._mapping, 'availability_zone': None}
         notes.add(connection, what, values=values)
 
 
-def is_up(service, down_time_s):
+def is_up(service: rows.Row, down_time_s: float) -> bool:
     """Whether a service was heard of within `down_time_s` seconds and is not forced down.
 
     While this machine slept, or when its clock was set, no service could be heard of: that
@@ -149,16 +160,17 @@ def is_up(service, down_time_s):
     if service.forced_down:
         return False
     seen = service.last_seen_up or service.created_at
-    return (service.read_at - seen).total_seconds() - leap_s <= down_time_s
+    silent_s: float = (service.read_at - seen).total_seconds()
+    return silent_s - leap_s <= down_time_s
 
 
-def is_host_up(connection, host, down_time_s):
+def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool:
     """Whether the compute service of a host of the cell is up; not so of a host of another."""
     service = find(connection, host)
     return service is not None and is_up(service, down_time_s)
 
 
-def require_down(connection, host, down_time_s):
+def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
     """Raise ServiceIsUp unless a host's compute is down; it stays so in this transaction."""
     lock(connection, host)
     service = find(connection, host)
@@ -166,7 +178,7 @@ def require_down(connection, host, down_time_s):
         raise ServiceIsUp(host=host)
 
 
-def unheard(connection, down_time_s):
+def unheard(connection: sa.Connection, down_time_s: float) -> Sequence[str]:
     """Return computes (hosts) that were up when a conductor of the cell was last.
 
     None are when a conductor has reported since. Otherwise their heartbeats had no way
@@ -179,11 +191,12 @@ def unheard(connection, down_time_s):
     return connection.scalars(_HEARD_SINCE, {'since': since}).all()
 
 
-def excuse(connection, hosts):
+def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
     """Let computes be silent from now on, as if they had just been heard of."""
     rows.change(connection, TABLE, {}, computed=_HEARD_NOW, binary=COMPUTE, host=list(hosts))
 
 
-def minimum_version(connection, binary=COMPUTE):
+def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
     """The oldest version among the services of `binary`; None when there is none."""
-    return connection.scalar(_OLDEST, {'binary': binary})
+    oldest: int | None = connection.scalar(_OLDEST, {'binary': binary})
+    return oldest

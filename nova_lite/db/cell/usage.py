@@ -1,8 +1,12 @@
 """Which servers of a cell ran in a period, for usage reports."""
 
+from collections.abc import Sequence
+import datetime
+
 import sqlalchemy as sa
 
 from nova_lite.db import paging
+from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.Instance.__table__
@@ -16,7 +20,15 @@ COLUMNS = tuple(
 ORDER = ((TABLE.c.project_id, 'asc'), (TABLE.c.uuid, 'asc'))
 
 
-def active(connection, start, stop, *, project_id=None, after=None, limit=None):
+def active(
+    connection: sa.Connection,
+    start: datetime.datetime,
+    stop: datetime.datetime,
+    *,
+    project_id: str | None = None,
+    after: rows.Row | None = None,
+    limit: int | None = None,
+) -> Sequence[rows.Row]:
     """Servers that ran between two times, by project and uuid, deleted ones too.
 
     after: the row (of this or another cell) that the page before ended with
@@ -34,6 +46,6 @@ def active(connection, start, stop, *, project_id=None, after=None, limit=None):
     return connection.execute(query.limit(limit)).all()
 
 
-def find(connection, uuid):
+def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """The row of one server to continue after, or None."""
     return connection.execute(sa.select(*COLUMNS).where(TABLE.c.uuid == uuid)).first()

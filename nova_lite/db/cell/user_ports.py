@@ -6,12 +6,24 @@ undone. A key of the server's system metadata names it until the attachment is r
 or undone.
 """
 
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite.db import rows
 from nova_lite.db.cell import instances
 
 PREFIX = 'user_port:'
 
 
-def of(row):
+class Port(typing.TypedDict):
+    """A port of a server, as who disposes of the server is told of it."""
+
+    id: str
+    preserve_on_delete: bool
+
+
+def of(row: rows.Row) -> set[str]:
     """Return the ids of the ports that were not made for a server.
 
     row: the server's; during a build the requested ports are included
@@ -23,7 +35,7 @@ def of(row):
     return found | _noted(row)
 
 
-def described(row):
+def described(row: rows.Row) -> list[Port]:
     """Return [{'id', 'preserve_on_delete'}] of the ports that are on record as the server's."""
     kept = of(row)
     ids = [vif['id'] for vif in row.network_info or ()]
@@ -31,7 +43,7 @@ def described(row):
     return [{'id': port_id, 'preserve_on_delete': port_id in kept} for port_id in ids]
 
 
-def note(connection, row, port_id):
+def note(connection: sa.Connection, row: rows.Row, port_id: str) -> None:
     """Record that a port is the user's, in the transaction that has locked the row."""
     key = PREFIX + port_id
     if key not in row.system_metadata:
@@ -39,7 +51,7 @@ def note(connection, row, port_id):
         instances.update(connection, row.uuid, {'system_metadata': metadata})
 
 
-def forget(connection, uuid, port_id):
+def forget(connection: sa.Connection, uuid: str, port_id: str) -> None:
     """Remove the note. A port that is in network_info is marked as preserved there."""
     key = PREFIX + port_id
     row = instances.held(connection, uuid)
@@ -53,7 +65,7 @@ def forget(connection, uuid, port_id):
     instances.update(connection, uuid, {'system_metadata': metadata, 'network_info': info})
 
 
-def _noted(row):
+def _noted(row: rows.Row) -> set[str]:
     return {
         name.removeprefix(PREFIX) for name in row.system_metadata or () if name.startswith(PREFIX)
     }

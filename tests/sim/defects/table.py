@@ -183,7 +183,7 @@ DEFECTS = (
         (
             (
                 'db/cell/moves.py',
-                "if order.get('down'):\n        services",
+                "if down := order.get('down'):\n        services",
                 'if False:\n        services',
             ),
             (

@@ -8,6 +8,7 @@ import testscenarios
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
+from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -58,7 +59,7 @@ class PlansCase(test_engine.EngineTestCase):
         self.assertEqual(journal.PARKED, self.engine().run(self.uuid))
 
     def failing(self):
-        return sum(count for *_what, count in self.database.read(sagas.failing))
+        return sum(count for *_what, count in self.database.read(saga_counts.failing))
 
     def events(self):
         return [event.what for event in self.database.read(sagas.events, self.uuid)]

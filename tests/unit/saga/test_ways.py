@@ -6,6 +6,7 @@ import testtools
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
+from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import engine
 from nova_lite.saga import journal
@@ -223,7 +224,7 @@ class DefectTest(WaysCase):
             self.clock.advance(run.LONGEST_DEFECT_PAUSE_S + 1)
 
     def failing(self):
-        return self.database.read(sagas.failing)
+        return self.database.read(saga_counts.failing)
 
     def test_its_traceback_is_logged_at_growing_intervals(self):
         self.try_often(16)

@@ -277,6 +277,6 @@ sa.Table(
 )
 
 
-def upgrade():
+def upgrade() -> None:
     """Create the tables."""
     METADATA.create_all(op.get_bind())
