@@ -15,7 +15,7 @@ NOVA_LITE_POLICY=$NOVA_LITE_CONF_DIR/policy.yaml
 # ---------
 
 function nova_lite_bin {
-    echo "$(get_python_exec_prefix)/$1"
+    echo "$NOVA_LITE_VENV/bin/$1"
 }
 
 # nova-lite-manage with the files named first, up to --
@@ -33,8 +33,14 @@ function is_nova_lite_enabled {
     is_service_enabled nl-api nl-super nl-sch nl-cells
 }
 
+# devstack's own environment has the versions of OpenStack's branch; nova_lite shares nothing
+# with its services but their APIs, the broker and the database server.
 function install_nova_lite {
-    setup_develop "$NOVA_LITE_DIR"
+    if [[ "${OFFLINE:-False}" == "True" ]]; then
+        return
+    fi
+    python3 -m venv "$NOVA_LITE_VENV"
+    "$(nova_lite_bin pip)" install -c "$NOVA_LITE_DIR/constraints.txt" -e "$NOVA_LITE_DIR"
 }
 
 function create_nova_lite_directories {
@@ -246,7 +252,7 @@ function stop_nova_lite {
 }
 
 function cleanup_nova_lite {
-    sudo rm -rf "${NOVA_LITE_CONF_DIR:?}" "${NOVA_LITE_STATE_PATH:?}"
+    sudo rm -rf "${NOVA_LITE_CONF_DIR:?}" "${NOVA_LITE_STATE_PATH:?}" "${NOVA_LITE_VENV:?}"
 }
 
 # Phases

@@ -28,6 +28,7 @@ NOVA = 'n-api,n-cond,n-cpu,n-sch,n-novnc,n-api-meta'
 BIN = os.path.dirname(sys.executable)
 PROGRAMS = [name for name in os.listdir(BIN) if name.startswith('nova-lite-')]
 SECRETS = ('bus-secret', 'service-secret')
+PIP = '#!/bin/sh\necho "pip $*" >> "$ROOT/calls"\n'
 DRIVE = """
 set -eu
 source tests/fixtures/devstack_functions.sh
@@ -47,11 +48,14 @@ echo "$ENABLED_SERVICES" > "$ROOT/enabled"
 class Devstack:
     """A devstack with the plugin in it, below `root`. Settings are local.conf's.
 
-    programs: the directory of nova_lite's
+    programs: the directory of nova_lite's, in its virtual environment; pip is added
     """
 
     def __init__(self, root, programs):
-        self.root, self.programs = pathlib.Path(root), programs
+        self.root, self.venv = pathlib.Path(root), programs.parent
+        pip = programs / 'pip'
+        pip.write_text(PIP)
+        pip.chmod(0o755)
         self.etc, self.state = self.root / 'etc', self.root / 'data' / 'nova-lite'
 
     def run(self, *phases, **settings):
@@ -60,13 +64,13 @@ class Devstack:
             **os.environ,
             'ROOT': str(self.root),
             'PYTHON': sys.executable,
-            'PROGRAMS': str(self.programs),
             'PYTHONPATH': str(units.ROOT),
             'PHASES': ' '.join(phases),
             'ENABLED_SERVICES': f'key,g-api,q-svc,c-api,placement-api,tempest,rabbit,{NOVA}',
             'DEST': str(self.root),
             'DATA_DIR': str(self.root / 'data'),
             'NOVA_LITE_DIR': str(units.ROOT),
+            'NOVA_LITE_VENV': str(self.venv),
             'NOVA_LITE_CONF_DIR': str(self.etc),
             'STACK_USER': str(os.geteuid()),
             'ENABLE_DEBUG_LOG_LEVEL': 'True',
@@ -138,7 +142,16 @@ class PluginTest(PluginCase):
         started = {call.split()[0] for call in found.calls('run_process')}
         self.assertEqual(started, set(found.calls('stop_process')))
         self.stacked('clean', devstack=found)
-        self.assertFalse(found.etc.exists() or found.state.exists())
+        for path in (found.etc, found.state, found.venv):
+            self.assertFalse(path.exists(), path)
+
+    def test_install(self):
+        found = self.stacked('install', OFFLINE='True')
+        self.assertEqual([], found.calls('pip'))
+        self.stacked('install', devstack=found)
+        self.assertEqual([f'-m venv {found.venv}'], found.calls('python3'))
+        constraints = units.ROOT / 'constraints.txt'
+        self.assertEqual([f'install -c {constraints} -e {units.ROOT}'], found.calls('pip'))
 
     def _takes_the_place_of_nova(self, found):
         cells = {row.name for row in found.read(cell_mappings.every)}
