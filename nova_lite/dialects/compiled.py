@@ -8,11 +8,12 @@ them costs more than to execute them.
 import typing
 
 import sqlalchemy as sa
-from sqlalchemy import util
+
+from nova_lite.private_apis import sqlalchemy as internals
 
 # Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.
 MOST = 1000
-_statements: util.LRUCache[tuple[typing.Any, ...], typing.Any] = util.LRUCache(MOST)
+_statements: internals.LRUCache[tuple[typing.Any, ...], typing.Any] = internals.LRUCache(MOST)
 
 
 class Shared:
@@ -29,7 +30,7 @@ class Shared:
             type(dialect),
             dialect.server_version_info,
             getattr(dialect, 'is_mariadb', None),
-            getattr(dialect, '_backslash_escapes', None),
+            internals.backslash_escapes(dialect),
             dialect.paramstyle,
             dialect.identifier_preparer.initial_quote,
         )

@@ -29,15 +29,28 @@ def check(source):
 def _private(node, classes):
     """The private name that a statement or expression uses of something else, or None."""
     match node:
-        case ast.ImportFrom(module=str(module)) if '._' in module:
+        case ast.ImportFrom(module=str(module)) if _hidden(module):
             return module
-        case ast.Import() if any('._' in alias.name for alias in node.names):
-            return node.names[0].name
-        case ast.Attribute(value=ast.Call(func=ast.Name(id='super'))):
-            return None
-        case ast.Attribute(value=ast.Name(id=owner)) if owner in {'self', 'cls', *classes}:
-            return None
-        case ast.Attribute(attr=name) if name.startswith('_') and not name.startswith('__'):
-            return None if name in DOCUMENTED else name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return next((each.name for each in names if _hidden(each.name)), None)
+        case (
+            ast.Attribute(value=owner, attr=name)
+            | ast.Call(func=ast.Name(id='getattr'), args=[owner, ast.Constant(value=str(name)), *_])
+        ) if _hidden(name) and name not in DOCUMENTED:
+            return None if _own(owner, classes) else name
         case _:
             return None
+
+
+def _hidden(path):
+    return any(part.startswith('_') and not part.startswith('__') for part in path.split('.'))
+
+
+def _own(owner, classes):
+    match owner:
+        case ast.Call(func=ast.Name(id='super')):
+            return True
+        case ast.Name(id=name):
+            return name in {'self', 'cls', *classes}
+        case _:
+            return False

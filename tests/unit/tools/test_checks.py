@@ -89,6 +89,8 @@ class TestPrivate(testtools.TestCase):
         texts = (
             'from oslo_messaging._drivers import base',
             'import oslo_messaging._drivers.base as base',
+            'from oslo_messaging import _drivers',
+            "getattr(dialect, '_backslash_escapes', None)",
             'module._flag = True',
             'f(self.bus._driver)',
             'from oslo_context import context\ncontext._request_store.context = None',
@@ -103,7 +105,8 @@ class TestPrivate(testtools.TestCase):
             class Thing(Base):
                 _known = None
                 def _read(self):
-                    return self._at(row._mapping), super()._read(), Thing._known
+                    found = getattr(self, '_known', __import__('x').__version__)
+                    return self._at(row._mapping), super()._read(), Thing._known, found
         """
         self.assertEqual([], _texts(private.check, text))
 
