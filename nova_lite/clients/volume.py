@@ -251,16 +251,20 @@ class Volume:
         instance_uuid: str,
         *,
         connector: session.Json | None = None,
+        mountpoint: str | None = None,
     ) -> session.Json:
         """Reserve the volume for a server; returns {'id', 'connection_info'}.
 
-        connector: as the driver tells it, to connect at once
+        connector: as the driver tells it, to connect at once; mountpoint: what the server
+            calls the volume, for a connector
+        A volume that another attachment of the server connects can be connected to a second
+        host only so, unless it is multiattach.
         Raises VolumeNotFound and VolumeNotUsable.
         """
         body = {
             'volume_uuid': volume_id,
             'instance_uuid': instance_uuid,
-            'connector': connector or {},
+            'connector': _connector(connector, mountpoint) if connector else {},
         }
         refused = session.raising(exception.VolumeNotUsable, volume_id=volume_id)
         missing = self._volumes.missing(volume_id)
@@ -294,14 +298,12 @@ class Volume:
         mountpoint: str | None = None,
     ) -> session.Json:
         """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
-        if mountpoint is not None:
-            connector = {**connector, 'mountpoint': mountpoint}
         return _attachment(
             self._attachments.call(
                 ctxt,
                 'PUT',
                 attachment_id,
-                json={'attachment': {'connector': connector}},
+                json={'attachment': {'connector': _connector(connector, mountpoint)}},
                 errors=CONFLICT,
             )
         )
@@ -343,6 +345,10 @@ class Volume:
     def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
         """Delete the snapshot, if it exists."""
         self._snapshots.call(ctxt, 'DELETE', snapshot_id, errors={404: None, **CONFLICT})
+
+
+def _connector(connector: session.Json, mountpoint: str | None) -> session.Json:
+    return connector if mountpoint is None else {**connector, 'mountpoint': mountpoint}
 
 
 def _attachment(response: requests.Response) -> session.Json:

@@ -25,6 +25,9 @@ class DeviceCalls:
 
     # ---- volumes ----
 
+    def get_volume_connector(self, ctxt, host, node):
+        return self._site.driver.get_volume_connector(node)
+
     def attach_volume(self, ctxt, host, instance, block_device, key):
         return self._plug_volume(ctxt, host, instance, block_device, key)
 

@@ -123,7 +123,11 @@ class Volumes:
         attachment_id = device.get('attachment_id') or known.get(device.volume_id)
         if attachment_id is None:
             attachment = self._site.volume.create_attachment(
-                self._ctxt, device.volume_id, self._instance.uuid, connector=connector
+                self._ctxt,
+                device.volume_id,
+                self._instance.uuid,
+                connector=connector,
+                mountpoint=device.get('device_name'),
             )
         else:
             attachment = self._site.volume.update_attachment(

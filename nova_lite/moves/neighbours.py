@@ -12,6 +12,8 @@ from nova_lite.saga import journal
 
 # {step: {kind: ids}} of what the guest may still have.
 HELD = cleaning.HELD
+# The status of an attachment that connects no host.
+RESERVED = 'reserved'
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 
@@ -20,26 +22,43 @@ def has_volumes(devices):
     return any(device.get('attachment_id') for device in devices)
 
 
-def reserve(world, ctxt, instance_uuid, devices, *, repeated):
+def reserve(world, ctxt, instance_uuid, devices, *, repeated, connector=None):
     """Make an attachment to come for each volume.
 
     repeated: some may have been made before
+    connector: of the host that they connect, None for none. One without a connection cannot
+        get it later, while the server uses the volume where it is.
     Returns {block device uuid: [id of its attachment, id of the new one]}.
     """
     devices = [device for device in devices if device.get('attachment_id')]
-    own = {device.attachment_id for device in devices}
     known = {}
     if devices and repeated:
-        for attachment in world.volume.list_attachments(ctxt, instance_uuid):
-            if attachment['id'] not in own:
-                known[attachment['volume_id']] = attachment['id']
+        known = _made(world, ctxt, instance_uuid, devices, connected=connector is not None)
     reserved = {}
     for device in devices:
         made = known.get(device.volume_id)
         if made is None:
-            made = world.volume.create_attachment(ctxt, device.volume_id, instance_uuid)['id']
+            made = world.volume.create_attachment(
+                ctxt,
+                device.volume_id,
+                instance_uuid,
+                connector=connector,
+                mountpoint=device.get('device_name'),
+            )['id']
         reserved[device.uuid] = [device.attachment_id, made]
     return reserved
+
+
+def _made(world, ctxt, instance_uuid, devices, *, connected):
+    """{volume: id of an attachment made before}; those of no use are ended."""
+    listed = world.volume.list_attachments(ctxt, instance_uuid)
+    found = {}
+    for attachment in _foreign(world, instance_uuid, devices, listed):
+        if (attachment['status'] != RESERVED) == connected:
+            found[attachment['volume_id']] = attachment['id']
+        else:
+            world.volume.delete_attachment(ctxt, attachment['id'])
+    return found
 
 
 def held(world, instance_uuid, kind):
@@ -66,12 +85,17 @@ def drop_foreign(world, ctxt, instance_uuid, devices, *, listed=None):
     """
     if listed is None:
         listed = world.volume.list_attachments(ctxt, instance_uuid)
-    own = {device.attachment_id for device in devices if device.get('attachment_id')}
-    foreign = {attachment['id'] for attachment in listed} - own
-    if foreign:
-        foreign -= held(world, instance_uuid, ATTACHMENTS)
-    for attachment_id in sorted(foreign):
+    foreign = _foreign(world, instance_uuid, devices, listed)
+    for attachment_id in sorted(each['id'] for each in foreign):
         world.volume.delete_attachment(ctxt, attachment_id)
+
+
+def _foreign(world, instance_uuid, devices, listed):
+    """Those of the listed attachments that no block device names and no saga holds."""
+    own = {device.attachment_id for device in devices if device.get('attachment_id')}
+    foreign = [each for each in listed if each['id'] not in own]
+    kept = held(world, instance_uuid, ATTACHMENTS) if foreign else ()
+    return [each for each in foreign if each['id'] not in kept]
 
 
 def with_attachments(devices, reserved):

@@ -136,7 +136,17 @@ class Resize(move.Move):
 
     @property
     def volumes(self):
-        return volumes.Volumes(self, steps.RESERVE, needless=lambda: self.stays)
+        return volumes.Volumes(
+            self, steps.RESERVE, connector=self.connector, needless=lambda: self.stays
+        )
+
+    def connector(self):
+        """How the volume service reaches the destination."""
+        chosen = self.destination
+        asking.require_heard(self, chosen.service_host)
+        return self.there.compute.get_volume_connector(
+            self.ctxt, host=chosen.service_host, node=chosen.nodename
+        )
 
     @property
     def new_flavor(self):

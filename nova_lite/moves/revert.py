@@ -184,7 +184,11 @@ class RevertResize(move.Move):
         return found
 
     def _restore(self, compute, row, devices):
-        """The guest of a row is as it was, with the devices that its server has by now."""
+        """The guest of a row is as it was, with the devices that its server has by now.
+
+        The source can reach the volumes once the destination does not.
+        """
+        self.volumes.end_former()
         was_on = self.began['vm_state'] == states.VmState.ACTIVE
         end = resized.asked(self, 'source', FINISH)
         asking.require_heard(self, end['host'])

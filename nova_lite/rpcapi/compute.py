@@ -123,6 +123,10 @@ class ComputeAPI(rpc.Interface):
     def drop_interface(self, ctxt, host, instance_uuid, port_id):
         """Unplug a port that its owner has deleted."""
 
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
+    def get_volume_connector(self, ctxt, host, node):
+        """What the volume service must know of the node to export a volume to it."""
+
     # ---- images ----
 
     @rpc.cast(since='1.0')

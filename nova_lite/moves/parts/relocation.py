@@ -15,6 +15,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import group_policies
+from nova_lite.moves import asking
 from nova_lite.moves import move_records
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -181,7 +182,15 @@ class Relocation(part.Part):
 
     @property
     def volumes(self):
-        return volumes.Volumes(self._move, steps.RESERVE)
+        return volumes.Volumes(self._move, steps.RESERVE, connector=self._connector)
+
+    def _connector(self):
+        """How the volume service reaches the destination."""
+        move, chosen = self._move, self._move.destination
+        asking.require_heard(move, chosen.service_host)
+        return move.compute.get_volume_connector(
+            move.ctxt, host=chosen.service_host, node=chosen.nodename
+        )
 
     # ---- the switch and what follows it ----
 

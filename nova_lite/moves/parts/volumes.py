@@ -1,6 +1,8 @@
 """The volumes of a server that goes elsewhere: attachments for its other end.
 
-They are made beside those that the server has, so that either can be dropped alone.
+They are made beside those that the server has, so that either can be dropped alone. The
+volume service connects a volume to a second host only as it makes the attachment. So the
+host that the server goes to is asked first how it is reached.
 Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
@@ -14,14 +16,15 @@ from nova_lite.moves import places
 class Volumes(part.Part):
     """move: the saga; name: of the step that makes them
 
+    connector: () -> of the host that the new ones connect; None: they connect none
     devices: () -> the block devices that need one, of those with a volume; None: all
     needless: () -> whether none needs one
     gone: () -> whether the new ones go as well, in the end; else a deletion knows of them
     """
 
-    def __init__(self, move, name, *, devices=None, needless=lambda: False, gone=lambda: False):
+    def __init__(self, move, name, *, connector=None, devices=None, needless=bool, gone=bool):
         super().__init__(move)
-        self._name = name
+        self._name, self._connector = name, connector
         self._devices = devices or move.devices
         self._needless, self._gone = needless, gone
 
@@ -33,7 +36,11 @@ class Volumes(part.Part):
     def step(self):
         """The attachments are made. What cannot be undone is a duty."""
         return places.VOLUMES.step(
-            self._name, self._reserve, self.drop_new, clean=duties.foreign_attachments(self._move)
+            self._name,
+            self._reserve,
+            self.drop_new,
+            clean=duties.foreign_attachments(self._move),
+            calls=('get_volume_connector',) if self._connector else (),
         )
 
     def forward(self):
@@ -46,7 +53,12 @@ class Volumes(part.Part):
         if not neighbours.has_volumes(devices):
             return saga.Skipped()
         return neighbours.reserve(
-            move.world, move.ctxt, move.instance_uuid, devices, repeated=move.repeated
+            move.world,
+            move.ctxt,
+            move.instance_uuid,
+            devices,
+            repeated=move.repeated,
+            connector=self._connector and self._connector(),
         )
 
     def drop_new(self):

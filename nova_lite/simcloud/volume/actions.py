@@ -45,17 +45,18 @@ def roll_detaching(conn, caller, volume, wanted):
 
 def attach(conn, caller, volume, wanted):
     """Attach in one step, as clients without attachments of their own do."""
-    row = attachments.reserve(
-        conn, caller, {'volume_uuid': volume['id'], 'instance_uuid': wanted.get('instance_uuid')}
-    )
-    attachments.connect(
+    connector = {
+        'host': wanted.get('host_name') or '',
+        'mountpoint': wanted.get('mountpoint'),
+        'mode': wanted.get('mode', 'rw'),
+    }
+    row = attachments.create(
         conn,
         caller,
-        row['id'],
         {
-            'host': wanted.get('host_name') or '',
-            'mountpoint': wanted.get('mountpoint'),
-            'mode': wanted.get('mode', 'rw'),
+            'volume_uuid': volume['id'],
+            'instance_uuid': wanted.get('instance_uuid'),
+            'connector': connector,
         },
     )
     attachments.complete(conn, caller, row['id'])

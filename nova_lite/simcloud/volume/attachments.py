@@ -2,7 +2,8 @@
 
 Reserve (no connector), connect (PUT a connector), complete, delete. A volume may
 have several attachments for one server, which is what moves need; for several
-servers it must be multiattach.
+servers it must be multiattach. The rules are those of Cinder 29, with which
+tests/peers compares them.
 """
 
 import falcon
@@ -54,7 +55,11 @@ FILTERS = {
     'attach_status': 'attach_status',
     'status': 'attach_status',
 }
-SHAREABLE = ('available', 'in-use', 'reserved', 'attaching')
+# Of a volume that is reserved: whatever else has it, and only for a server that has it already.
+RESERVABLE, SHARED = ('available', 'downloading'), ('available', 'in-use', 'downloading')
+OWN = ('in-use', 'reserved')
+# How an attachment's mode reads while nothing has set it, and a mountpoint nobody has named.
+NO_MODE, NO_MOUNTPOINT = 'null', 'na'
 
 
 def get(conn, caller, attachment_id):
@@ -73,19 +78,36 @@ def _save(conn, row, **values):
     return {**row, **values}
 
 
-def _require_free(volume, others, instance_uuid):
-    """Refuse a server that may not share the volume with those who have it."""
-    if instance_uuid and any(one['instance_uuid'] == instance_uuid for one in others):
+def _take(conn, volume, instance_uuid):
+    """Mark a volume as reserved; one that the server has may be in use and stays so."""
+    allowed = SHARED if volume['multiattach'] else RESERVABLE
+    if volume['status'] in allowed:
+        records.save(conn, volume, status='reserved')
         return
-    allowed = SHAREABLE if volume['multiattach'] else ('available', 'downloading')
-    if volume['status'] not in allowed:
+    others = records.attachments_of(conn, volume['id'])
+    if (
+        instance_uuid is None
+        or volume['status'] not in OWN
+        or all(one['instance_uuid'] != instance_uuid for one in others)
+    ):
         raise records.invalid(
             f'Volume {volume["id"]} status must be {" or ".join(allowed)} to '
             f'reserve, but the current status is {volume["status"]}.'
         )
 
 
-def reserve(conn, caller, wanted):
+def create(conn, caller, wanted):
+    """Insert an attachment, with a connection if a connector is given; return its row.
+
+    Unlike `update` this connects a volume to a second host, as a server that moves needs.
+    """
+    row = _reserve(conn, caller, wanted)
+    if not wanted.get('connector'):
+        return row
+    return {**row, **_connect(conn, row, wanted['connector'], keep_mode=True)}
+
+
+def _reserve(conn, caller, wanted):
     """Insert an attachment without a connection and return its row."""
     caller.require_writer()
     volume = records.get(conn, caller, wanted['volume_uuid'])
@@ -95,7 +117,7 @@ def reserve(conn, caller, wanted):
             f'error state: {volume["status"]}.'
         )
     instance_uuid = wanted.get('instance_uuid')
-    _require_free(volume, records.attachments_of(conn, volume['id']), instance_uuid)
+    _take(conn, volume, instance_uuid)
     row = {
         'id': runtime.new_uuid(),
         'project_id': volume['project_id'],
@@ -104,16 +126,13 @@ def reserve(conn, caller, wanted):
         'attach_status': 'reserved',
         'attached_host': None,
         'mountpoint': None,
-        'attach_mode': 'ro' if volume['readonly'] else wanted.get('mode', 'rw'),
+        'attach_mode': 'ro' if volume['readonly'] else wanted.get('mode', NO_MODE),
         'connector': {},
         'connection_info': {},
         'attach_time': None,
         'created_at': runtime.naive_now(),
     }
     conn.execute(ATTACHMENTS.insert().values(**row))
-    records.settle(conn, volume)
-    if wanted.get('connector'):
-        row = connect(conn, caller, row['id'], wanted['connector'])
     return row
 
 
@@ -134,37 +153,52 @@ def connection_info(row, mode):
     }
 
 
-def connect(conn, caller, attachment_id, connector):
-    """Export the volume to the host of `connector` and return the row."""
+def update(conn, caller, attachment_id, connector):
+    """Export the volume to the host of `connector` and return the row.
+
+    Refused while any attachment of the volume is connected and there are several, unless
+    the volume is multiattach.
+    """
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
     if 'error' in volume['status']:
-        raise records.invalid(
-            f'Volume attachments can not be updated if the volume is in an '
+        raise faults.Conflict(
+            f'Resource conflict: Volume attachments can not be updated if the volume is in an '
             f'error state: {volume["status"]}.'
         )
-    host = connector.get('host')
-    same_host = [
-        one
-        for one in records.attachments_of(conn, volume['id'])
-        if one['id'] != row['id'] and one['connection_info'] and one['attached_host'] == host
-    ]
-    if same_host and not volume['multiattach']:
-        raise records.invalid(f'duplicate connectors detected on volume {volume["id"]}')
-    mode = 'ro' if volume['readonly'] else connector.get('mode') or row['attach_mode']
-    row = _save(
+    known = records.attachments_of(conn, volume['id'])
+    connected = any(one['connection_info'] for one in known)
+    if connected and len(known) > 1 and not volume['multiattach']:
+        raise faults.Conflict(
+            f'Resource conflict: duplicate connectors detected on volume {volume["id"]}'
+        )
+    return {**row, **_connect(conn, row, connector)}
+
+
+def _connect(conn, row, connector, *, keep_mode=False):
+    """Write that the host of `connector` can reach the volume; return what the answer shows.
+
+    keep_mode: the row keeps its mode, also where the connector names one
+    As Cinder does, the answer shows the row as it was, with the new connection.
+    """
+    mode = row['attach_mode']
+    if mode == NO_MODE:
+        mode = connector.get('mode') or 'rw'
+    info = connection_info(row, mode)
+    _save(
         conn,
         row,
         attach_status='attaching',
-        attached_host=host,
-        attach_mode=mode,
-        mountpoint=connector.get('mountpoint') or row['mountpoint'],
+        attached_host=connector.get('host'),
+        attach_mode=row['attach_mode'] if keep_mode else mode,
+        mountpoint=connector.get('mountpoint') or NO_MOUNTPOINT,
+        attach_time=runtime.naive_now(),
         connector=connector,
-        connection_info=connection_info(row, mode),
+        connection_info=info,
     )
-    records.settle(conn, volume)
-    return row
+    records.save(conn, {'id': row['volume_id']}, status='attaching')
+    return {'connection_info': info}
 
 
 def complete(conn, caller, attachment_id):
@@ -172,10 +206,8 @@ def complete(conn, caller, attachment_id):
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
-    _save(
-        conn, row, attach_status='attached', attach_time=row['attach_time'] or runtime.naive_now()
-    )
-    records.settle(conn, volume)
+    _save(conn, row, attach_status='attached')
+    records.save(conn, volume, status='in-use')
 
 
 def delete(conn, caller, attachment_id):
@@ -218,7 +250,7 @@ class AttachmentResource:
         wanted = bodies.read(req, CREATE, 'attachment')
         if 'mode' in wanted and req.context.minor < 54:
             raise faults.BadRequest('Invalid input for attachment: mode needs microversion 3.54.')
-        row = self._db.change(reserve, req.context.caller, wanted)
+        row = self._db.change(create, req.context.caller, wanted)
         resp.media = {'attachment': views.attachment(row)}
 
     def on_get_one(self, req, resp, attachment_id):
@@ -230,7 +262,7 @@ class AttachmentResource:
     def on_put_one(self, req, resp, attachment_id):
         microversion.require(req, 27)
         wanted = bodies.read(req, UPDATE, 'attachment')
-        row = self._db.change(connect, req.context.caller, attachment_id, wanted['connector'])
+        row = self._db.change(update, req.context.caller, attachment_id, wanted['connector'])
         resp.media = {'attachment': views.attachment(row)}
 
     def on_delete_one(self, req, resp, attachment_id):

@@ -255,14 +255,24 @@ class AttachmentTest(VolumeTestCase):
 
     def test_two_hosts_during_a_move(self):
         source = self.attach()
-        dest = self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
-        self.volume.update_attachment(self.admin, dest['id'], DEST)
+        empty = self.volume.create_attachment(self.admin, self.made['id'], self.server.uuid)
+        self.assertRaises(
+            exception.Conflict, self.volume.update_attachment, self.admin, empty['id'], DEST
+        )
+        self.volume.delete_attachment(self.admin, empty['id'])
+        dest = self.volume.create_attachment(
+            self.admin, self.made['id'], self.server.uuid, connector=DEST, mountpoint='/dev/vdb'
+        )
+        self.assertEqual('attaching', self.status())
         self.volume.complete_attachment(self.admin, dest['id'])
         listed = self.volume.list_attachments(self.admin, self.server.uuid)
         self.assertEqual({source, dest['id']}, {item['id'] for item in listed})
         self.volume.delete_attachment(self.admin, source)
         self.assertEqual('in-use', self.status())
-        self.assertEqual(dest['id'], self.read()['attachments'][self.server.uuid]['attachment_id'])
+        attached = self.read()['attachments'][self.server.uuid]
+        self.assertEqual(
+            (dest['id'], '/dev/vdb'), (attached['attachment_id'], attached['mountpoint'])
+        )
 
     def test_connected_at_once(self):
         made = self.volume.create_attachment(

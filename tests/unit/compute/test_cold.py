@@ -174,7 +174,10 @@ class ColdTest(testtools.TestCase):
     def device_for_destination(self, like=None):
         device = self.cell.devices(self.uuid)[0]
         if like is None:
-            made = self.cell.volume.create_attachment(self.ctxt, 'v', self.uuid)
+            connector = self.call('get_volume_connector', host=DEST, node=DEST)
+            made = self.cell.volume.create_attachment(
+                self.ctxt, 'v', self.uuid, connector=connector
+            )
             device.attachment_id = made['id']
         else:
             device.attachment_id = like.attachment_id

@@ -89,10 +89,14 @@ class MoveTestCase(testtools.TestCase):
         self.api_db = self.useFixture(database.ApiDatabase()).database
         self.world = World(self.cell, self.api_db, self.cell.placement)
         self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
-        self.server = self.cell.boot()
+        self.server = self.boot()
         provider = self.cell.provider(SOURCE)
         self.cell.placement.allocations[self.server] = {provider: {'VCPU': 1}}
         self.api_db.write(self._record)
+
+    def boot(self):
+        """The server that moves, on SOURCE; its uuid."""
+        return self.cell.boot()
 
     def _record(self, connection):
         spec = request_spec.RequestSpec(

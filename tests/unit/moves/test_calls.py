@@ -16,6 +16,7 @@ BESIDE = {
     'record the request',  # its undo clears the source of a server that is deleted
     'delete what was deleted meanwhile',
     'end the attachment',
+    'reserve volumes for destination',  # asks the host how the volumes reach it
     'tell the volume service',
 }
 # Casts that are as old as the interface; deletes and builds begin elsewhere.

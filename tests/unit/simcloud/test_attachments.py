@@ -87,7 +87,10 @@ class AttachmentTestCase(Case):
     def test_reserve_connect_complete_delete(self):
         attachment_id = self.reserve()
         self.assertEqual('reserved', self.status())
-        shown = self.connect(attachment_id)['attachment']
+        answer = self.connect(attachment_id)['attachment']
+        self.assertEqual('reserved', answer['status'])
+        shown = self.demo.get(f'{V3}/attachments/{attachment_id}')['attachment']
+        self.assertEqual(answer['connection_info'], shown['connection_info'])
         self.assertEqual(
             ('attaching', 'rw', SERVER), (shown['status'], shown['attach_mode'], shown['instance'])
         )
@@ -112,7 +115,13 @@ class AttachmentTestCase(Case):
     def test_connector_may_come_with_the_reservation(self):
         attachment_id = self.reserve(connector={'host': 'h1', 'mode': 'ro'})
         shown = self.demo.get(f'{V3}/attachments/{attachment_id}')['attachment']
-        self.assertEqual(('attaching', 'ro'), (shown['status'], shown['attach_mode']))
+        self.assertEqual(
+            ('attaching', 'null', 'ro'),
+            (shown['status'], shown['attach_mode'], shown['connection_info']['access_mode']),
+        )
+        self.complete(attachment_id)
+        (shown,) = self.demo.get(f'{V3}/volumes/{self.volume_id}')['volume']['attachments']
+        self.assertEqual('na', shown['device'])
 
     def test_volume_serves_one_server(self):
         self.reserve()
@@ -123,11 +132,15 @@ class AttachmentTestCase(Case):
         source = self.reserve()
         self.connect(source)
         self.complete(source)
-        dest = self.reserve()
+        empty = self.reserve()
         self.assertEqual('in-use', self.status())
-        self.connect(dest, 'h1', expect=400)
-        self.connect(dest, 'h2')
+        for attachment_id, host in ((empty, 'h1'), (empty, 'h2'), (source, 'h1')):
+            self.connect(attachment_id, host, expect=409)
+        dest = self.reserve(connector={'host': 'h2', 'mountpoint': '/dev/vdb'})
+        self.assertEqual('attaching', self.status())
+        self.reserve(expect=400)
         self.complete(dest)
+        self.remove(empty)
         self.remove(source)
         self.assertEqual('in-use', self.status())
         (host,) = self.admin.get(f'{V3}/volumes/{self.volume_id}')['volume']['attachments']
@@ -137,17 +150,27 @@ class AttachmentTestCase(Case):
         first = self.reserve()
         self.connect(first)
         self.complete(first)
-        self.reserve()
+        second = self.reserve()
         self.remove(first)
         self.assertEqual('reserved', self.status())
         self.reserve(OTHER, expect=400)
+        third = self.reserve()
+        self.connect(second)
+        self.connect(third, expect=409)
+        self.remove(second)
+        self.assertEqual('reserved', self.status())
+        self.connect(third, 'h2')
 
     def test_multiattach_volume_serves_several_servers(self):
         volume_id = self.volume(volume_type='multiattach')
-        first, second = (self.reserve(server, volume_id=volume_id) for server in (SERVER, OTHER))
-        for attachment_id in (first, second):
-            self.connect(attachment_id)
-            self.complete(attachment_id)
+        first = self.reserve(volume_id=volume_id)
+        self.reserve(OTHER, volume_id=volume_id, expect=400)
+        self.connect(first)
+        self.complete(first)
+        second = self.reserve(OTHER, volume_id=volume_id)
+        self.assertEqual('reserved', self.status(volume_id))
+        self.connect(second)
+        self.complete(second)
         self.assertEqual('in-use', self.status(volume_id))
         self.assertEqual([second], [one['id'] for one in self.remove(first)['attachments']])
         self.assertEqual('in-use', self.status(volume_id))
@@ -162,7 +185,7 @@ class AttachmentTestCase(Case):
             expect=202,
         )
         self.reserve(expect=400)
-        self.connect(attachment_id, expect=400)
+        self.connect(attachment_id, expect=409)
         self.remove(attachment_id)
 
     def test_lists(self):
