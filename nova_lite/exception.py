@@ -338,6 +338,14 @@ class InstanceIsLocked(Conflict):
     msg = 'Instance %(instance_id)s is locked'
 
 
+class PasswordSetFailed(Conflict):
+    msg = 'Failed to set admin password on %(instance_id)s because %(reason)s'
+
+
+class GuestAgentNotEnabled(Conflict):
+    msg = 'QEMU guest agent is not enabled.'
+
+
 class InstanceNotReady(Conflict):
     msg = 'Instance %(instance_id)s is not ready'
 

@@ -113,6 +113,9 @@ RESCUE = Transition(
 UNRESCUE = Transition(
     'unrescue', (_V.RESCUED,), during=_T.UNRESCUING, after=_V.ACTIVE, after_failure=_V.ERROR
 )
+CHANGE_PASSWORD = Transition(
+    'changePassword', (_V.ACTIVE,), during=_T.UPDATING_PASSWORD, after_failure=_V.ERROR
+)
 RESIZE = Transition(
     'resize',
     (_V.ACTIVE, _V.STOPPED),

@@ -88,10 +88,15 @@ def interface_of(vif):
     return model.Device(model.DeviceKind.INTERFACE, vif['id'], {'mac_address': vif.get('address')})
 
 
+def power_state(driver, node, uuid):
+    """Return the power state of a guest; raises GuestNotFound."""
+    return driver.get_guest(node, uuid).power_state
+
+
 def require_running(driver, node, uuid, *, action):
     """Raise InstanceInvalidState unless the guest runs; `action` is what it is asked for."""
-    power_state = driver.get_guest(node, uuid).power_state
-    if power_state is not states.PowerState.RUNNING:
+    found = power_state(driver, node, uuid)
+    if found is not states.PowerState.RUNNING:
         raise exception.InstanceInvalidState(
-            action=action, instance_id=uuid, attr='power_state', state=power_state.name.lower()
+            action=action, instance_id=uuid, attr='power_state', state=found.name.lower()
         )

@@ -5,6 +5,8 @@ are the driver's, records the cell's: a manager that is killed and made anew goe
 on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 
+import functools
+
 from oslo_log import log
 
 from nova_lite import context
@@ -22,10 +24,12 @@ from nova_lite.compute import images
 from nova_lite.compute import inventory
 from nova_lite.compute import jobs
 from nova_lite.compute import live_calls
+from nova_lite.compute import passwords
 from nova_lite.compute import power
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -155,8 +159,8 @@ class ComputeManager:
 
     # ---- power ------------------------------------------------------------
 
-    def _act(self, ctxt, host, instance, name, spec=None):
-        work = power.act(self.site, ctxt, host, instance, name=name, spec=spec)
+    def _act(self, ctxt, host, instance, name, start=None):
+        work = power.act(self.site, ctxt, host, instance, name=name, start=start)
         interrupts = power.ACTIONS[name].interrupts
         self.site.jobs.run((host, instance.uuid), work, interrupts=interrupts)
 
@@ -189,10 +193,19 @@ class ComputeManager:
 
     def rescue_instance(self, ctxt, host, instance, rescue_image_ref):
         spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
-        self._act(ctxt, host, instance, 'rescue', spec)
+        rescue = model.PowerAction.RESCUE
+        start = functools.partial(self.site.driver.change_power, action=rescue, spec=spec)
+        self._act(ctxt, host, instance, 'rescue', start)
 
     def unrescue_instance(self, ctxt, host, instance):
         self._act(ctxt, host, instance, 'unrescue')
+
+    def check_set_admin_password(self, ctxt, host, instance_uuid, has_agent):
+        passwords.check(self.site, host, instance_uuid, has_agent=has_agent)
+
+    def set_admin_password(self, ctxt, host, instance, password):
+        work = passwords.change(self.site, ctxt, host, instance, password)
+        self.site.jobs.run((host, instance.uuid), work)
 
     # ---- cold moves -------------------------------------------------------
 

@@ -6,6 +6,7 @@ Source: reference/nova/cells-and-rpc 4.1.
 """
 
 import dataclasses
+import functools
 import traceback
 
 from oslo_log import log
@@ -27,11 +28,12 @@ SNAPSHOT_EVENT = 'compute_snapshot_instance'
 class Action:
     """One action. transition: its row of the table of states
 
+    power: None for one that is no change of power alone
     interrupts: whether other work on the guest is given up for it
     """
 
     event: str
-    power: model.PowerAction
+    power: model.PowerAction | None
     transition: transitions.Transition
     interrupts: bool = False
 
@@ -73,6 +75,7 @@ ACTIONS = {
     'resume': Action('compute_resume_instance', Do.RESUME, transitions.RESUME),
     'rescue': Action('compute_rescue_instance', Do.RESCUE, transitions.RESCUE),
     'unrescue': Action('compute_unrescue_instance', Do.UNRESCUE, transitions.UNRESCUE),
+    'set_admin_password': Action('compute_set_admin_password', None, transitions.CHANGE_PASSWORD),
 }
 
 
@@ -80,10 +83,10 @@ ACTIONS = {
 EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
 
 
-def act(site, ctxt, host, instance, *, name, spec=None):
+def act(site, ctxt, host, instance, *, name, start=None):
     """Do an action of `ACTIONS` to a server's guest; work for `jobs`.
 
-    spec: another definition for the guest to boot (rescue)
+    start: function(node, guest, key=) that returns a Job, where a change of power is not all
     """
     action = ACTIONS[name]
     if not (yield from begin(site, ctxt, host, instance.uuid, action)):
@@ -93,16 +96,18 @@ def act(site, ctxt, host, instance, *, name, spec=None):
         if action.power is model.PowerAction.HARD_REBOOT:
             yield from _return(site, ctxt, node, instance.uuid)
             spec = yield from _definition(site, ctxt, host, instance.uuid)
-        job = site.driver.change_power(
-            node, instance.uuid, action.power, key=f'{ctxt.request_id}/{name}', spec=spec
-        )
+            start = functools.partial(site.driver.change_power, action=action.power, spec=spec)
+        start = start or functools.partial(site.driver.change_power, action=action.power)
+        job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from jobs.ended(job)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
         changes = left_behind(site, node, instance.uuid, action)
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
-    changes = {'vm_state': action.after, 'power_state': job.result['power_state']}
+    changes = {'power_state': job.result['power_state']}
+    if action.after is not None:
+        changes['vm_state'] = action.after
     done = yield from jobs.insist(
         site.conductor.action_finished,
         ctxt,

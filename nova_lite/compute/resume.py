@@ -19,6 +19,7 @@ from nova_lite.compute import build as build_module
 from nova_lite.compute import delete
 from nova_lite.compute import images
 from nova_lite.compute import jobs
+from nova_lite.compute import passwords
 from nova_lite.compute import power
 from nova_lite.objects import selection as selection_objects
 
@@ -30,6 +31,8 @@ ATTEMPTS = 3
 FIRST, EACH = 2, 4
 Task = states.TaskState
 POWER = {task: name for name, action in power.ACTIONS.items() for task in action.tasks}
+# A password is on no record.
+REPEATED = frozenset(power.ACTIONS) - {passwords.ACTION}
 # The API's note of the image to boot from, in a server's system metadata.
 RESCUE_IMAGE = 'rescue_image_ref'
 # How the log names the work on a build that is over.
@@ -85,7 +88,7 @@ class Resume:
             self._give_up(ctxt, work, error)
         elif instance.vm_state == states.VmState.BUILDING:
             self._build(ctxt, work)
-        elif instance.task_state in POWER:
+        elif POWER.get(instance.task_state) in REPEATED:
             self._power(ctxt, work)
         else:
             self._give_up(ctxt, work, _interrupted(instance))

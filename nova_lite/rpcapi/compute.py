@@ -82,6 +82,20 @@ class ComputeAPI(rpc.Interface):
     def unrescue_instance(self, ctxt, host, instance):
         """Boot a rescued guest from its own disk again."""
 
+    # ---- passwords ----
+
+    @rpc.call(since='1.0')
+    def check_set_admin_password(self, ctxt, host, instance_uuid, has_agent):
+        """Raise unless a password can be set in the guest.
+
+        has_agent: whether its image says that it has the QEMU guest agent
+        Raises NotImplementedHere, GuestAgentNotEnabled, PasswordSetFailed.
+        """
+
+    @rpc.cast(since='1.0')
+    def set_admin_password(self, ctxt, host, instance, password):
+        """Set the administrator's password in the guest."""
+
     # ---- devices ----
     #
     # As cold moves: the same call with the same key asks again.

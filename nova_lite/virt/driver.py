@@ -73,6 +73,9 @@ class Driver(Protocol):
     def can_connect_volume(self, node: str, connection_info: model.Json) -> bool:
         """Tell whether the node has a path to such a volume; changes nothing."""
 
+    def get_password_support(self, node: str) -> model.PasswordSupport:
+        """Tell in which guests `set_admin_password` can work."""
+
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         """Keep an image at hand. The job's guest is the image; result: {fetched: bool}."""
 
@@ -145,6 +148,9 @@ class Driver(Protocol):
         guest; for a rescue the definition to boot instead (its image is the
         rescue image). result: {power_state}.
         """
+
+    def set_admin_password(self, node: str, guest: str, password: str, *, key: str) -> model.Job:
+        """Set the administrator's password in a running guest. result: {power_state}."""
 
     def snapshot(self, node: str, guest: str, *, key: str) -> model.Job:
         """Copy the guest's disk. result: {size (bytes), disk_format, container_format}."""

@@ -33,6 +33,7 @@ class Verb(enum.StrEnum):
     RESUME = 'resume'
     RESCUE = 'rescue'
     UNRESCUE = 'unrescue'
+    SET_PASSWORD = 'set_password'
     SNAPSHOT = 'snapshot'
     ATTACH_VOLUME = 'attach_volume'
     DETACH_VOLUME = 'detach_volume'
@@ -84,6 +85,14 @@ class DeviceKind(enum.StrEnum):
     INTERFACE = 'interface'
 
 
+class PasswordSupport(enum.StrEnum):
+    """In which guests a hypervisor can set a password."""
+
+    ALWAYS = 'always'
+    AGENT = 'agent'  # where the guest has an agent for it
+    NEVER = 'never'
+
+
 class JobState(enum.StrEnum):
     RUNNING = 'running'
     DONE = 'done'
@@ -116,7 +125,7 @@ class GuestSpec:
 
     name: the hypervisor's; title: what its user calls the server. flavor: its name.
     disk_gb: root, ephemeral and swap disks together, volumes aside. image_id: None
-    for a guest that boots from a volume.
+    for a guest that boots from a volume. password: a hash of what was set in the guest.
     """
 
     uuid: str
@@ -130,6 +139,7 @@ class GuestSpec:
     devices: tuple[Device, ...] = ()
     config_drive: bool = False
     title: str = ''
+    password: str = ''
 
     def to_dict(self) -> Json:
         return {
@@ -144,6 +154,7 @@ class GuestSpec:
             'devices': [device.to_dict() for device in self.devices],
             'config_drive': self.config_drive,
             'title': self.title,
+            'password': self.password,
         }
 
     @classmethod

@@ -5,6 +5,7 @@ It runs as a process, so these tests are not played in the simulation.
 
 import os
 
+from nova_lite.virt.sim import passwords
 from tests.fixtures import attaching
 from tests.fixtures import cli as cli_fixture
 from tests.functional import base
@@ -74,6 +75,14 @@ class ServerClientTest(base.CloudTest):
         self.assertEqual('running', shown['state'])
         self.assertEqual((1, 1, 0), (shown['num_cpus'], shown['num_disks'], shown['num_nics']))
         self.assertIn('vda_read', self.cli.nova(*OLD, 'diagnostics', 'mine'))
+
+    def test_password(self):
+        self.cli.openstack('server', 'set', '--password', 'open sesame', 'mine')
+        self.cloud.wait(self.server)
+        kept = self.hands.guest(self.server).spec.password
+        self.assertTrue(passwords.matches(kept, 'open sesame'))
+        self.assertEqual('', self.cli.nova('get-password', 'mine').strip())
+        self.cli.nova('clear-password', 'mine')
 
     def test_shelve(self):
         self.cli.openstack('server', 'shelve', 'mine')

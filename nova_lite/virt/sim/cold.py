@@ -6,6 +6,7 @@ import sqlite3
 from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import life
+from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import store
 from nova_lite.virt.sim import work as frame
 
@@ -28,14 +29,17 @@ def depart(work: frame.Work, row: sqlite3.Row, power_state: Power) -> None:
     store.delete_guest(work.tx, row)
 
 
-def handover(work: frame.Work, kind: str, power_state: int, **values: object) -> model.Handover:
-    """The proof, for the destination, that the guest has left this node."""
+def handover(
+    work: frame.Work, kind: str, row: sqlite3.Row, *, power_state: int, **values: object
+) -> model.Handover:
+    """The proof, for the destination, that the guest (its row) has left this node."""
     return {
         'kind': kind,
         'guest': work.guest,
         'move': work.subject,
         'source': work.node,
         'power_state': int(power_state),
+        'password': passwords.get(row['spec']),
         **values,
     }
 
@@ -58,10 +62,10 @@ def _migrate_out(work: frame.Work) -> model.Json:
     work.check_move()
     departed = work.find(departed=True)
     if departed is not None and departed['move'] == work.subject:
-        return {'handover': handover(work, COLD, departed['prior_power'])}
+        return {'handover': handover(work, COLD, departed, power_state=departed['prior_power'])}
     row = work.resident()
     depart(work, row, Power.SHUTDOWN)
-    return {'handover': handover(work, COLD, row['power_state'])}
+    return {'handover': handover(work, COLD, row, power_state=row['power_state'])}
 
 
 def _stop(work: frame.Work) -> None:
@@ -72,10 +76,11 @@ def _stop(work: frame.Work) -> None:
 
 def _finish_migration(work: frame.Work) -> model.Json:
     work.check_move()
-    check_handover(work, COLD)
+    given = check_handover(work, COLD)
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT and row['move'] == work.subject:
         return _ensure_power(work, row)
+    work.args['spec'] = passwords.put(work.args['spec'], given.get('password'))
     return life.make(work, move=work.subject)
 
 

@@ -20,6 +20,7 @@ from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import jobs
+from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import profile as profiles
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import store
@@ -100,6 +101,10 @@ class SimDriver:
             fnmatch.fnmatchcase(kind, pattern)
             for pattern in self.profile.behaviour(node).volume_types
         )
+
+    def get_password_support(self, node: str) -> model.PasswordSupport:
+        self._check(node)
+        return self.profile.behaviour(node).passwords
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
@@ -209,6 +214,10 @@ class SimDriver:
             key,
             args={'spec': _text(spec) if spec else None},
         )
+
+    def set_admin_password(self, node: str, guest: str, password: str, *, key: str) -> model.Job:
+        kept = passwords.hashed(password)
+        return self._start(node, guest, Verb.SET_PASSWORD, key, args={'password': kept})
 
     def snapshot(self, node: str, guest: str, *, key: str) -> model.Job:
         self._check(node)

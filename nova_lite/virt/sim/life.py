@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import store
 from nova_lite.virt.sim import work as frame
 
@@ -139,6 +140,14 @@ def _refuse_power(work: frame.Work, row: sqlite3.Row) -> NoReturn:
     )
 
 
+def _set_password(work: frame.Work) -> model.Json:
+    row = work.resident()
+    if row['power_state'] != Power.RUNNING:
+        _refuse_power(work, row)
+    store.update_guest(work.tx, row, spec=passwords.put(row['spec'], work.args['password']))
+    return work.power_result(row['power_state'])
+
+
 # ---- devices and snapshots ------------------------------------------------
 
 
@@ -198,6 +207,7 @@ EFFECTS = {
     Verb.RESUME: frame.Effect(_switch((Power.SUSPENDED,), Power.RUNNING)),
     Verb.RESCUE: frame.Effect(_rescue, partial=_stop),
     Verb.UNRESCUE: frame.Effect(_unrescue, partial=_stop),
+    Verb.SET_PASSWORD: frame.Effect(_set_password),
     Verb.SNAPSHOT: frame.Effect(_snapshot),
     Verb.ATTACH_VOLUME: frame.Effect(_attach),
     Verb.DETACH_VOLUME: frame.Effect(_detach),

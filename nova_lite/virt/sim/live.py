@@ -14,6 +14,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import cold
+from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import precopy
 from nova_lite.virt.sim import store
 from nova_lite.virt.sim import work as frame
@@ -119,7 +120,8 @@ def hand_over(work: frame.Work) -> model.Handover:
     return cold.handover(
         work,
         cold.LIVE,
-        row['power_state'],
+        row,
+        power_state=row['power_state'],
         ticket=work.args['ticket']['id'],
         ran_s=None if row['started_at'] is None else work.at - row['started_at'],
     )
@@ -241,6 +243,7 @@ def _arrive(work: frame.Work) -> model.Json:
         role=model.Role.RESIDENT,
         power_state=given['power_state'],
         ticket=None,
+        spec=passwords.put(row['spec'], given.get('password')),
         started_at=None if given['ran_s'] is None else work.at - given['ran_s'],
     )
     return work.power_result(given['power_state'])

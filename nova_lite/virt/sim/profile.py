@@ -45,6 +45,7 @@ HOST_KEYS = (
     'without_traits',
     'volume_types',
     'snapshot_bytes',
+    'passwords',
     'live_migration',
     'delays',
 )
@@ -241,6 +242,7 @@ _HOST_READERS = {
     'traits': _traits,
     'without_traits': _traits,
     'volume_types': _strings,
+    'passwords': lambda item: model.PasswordSupport(item.choice(tuple(model.PasswordSupport))),
     'snapshot_bytes': lambda item: item.integer(1, 2**32),
     'live_migration': _live_migration,
     'delays': _delays,

@@ -101,6 +101,7 @@ class Behaviour:
     traits: tuple[str, ...]
     volume_types: tuple[str, ...]
     snapshot_bytes: int
+    passwords: model.PasswordSupport
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
 

@@ -32,6 +32,7 @@ BODIES = {
     'createBackup': {'name': 'copy', 'backup_type': 'daily', 'rotation': 1},
     'addSecurityGroup': {'name': 'web'},
     'removeSecurityGroup': {'name': 'web'},
+    'changePassword': {'adminPass': 'secret'},
     '/remote-consoles': {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}},
     'POST /os-interface': {'interfaceAttachment': {'port_id': ID}},
     'POST /metadata': {'metadata': {'key': 'value'}},

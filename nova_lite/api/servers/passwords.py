@@ -1,0 +1,74 @@
+"""Passwords of servers: set in the guest, or encrypted by the guest and kept for its user.
+
+Source: reference/nova/api-surface 2.3 and 2.4.
+"""
+
+from oslo_utils import strutils
+
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_schema
+from nova_lite.api.servers import source_host
+from nova_lite.db.cell import instances
+from nova_lite.policies import guests as rules
+
+PATH = '/servers/{server_id}/os-server-password'
+CHANGE = types.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])
+# A property of images whose guests have the agent that sets passwords.
+AGENT = 'hw_qemu_guest_agent'
+# In these keys of the system metadata a password is kept that a guest encrypted.
+PARTS = tuple(f'password_{number}' for number in range(4))
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='changePassword',
+    policy=rules.CHANGE_PASSWORD,
+    guard=transitions.CHANGE_PASSWORD,
+    body={'2.1': types.body('changePassword', CHANGE)},
+    success=202,
+    faults=(400, 403, 404, 409, 501),
+)
+def change(req, server):
+    """Set the administrator's password, if the hypervisor can."""
+    acting.require_host(server)
+    source_host.require_up(req, server)
+    properties = server.row.image_properties or {}
+    req.app.waiters.enter(req)
+    req.app.compute(server.cell).check_set_admin_password(
+        req.ctxt,
+        host=server.row.host,
+        instance_uuid=server.uuid,
+        has_agent=strutils.bool_from_string(properties.get(AGENT)),
+    )
+    guard = transitions.CHANGE_PASSWORD
+    instance = acting.begin(req, server, guard.verb, guard)
+    acting.send(
+        req, server, 'set_admin_password', instance=instance, password=req.content['adminPass']
+    )
+
+
+@operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
+def show(req, server):
+    """The encrypted password, or an empty text."""
+    kept = server.row.system_metadata or {}
+    return {'password': ''.join(kept.get(part) or '' for part in PARTS)}
+
+
+@operation.operation(
+    'DELETE', PATH, policy=rules.CLEAR_PASSWORD, success=204, faults=(403, 404, 409)
+)
+def clear(req, server):
+    """Forget the encrypted password; that in the guest stays."""
+    acting.require_cell(server)
+    acting.in_its_cell(req, server, lambda: server.cell.db.write(_forget, server.uuid))
+
+
+def _forget(connection, uuid):
+    kept = instances.lock(connection, uuid).system_metadata
+    left = {key: value for key, value in kept.items() if key not in PARTS}
+    if left != kept:
+        instances.update(connection, uuid, {'system_metadata': left})
