@@ -149,28 +149,39 @@ class _Caller:
         http.context.started = runtime.monotonic()
         http.context.version = None
         http.context.operation = None
-        http.context.legacy = http.path.startswith('/v2/')
-        if version_documents.is_open(http.env):
+        # falcon's own path has no slash at the end.
+        path = http.env['PATH_INFO']
+        http.context.legacy = path.startswith('/v2/')
+        if not path.startswith(('/v2/', '/v2.1/')):
             return
-        if not http.path.startswith(('/v2/', '/v2.1/')):
-            return
-        http.context.ctxt = authentication.context_of(self._app.conf, http.env, self._app.policy)
+        if not version_documents.is_open(http.env):
+            http.context.ctxt = authentication.context_of(
+                self._app.conf, http.env, self._app.policy
+            )
         if http.context.legacy:
             http.context.version = microversion.MINIMUM
             return
-        http.context.version = microversion.negotiate(
-            {
-                name: value
-                for name in (microversion.HEADER, microversion.LEGACY_HEADER)
-                if (value := http.get_header(name)) is not None
-            }
-        )
+        http.context.version = _negotiate(http, response)
         dispatch.version_headers(response, http.context.version)
 
     def process_response(self, http, response, _resource, _succeeded):
         chosen = http.context.operation
         labels = {'operation': str(chosen or 'none'), 'code': str(response.status_code)}
         metrics.API.labels(**labels).observe(runtime.monotonic() - http.context.started)
+
+
+def _negotiate(http, response):
+    """Return the version that a request asks for; one that is refused has its headers too."""
+    given = {
+        name: value
+        for name in (microversion.HEADER, microversion.LEGACY_HEADER)
+        if (value := http.get_header(name)) is not None
+    }
+    try:
+        return microversion.negotiate(given)
+    except microversion.NotAcceptable as error:
+        dispatch.version_headers(response, error.kwargs['version'])
+        raise
 
 
 class _Errors:

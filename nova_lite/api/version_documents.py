@@ -51,17 +51,24 @@ class Document:
 
     def on_get(self, http, response):
         root = _root(http.context.app.conf, http)
-        known = _KNOWN[self._name]
         if not http.env['PATH_INFO'].endswith('/'):
             response.status = falcon.HTTP_302
-            response.set_header('Location', root + known['path'])
+            response.set_header('Location', root + _KNOWN[self._name]['path'])
             return
-        found = _short(self._name, root)
-        found['links'].append(
-            {'rel': 'describedby', 'type': 'text/html', 'href': 'http://docs.openstack.org/'}
-        )
-        found['media-types'] = _media_types(known)
-        _answer(response, {'version': found})
+        _answer(response, find(self._name, root))
+
+
+def find(name, root):
+    """Return the document of a version, or None; root: scheme, host and mount point."""
+    known = _KNOWN.get(name)
+    if known is None:
+        return None
+    found = _short(name, root)
+    found['links'].append(
+        {'rel': 'describedby', 'type': 'text/html', 'href': 'http://docs.openstack.org/'}
+    )
+    found['media-types'] = _media_types(known)
+    return {'version': found}
 
 
 def choices(conf, http, response):

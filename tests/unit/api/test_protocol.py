@@ -53,6 +53,25 @@ class TestDocuments(Case):
         self.assertEqual('2.104', answer.json['version']['version'])
         self.assertEqual('', self.send('GET', '/v2/', named=False).json['version']['version'])
 
+    def test_one_version_by_name(self):
+        for name, path in (('v2.1', '/v2.1/'), ('v2.0', '/v2/')):
+            answer = self.send('GET', f'/v2.1/versions/{name}')
+            self.assertEqual(self.send('GET', path, named=False).json, answer.json)
+        self.refused(404, 'itemNotFound', 'GET', '/v2.1/versions/v3')
+
+    def test_version_headers(self):
+        wanted = {'OpenStack-API-Version': 'compute 2.50'}
+        answer = self.send('GET', '/v2.1/', named=False, headers=wanted)
+        self.assertEqual('compute 2.50', answer.headers['OpenStack-API-Version'])
+        self.assertEqual('2.50', answer.headers['X-OpenStack-Nova-API-Version'])
+        self.assertIn('OpenStack-API-Version', answer.headers['Vary'])
+        for path in ('/', '/v2/'):
+            answer = self.send('GET', path, named=False, headers=wanted)
+            self.assertNotIn('OpenStack-API-Version', answer.headers)
+        for text, code, key in (('9.9', 406, 'computeFault'), ('2.x', 400, 'badRequest')):
+            headers = {'OpenStack-API-Version': f'compute {text}'}
+            self.refused(code, key, 'GET', '/v2.1/', named=False, headers=headers)
+
     def test_without_slash(self):
         answer = self.send('GET', '/v2.1', named=False)
         self.assertEqual(302, answer.status_code)
@@ -95,6 +114,8 @@ class TestVersions(Case):
             headers = {'OpenStack-API-Version': f'compute {text}'}
             answer = self.refused(406, 'computeFault', 'GET', '/v2.1/flavors', headers=headers)
             self.assertIn('Minimum is 2.1 and maximum is 2.104', answer.text)
+            self.assertEqual(f'compute {text}', answer.headers['OpenStack-API-Version'])
+            self.assertIn('OpenStack-API-Version', answer.headers['Vary'])
         for text in ('x', '2', '2.01', '2.1.1', '-2.1', '2.' + '9' * 30):
             headers = {'X-OpenStack-Nova-API-Version': text}
             self.refused(400, 'badRequest', 'GET', '/v2.1/flavors', headers=headers)

@@ -1,0 +1,17 @@
+"""GET /versions/{id}: the document of a version, for those who have a token.
+
+`version_documents` has the same for those who have none yet.
+"""
+
+from nova_lite.api import faults
+from nova_lite.api import operation
+from nova_lite.api import version_documents
+
+
+@operation.operation('GET', '/versions/{id}', faults=(404,))
+def show(req):
+    """Show one version."""
+    found = version_documents.find(req.args['id'], req.root)
+    if found is None:
+        raise faults.NoSuchUrl()
+    return found
