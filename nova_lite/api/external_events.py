@@ -7,8 +7,8 @@ Source: reference/nova/api-surface 2.5.
 
 from oslo_log import log
 
-from nova_lite import context
 from nova_lite import exception
+from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.db.api import instance_mappings
@@ -113,27 +113,10 @@ def _code(event, servers):
 
 
 def _refresh(req, cell, row):
-    """Read anew what the network service says of a server that nothing else is done to.
-
-    What another wrote meanwhile is newer, and knows which ports are to be kept.
-    """
-    if row.task_state is not None:
-        return
     try:
-        info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
-        if info != row.network_info and not cell.db.write(_store, row, info):
-            LOG.info('Network information of server %s was changed by another request', row.uuid)
+        network_info.refresh(req, cell, row)
     except exception.NovaLiteError as error:
         LOG.warning('Cannot refresh the network information of server %s: %s', row.uuid, error)
-
-
-def _store(connection, row, info):
-    """Whether the information was stored: only where it is as it was read."""
-    now = instances.lock(connection, row.uuid)
-    if now.task_state is not None or now.network_info != row.network_info:
-        return False
-    instances.update(connection, row.uuid, {'network_info': info}, expect_task=(None,))
-    return True
 
 
 def _unplug(req, cell, row, port_id):

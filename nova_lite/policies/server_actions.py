@@ -4,6 +4,7 @@ from nova_lite.policies import base
 
 _ACTION = 'POST /servers/{server_id}/action'
 RESET_STATE = 'os_compute_api:os-admin-actions:reset_state'
+INJECT_NETWORK_INFO = 'os_compute_api:os-admin-actions:inject_network_info'
 LOCK = 'os_compute_api:os-lock-server:lock'
 UNLOCK = 'os_compute_api:os-lock-server:unlock'
 UNLOCK_OVERRIDE = 'os_compute_api:os-lock-server:unlock:unlock_override'
@@ -27,9 +28,7 @@ REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
 def list_rules():
     """The defaults."""
     return [
-        base.rule(
-            RESET_STATE, base.ADMIN, 'Set the state of a server.', f'{_ACTION} (os-resetState)'
-        ),
+        *_administering(),
         base.rule(LOCK, base.MEMBER, 'Lock a server.', f'{_ACTION} (lock)'),
         base.rule(UNLOCK, base.MEMBER, 'Unlock a server.', f'{_ACTION} (unlock)'),
         base.rule(
@@ -72,6 +71,20 @@ def list_rules():
             f'{_ACTION} (os-getVNCConsole)',
             f'{_ACTION} (os-getSPICEConsole)',
             f'{_ACTION} (os-getSerialConsole)',
+        ),
+    ]
+
+
+def _administering():
+    return [
+        base.rule(
+            RESET_STATE, base.ADMIN, 'Set the state of a server.', f'{_ACTION} (os-resetState)'
+        ),
+        base.rule(
+            INJECT_NETWORK_INFO,
+            base.ADMIN,
+            'Read the network information of a server anew.',
+            f'{_ACTION} (injectNetworkInfo)',
         ),
     ]
 

@@ -1,0 +1,30 @@
+"""Network information on record, read from the network service once more."""
+
+from oslo_log import log
+
+from nova_lite import context
+from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
+
+
+def refresh(req, cell, row):
+    """Record what the network service says of a server that nothing else is done to.
+
+    What another request wrote since the row was read is newer, and says which ports are to
+    be kept. Raises what the network client raises.
+    """
+    if row.task_state is not None:
+        return
+    info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
+    if info != row.network_info and not cell.db.write(_store, row, info):
+        LOG.info('Network information of server %s was changed by another request', row.uuid)
+
+
+def _store(connection, row, info):
+    """Whether the information was stored: only where it is as it was read."""
+    now = instances.lock(connection, row.uuid)
+    if now.task_state is not None or now.network_info != row.network_info:
+        return False
+    instances.update(connection, row.uuid, {'network_info': info}, expect_task=(None,))
+    return True

@@ -1,0 +1,29 @@
+"""The action injectNetworkInfo: the ports of a server are read from the network service anew.
+
+A hypervisor has nothing to inject them into. Source: reference/nova/api-surface 2.4.
+"""
+
+from nova_lite import transitions
+from nova_lite.api import network_info
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import acting
+from nova_lite.policies import server_actions as rules
+
+GUARD = transitions.Transition('inject_network_info', None)
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action='injectNetworkInfo',
+    policy=rules.INJECT_NETWORK_INFO,
+    guard=GUARD,
+    body={'2.1': types.body('injectNetworkInfo', types.ANY)},
+    success=202,
+    faults=(403, 404, 409),
+)
+def inject(req, server):
+    """Refresh the network information on record."""
+    acting.require_host(server)
+    network_info.refresh(req, server.cell, server.row)
