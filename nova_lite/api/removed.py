@@ -1,6 +1,6 @@
 """Resources that compute had once: 410, for whoever asks, at any microversion.
 
-Proxies to other services, gone from 2.36, are not served at all and so are 404.
+Proxies to other services, which ended with 2.35, are in `proxies`.
 Source: reference/nova/api-surface 3.
 """
 

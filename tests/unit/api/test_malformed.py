@@ -20,6 +20,7 @@ from nova_lite.db.api import quotas
 from tests.fixtures import compute_api
 from tests.fixtures import examples
 from tests.fixtures import hostile
+from tests.fixtures import neighboured_api
 from tests.fixtures import servers_api
 
 IDS = ('1', '42', '0', '-1', 'x', 'detail', '%00', '%F0%9F%98%80', 'a' * 300, '..%2f', hostile.UUID,
@@ -32,6 +33,7 @@ SERVERS = (
     ('cell0', {'host': None, 'vm_state': 'error', 'launched_at': None}),
     ('cell1', {'project_id': 'beta'}),
 )
+PROXIES = 'nova_lite.api.proxies.'
 # Answers that say a neighbour or a host does not answer are no fault of ours.
 ALLOWED_5XX = (501, 503)
 
@@ -44,22 +46,24 @@ def minors(each):
     return sorted(first.minor for first in firsts if each.since <= first <= each.until)
 
 
-def scenarios_of(methods):
-    """A scenario for each operation with one of these methods."""
+def scenarios_of(methods, *, proxies=False):
+    """A scenario for each operation with one of these methods, or for each that is a proxy."""
     return [
         (f'{each} {each.since}', {'operation': each})
         for each in operation.load_all()
-        if each.method in methods
+        if each.method in methods and each.handler.__module__.startswith(PROXIES) == proxies
     ]
 
 
 class Malformed:
     """The case of each operation; workers run whole classes, so three divide the operations.
 
+    make_api: the fixture
     The cases of a class share an API for as long as its servers stay as they are.
     """
 
     api = None
+    make_api = servers_api.ServersApi
 
     @classmethod
     def tearDownClass(cls):
@@ -74,7 +78,7 @@ class Malformed:
 
     @classmethod
     def _enter(cls):
-        cls.api = servers_api.ServersApi()
+        cls.api = cls.make_api()
         cls.api.setUp()
         limits = {'instances': 30, 'cores': -1, 'ram': -1}
         cls.api.api_db.write(quotas.set_limits, 'alpha', limits)
@@ -179,3 +183,10 @@ class TestPosting(Malformed, testscenarios.WithScenarios, testtools.TestCase):
 
 class TestChanging(Malformed, testscenarios.WithScenarios, testtools.TestCase):
     scenarios = scenarios_of(('PUT', 'DELETE'))
+
+
+class TestProxies(Malformed, testscenarios.WithScenarios, testtools.TestCase):
+    """They ask the services themselves, not doubles of the clients."""
+
+    make_api = neighboured_api.NeighbouredApi
+    scenarios = scenarios_of(('GET', 'POST', 'PUT', 'DELETE'), proxies=True)

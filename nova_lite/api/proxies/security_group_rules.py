@@ -1,0 +1,134 @@
+"""/os-security-group-rules up to 2.35: rules for incoming traffic, in the network service.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+import ipaddress
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import security_group_views as views
+from nova_lite.api import types
+from nova_lite.api.proxies import security_groups
+from nova_lite.clients import items
+from nova_lite.policies import security_groups as rules
+
+PATH = '/os-security-group-rules'
+MOST_PORT, MOST_ICMP = 65535, 255
+ICMP = 'icmp'
+# nova's word for all types of ICMP.
+ALL = -1
+_NUMBER = {
+    'type': ['integer', 'string', 'null'],
+    'minimum': -1,
+    'maximum': MOST_PORT,
+    'pattern': r'^-?[0-9]{1,5}\Z',
+}
+_RULE = types.whole(
+    {
+        'parent_group_id': types.UUID,
+        'group_id': types.null_or(types.UUID),
+        'cidr': {'type': ['string', 'null'], 'maxLength': 64},
+        'ip_protocol': {'type': ['string', 'null'], 'pattern': r'^(?i:tcp|udp|icmp)\Z'},
+        'from_port': _NUMBER,
+        'to_port': _NUMBER,
+    },
+    required=['parent_group_id'],
+)
+
+
+class RuleNotUsable(exception.Invalid):
+    msg = 'Invalid security group rule: %(reason)s'
+
+
+class RuleNotFound(exception.NotFound):
+    msg = 'Security group rule %(rule_id)s not found.'
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    policy=rules.RULE_CREATE,
+    body={'2.1': types.body('security_group_rule', _RULE)},
+    until=security_groups.UNTIL,
+    faults=security_groups.FAULTS,
+)
+def create(req):
+    """Let traffic into the servers of a group."""
+    asked = req.content
+    group = security_groups.get(req, asked['parent_group_id'])
+    wanted = {'security_group_id': group['id'], 'direction': 'ingress', **_traffic(asked)}
+    sources = {}
+    if asked.get('group_id'):
+        source = security_groups.get(req, asked['group_id'])
+        sources[source['id']] = source
+        wanted |= {'remote_group_id': source['id']}
+    else:
+        wanted |= _network(asked.get('cidr'))
+    made = req.app.network.service.call(
+        req.ctxt,
+        'POST',
+        '/security-group-rules',
+        as_user=True,
+        json={'security_group_rule': wanted},
+        errors={400: RuleNotUsable, 404: RuleNotUsable, 409: _refused},
+    )
+    return {'security_group_rule': views.rule(made.json()['security_group_rule'], sources)}
+
+
+@operation.operation(
+    'DELETE',
+    PATH + '/{id}',
+    policy=rules.RULE_DELETE,
+    until=security_groups.UNTIL,
+    success=202,
+    faults=security_groups.FAULTS,
+)
+def delete(req):
+    """Remove a rule."""
+    service = req.app.network.service
+    found = items.Items(
+        service, '/security-group-rules', missing=(RuleNotFound, 'rule_id'), as_user=True
+    )
+    found.call(req.ctxt, 'DELETE', security_groups.uuid_of(req))
+
+
+def _traffic(asked):
+    """Return protocol and ports as the network service takes them; raises RuleNotUsable."""
+    protocol = (asked.get('ip_protocol') or '').lower()
+    given = [asked.get(name) for name in ('from_port', 'to_port')]
+    if not protocol and given == [None, None] and asked.get('group_id'):
+        return {}
+    if not protocol or None in given:
+        raise RuleNotUsable(reason='it needs ip_protocol, from_port and to_port')
+    first, last = (int(number) for number in given)
+    if protocol == ICMP:
+        if max(first, last) > MOST_ICMP:
+            raise RuleNotUsable(reason=f'from_port and to_port of {ICMP} are at most {MOST_ICMP}')
+        ports = [None if number == ALL else number for number in (first, last)]
+    elif first == last == ALL:
+        ports = [None, None]
+    elif 1 <= first <= last:
+        ports = [first, last]
+    else:
+        raise RuleNotUsable(reason='from_port must be at least 1, and to_port no less')
+    return {'protocol': protocol, 'port_range_min': ports[0], 'port_range_max': ports[1]}
+
+
+def _network(cidr):
+    """Return the addresses that traffic may come from; raises RuleNotUsable."""
+    cidr = cidr or views.ANYWHERE['IPv4']
+    try:
+        network = ipaddress.ip_network(cidr, strict=False)
+    except ValueError as error:
+        raise RuleNotUsable(reason=f'cidr: {error}') from error
+    if '/' not in cidr:
+        raise RuleNotUsable(reason=f"cidr: '{cidr}' has no prefix length")
+    return {'remote_ip_prefix': str(network), 'ethertype': f'IPv{network.version}'}
+
+
+def _refused(reason):
+    """A conflict is a rule that exists, or a quota."""
+    if 'quota' in reason.lower():
+        return security_groups.refused_by_quota(reason)
+    return RuleNotUsable(reason=reason)

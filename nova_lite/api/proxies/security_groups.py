@@ -1,0 +1,113 @@
+"""/os-security-groups up to 2.35: the groups of the caller's project in the network service.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import formats
+from nova_lite.api import operation
+from nova_lite.api import security_group_views as views
+from nova_lite.api import types
+from nova_lite.api.proxies import lists
+from nova_lite.clients import items
+from nova_lite.policies import security_groups as rules
+
+PATH = '/os-security-groups'
+ONE = PATH + '/{id}'
+UNTIL = '2.35'
+FAULTS = (400, 403, 404)
+QUERY = {'2.1': types.query({**lists.PARAMETERS, 'all_tenants': types.multi()})}
+_CONTENT = types.whole(
+    {
+        'name': {'type': 'string', 'minLength': 1, 'maxLength': 255, 'pattern': r'\S'},
+        'description': types.TEXT_OR_NULL,
+    },
+    required=['name', 'description'],
+)
+BODY = {'2.1': types.body('security_group', _CONTENT)}
+
+
+def service(req):
+    """The groups of the network service, in the caller's name."""
+    return items.Items(
+        req.app.network.service,
+        '/security-groups',
+        missing=(exception.SecurityGroupNotFound, 'group'),
+        as_user=True,
+    )
+
+
+def get(req, group_id):
+    """Return a group of the network service; raises SecurityGroupNotFound."""
+    return service(req).call(req.ctxt, 'GET', group_id).json()['security_group']
+
+
+def _shown(req, group):
+    (found,) = views.groups(req, [group])
+    return {'security_group': found}
+
+
+@operation.operation('GET', PATH, policy=rules.GET, query=QUERY, until=UNTIL, faults=(400, 403))
+def index(req):
+    """All groups of the project; for administrators those of all projects, if asked for."""
+    filters = {'tenant_id': req.ctxt.project_id}
+    if req.ctxt.is_admin and 'all_tenants' in req.params:
+        filters = {}
+    found = req.app.network.list(req.ctxt, 'security-groups', as_user=True, **filters)
+    return {'security_groups': lists.page(req, views.groups(req, found))}
+
+
+@operation.operation('GET', ONE, policy=rules.SHOW, until=UNTIL, faults=FAULTS)
+def show(req):
+    """One group."""
+    return _shown(req, get(req, uuid_of(req)))
+
+
+@operation.operation('POST', PATH, policy=rules.CREATE, body=BODY, until=UNTIL, faults=(400, 403))
+def create(req):
+    """Create a group."""
+    answer = req.app.network.service.call(
+        req.ctxt,
+        'POST',
+        '/security-groups',
+        as_user=True,
+        json={'security_group': _values(req)},
+        errors={400: exception.Invalid, 409: refused_by_quota},
+    )
+    return _shown(req, answer.json()['security_group'])
+
+
+@operation.operation('PUT', ONE, policy=rules.UPDATE, body=BODY, until=UNTIL, faults=FAULTS)
+def update(req):
+    """Change the name and the description of a group."""
+    answer = service(req).call(
+        req.ctxt,
+        'PUT',
+        uuid_of(req),
+        json={'security_group': _values(req)},
+        errors={400: exception.Invalid, 409: exception.Invalid},
+    )
+    return _shown(req, answer.json()['security_group'])
+
+
+@operation.operation('DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=FAULTS)
+def delete(req):
+    """Delete a group that no port has."""
+    service(req).call(req.ctxt, 'DELETE', uuid_of(req), errors={409: exception.Invalid})
+
+
+def uuid_of(req):
+    """Return the id in the URL of a group or rule; raises Invalid if it cannot be one."""
+    found = req.args['id']
+    if not formats.is_uuid(found):
+        raise exception.Invalid(f"id should be uuid, not '{found}'")
+    return found
+
+
+def _values(req):
+    return {'name': req.content['name'], 'description': req.content['description'] or ''}
+
+
+def refused_by_quota(reason):
+    """Return the error for what the network service refuses by its quota."""
+    return exception.OverQuota(reason)
