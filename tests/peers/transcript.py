@@ -13,9 +13,10 @@ CHOSEN = (
     (re.compile(r'\b[0-9a-f]{32}\b'), '<id>'),
     (re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z'), '<time with microseconds>'),
     (re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'), '<time>'),
+    (re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\b'), '<time without zone>'),
 )
 # Texts for people; each service has words of its own.
-WORDS = frozenset(('error.message', 'message'))
+WORDS = frozenset(('message',))
 # The last key of a field's path.
 LAST = re.compile(r'([^.]*?)(?:\[\d+\])?$')
 # Where a published schema describes attributes, for people too.
@@ -69,6 +70,12 @@ class Transcript:
         answer = self.ask('POST', path, body, **options).json()
         return next(iter(answer.values())) if len(answer) == 1 else answer
 
+    def note(self, request, value):
+        """Keep what was read of an answer by other means. value: JSON"""
+        fields = {}
+        self._flatten(value, '', fields)
+        self.entries.append((self.masked(request), fields))
+
     def masked(self, text):
         """The text without what the service chose."""
         text = text.replace(self.url, '<url>')
@@ -97,7 +104,9 @@ class Transcript:
         return fields
 
     def _flatten(self, value, path, fields):
-        if isinstance(value, dict) and value:
+        if LAST.search(path)[1] in self._differs_by:
+            fields[path] = f'<{type(value).__name__}>'
+        elif isinstance(value, dict) and value:
             for name, item in value.items():
                 if name == 'description' and path.startswith(SCHEMA):
                     continue
@@ -109,7 +118,7 @@ class Transcript:
                 )
             for number, item in enumerate(value):
                 self._flatten(item, f'{path}[{number}]', fields)
-        elif path in WORDS or LAST.search(path)[1] in self._differs_by:
+        elif LAST.search(path)[1] in WORDS:
             fields[path] = f'<{type(value).__name__}>'
         else:
             fields[path] = self.masked(json.dumps(value))
@@ -123,7 +132,7 @@ def differences(real, ours):
     found = set()
     for (request, theirs), (same_request, mine) in zip(real.entries, ours.entries, strict=True):
         assert request == same_request, (request, same_request)
-        fields = [STATUS] if theirs[STATUS] != mine[STATUS] else {*theirs, *mine}
+        fields = [STATUS] if theirs.get(STATUS) != mine.get(STATUS) else {*theirs, *mine}
         for field in fields:
             values = str(theirs.get(field, ABSENT)), str(mine.get(field, ABSENT))
             if values[0] != values[1]:

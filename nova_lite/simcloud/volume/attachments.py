@@ -33,14 +33,16 @@ CONNECTOR = {
 CREATE = bodies.wrapped(
     'attachment',
     {
-        'volume_uuid': bodies.ID,
-        'instance_uuid': bodies.nullable(bodies.ID),
+        'volume_uuid': bodies.UUID,
+        'instance_uuid': bodies.UUID,
         'connector': bodies.nullable(CONNECTOR),
         'mode': MODE,
     },
     ['volume_uuid'],
 )
-UPDATE = bodies.wrapped('attachment', {'connector': CONNECTOR}, ['connector'])
+UPDATE = bodies.wrapped(
+    'attachment', {'connector': {**CONNECTOR, 'minProperties': 1}}, ['connector']
+)
 ACTION = bodies.compiled(
     {
         'type': 'object',

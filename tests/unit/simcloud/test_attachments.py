@@ -243,7 +243,10 @@ class AttachmentTestCase(Case):
         ):
             self.demo.put(f'{V3}/attachments/{attachment_id}', body, expect=400)
             self.demo.post(f'{V3}/attachments', body, expect=400)
-        self.reserve(volume_id='nothing', expect=404)
+        self.reserve(volume_id='nothing', expect=400)
+        self.reserve('a server', expect=400)
+        self.reserve(None, expect=400)
+        self.reserve(volume_id=SERVER, expect=404)
 
 
 class SlowCompute:

@@ -48,12 +48,13 @@ class ConcurrencyTestCase(base.SimCloudTestCase):
     def test_one_server_gets_the_volume(self):
         volume = self.admin.post('/volume/v3/volumes', {'volume': {'size': 1}}, expect=202)
         volume_id = volume['volume']['id']
+        servers = [runtime.new_uuid() for _number in range(12)]
 
         def reserve(client, number):
             return client.raw(
                 'POST',
                 ATTACHMENTS,
-                {'attachment': {'volume_uuid': volume_id, 'instance_uuid': f'server-{number}'}},
+                {'attachment': {'volume_uuid': volume_id, 'instance_uuid': servers[number]}},
             ).status_code
 
         self.assertEqual([200] + [400] * 11, sorted(self.at_once(12, reserve)))
