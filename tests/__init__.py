@@ -1,11 +1,17 @@
 """Tests of nova_lite, one folder for each tox environment."""
 
+import gc
 import logging
 import os
 import tempfile
 
 # Without any handler Python prints each warning between the results of the tests.
 logging.getLogger().addHandler(logging.NullHandler())
+
+# Rows, statements and requests are made by the thousand and soon forgotten: looking for
+# cycles less often takes a twentieth of the unit tests' CPU time away, and a fifth of that
+# of imports.
+gc.set_threshold(20000, 20, 20)
 
 MEMORY = '/dev/shm'
 # Databases of a few clouds and of three kinds of servers.
