@@ -133,8 +133,8 @@ class TestActions(base.CellConductorTestCase):
 
     def test_fail_of_a_task_without_a_row(self):
         """The API is of a newer release than this conductor."""
-        self.change(self.uuid, task_state='updating_password')
-        self.check_is_rejected('it broke', self.fail, ['updating_password'], vm_state='active')
+        self.change(self.uuid, task_state='resize_confirming')
+        self.check_is_rejected('it broke', self.fail, ['resize_confirming'], vm_state='active')
 
     def test_late_report_of_another_state(self):
         self.start()
