@@ -17,6 +17,7 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import offers
 from nova_lite.clients import providers
 from nova_lite.clients import session
 
@@ -24,8 +25,6 @@ LOG = logging.getLogger(__name__)
 
 # {provider uuid: {resource class: amount}}, as it is held
 Allocations: typing.TypeAlias = dict[str, dict[str, int]]
-# {provider uuid: {'resources': {resource class: amount}}}, as it is asked for
-Wanted: typing.TypeAlias = dict[str, dict[str, dict[str, int]]]
 
 MICROVERSION = 'placement 1.36'
 TRIES = 4
@@ -68,7 +67,7 @@ class Holding:
         """What is held on all other providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
 
-    def covers(self, wanted: Wanted) -> bool:
+    def covers(self, wanted: offers.Wanted) -> bool:
         """Whether all of `wanted` ({provider: {'resources': …}}) is held already."""
         return all(
             self.allocations.get(provider, {}).get(resource, 0) >= amount
@@ -76,7 +75,7 @@ class Holding:
             for resource, amount in part['resources'].items()
         )
 
-    def plus(self, wanted: Wanted) -> Wanted:
+    def plus(self, wanted: offers.Wanted) -> offers.Wanted:
         """The allocations together with `wanted`, in the form of a request."""
         total = {provider: dict(held) for provider, held in self.allocations.items()}
         for provider, part in wanted.items():
@@ -104,15 +103,15 @@ class Placement:
         )
         self.providers = providers.Providers(self.service)
 
-    def candidates(self, ctxt: session.Ctxt, query: Iterable[tuple[str, str]]) -> session.Json:
+    def candidates(self, ctxt: session.Ctxt, query: offers.Pairs) -> offers.Offer:
         """Ask for allocation candidates.
 
         query: (key, value) pairs of the query string
-        Returns {'allocation_requests': […], 'provider_summaries': {…}}.
         Raises Invalid when placement finds the query contradictory.
         """
         errors = {400: exception.Invalid}
-        return self.service.get(ctxt, '/allocation_candidates', params=query, errors=errors)
+        found = self.service.get(ctxt, '/allocation_candidates', params=query, errors=errors)
+        return typing.cast(offers.Offer, found)
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> Holding:
         """What the consumer (a uuid) holds."""
@@ -128,7 +127,7 @@ class Placement:
         self,
         ctxt: session.Ctxt,
         consumer: Consumer,
-        request: session.Json,
+        request: offers.AllocationRequest,
         *,
         new: bool = False,
         free: bool = False,
@@ -170,7 +169,7 @@ class Placement:
         return self._claimed(outcome, consumer)
 
     def replace(
-        self, ctxt: session.Ctxt, consumer: Consumer, wanted: Wanted, generation: int | None
+        self, ctxt: session.Ctxt, consumer: Consumer, wanted: offers.Wanted, generation: int | None
     ) -> bool:
         """Hold `wanted` ({provider: {'resources': …}}) instead of what was held, at once.
 
@@ -182,7 +181,7 @@ class Placement:
         return self._claimed(outcome, consumer)
 
     def claim_all(
-        self, ctxt: session.Ctxt, claims: Iterable[tuple[Consumer, session.Json]]
+        self, ctxt: session.Ctxt, claims: Iterable[tuple[Consumer, offers.AllocationRequest]]
     ) -> bool:
         """Take resources for several consumers that hold nothing yet, or for none.
 
@@ -216,7 +215,7 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return outcome is Outcome.DONE
 
-    def _has(self, ctxt: session.Ctxt, consumer: Consumer, wanted: Wanted) -> bool:
+    def _has(self, ctxt: session.Ctxt, consumer: Consumer, wanted: offers.Wanted) -> bool:
         """After a stale generation: whether an earlier try of ours had succeeded.
 
         False when the consumer holds nothing; other holdings raise AllocationConflict.
@@ -373,19 +372,19 @@ class Placement:
         return Outcome.RACED
 
 
-def _as_request(allocations: Allocations) -> Wanted:
+def _as_request(allocations: Allocations) -> offers.Wanted:
     return {provider: {'resources': held} for provider, held in allocations.items()}
 
 
 def _entry(
     consumer: Consumer,
-    allocations: Wanted,
+    allocations: offers.Wanted,
     generation: int | None,
     *,
-    mappings: session.Json | None = None,
+    mappings: dict[str, list[str]] | None = None,
 ) -> session.Json:
     """A consumer's part of a request that changes allocations."""
-    entry = {
+    entry: session.Json = {
         'allocations': allocations,
         'project_id': consumer.project_id,
         'user_id': consumer.user_id,

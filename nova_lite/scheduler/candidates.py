@@ -6,21 +6,19 @@ so that a claim which would be refused is seldom tried. Source: reference/budget
 
 import collections
 import collections.abc
-import typing
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import offers
 from nova_lite.scheduler import neighbours
+from nova_lite.scheduler import snapshot
 
 LOG = log.getLogger(__name__)
 
 SHAPES = 64
-
-# What changes whenever what candidates depend on does, as snapshot.py has it.
-Version: typing.TypeAlias = tuple[int, ...] | None
 
 
 class Candidates:
@@ -29,11 +27,11 @@ class Candidates:
     capacity: {provider: {resource class: amount}}, ratios and reserves applied
     """
 
-    def __init__(self, *bodies: neighbours.Offer) -> None:
+    def __init__(self, *bodies: offers.Offer) -> None:
         self._lock = runtime.Lock()
         self._used: dict[str, dict[str, int]] = {}
         self._capacity: dict[str, dict[str, int]] = {}
-        self._of: dict[str, list[neighbours.AllocationRequest]] = collections.defaultdict(list)
+        self._of: dict[str, list[offers.AllocationRequest]] = collections.defaultdict(list)
         for body in bodies:
             summaries = body['provider_summaries']
             for uuid, summary in summaries.items():
@@ -48,11 +46,11 @@ class Candidates:
     def __bool__(self) -> bool:
         return bool(self.offered)
 
-    def of(self, uuid: str) -> collections.abc.Sequence[neighbours.AllocationRequest]:
+    def of(self, uuid: str) -> collections.abc.Sequence[offers.AllocationRequest]:
         """The allocation requests that involve a provider, in placement's order."""
         return self._of.get(uuid, ())
 
-    def take(self, request: neighbours.AllocationRequest) -> bool:
+    def take(self, request: offers.AllocationRequest) -> bool:
         """Note that an allocation request is claimed; False when it no longer fits."""
         with self._lock:
             if not all(self._fits(*amount) for amount in _amounts(request)):
@@ -60,7 +58,7 @@ class Candidates:
             self._add(request, 1)
             return True
 
-    def give_back(self, request: neighbours.AllocationRequest) -> None:
+    def give_back(self, request: offers.AllocationRequest) -> None:
         """Note that a claim was not made after all."""
         with self._lock:
             self._add(request, -1)
@@ -69,14 +67,14 @@ class Candidates:
         capacity = self._capacity.get(uuid, {}).get(resource)
         return capacity is None or self._used[uuid][resource] + amount <= capacity
 
-    def _add(self, request: neighbours.AllocationRequest, sign: int) -> None:
+    def _add(self, request: offers.AllocationRequest, sign: int) -> None:
         for uuid, resource, amount in _amounts(request):
             if resource in self._used.get(uuid, ()):
                 self._used[uuid][resource] += sign * amount
 
 
 def _providers(
-    request: neighbours.AllocationRequest, summaries: dict[str, neighbours.Summary]
+    request: offers.AllocationRequest, summaries: dict[str, offers.Summary]
 ) -> dict[str, None]:
     """Providers of an allocation request, and the roots of their trees."""
     found = dict.fromkeys(request['allocations'])
@@ -89,7 +87,7 @@ def _providers(
 
 
 def _amounts(
-    request: neighbours.AllocationRequest,
+    request: offers.AllocationRequest,
 ) -> collections.abc.Iterator[tuple[str, str, int]]:
     for uuid, part in request['allocations'].items():
         for resource, amount in part['resources'].items():
@@ -99,12 +97,12 @@ def _amounts(
 class _Answer:
     """An answer that is on its way or has come. asked, came: monotonic seconds."""
 
-    def __init__(self, version: Version, asked: float) -> None:
+    def __init__(self, version: snapshot.Version | None, asked: float) -> None:
         self.version, self.asked = version, asked
         self.came: float | None = None
         self.future: runtime.Future[Candidates] = runtime.Future()
 
-    def serves(self, version: Version, since: float | None, reuse_s: float) -> bool:
+    def serves(self, version: snapshot.Version | None, since: float | None, reuse_s: float) -> bool:
         """Whether a request may have this answer."""
         if self.version != version:
             return False
@@ -135,7 +133,7 @@ class Source:
         ctxt: context.RequestContext,
         queries: neighbours.Queries,
         *,
-        version: Version = None,
+        version: snapshot.Version | None = None,
         since: float | None = None,
     ) -> Candidates:
         """The Candidates for one or more queries together.

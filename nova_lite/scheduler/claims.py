@@ -11,6 +11,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import offers
 from nova_lite.clients import placement as client
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import hosts
@@ -43,11 +44,11 @@ class Claims:
     ) -> None:
         self.placement, self.states, self.ctxt = placement, states, ctxt
         self.request, self.candidates, self.beside = request, candidates, beside
-        self._held: dict[str, neighbours.AllocationRequest] = {}
-        self._planned: dict[str, neighbours.AllocationRequest] = {}
+        self._held: dict[str, offers.AllocationRequest] = {}
+        self._planned: dict[str, offers.AllocationRequest] = {}
         self._placed: set[str] = set()
 
-    def claim(self, uuid: str, host: hosts.HostState, wanted: neighbours.AllocationRequest) -> bool:
+    def claim(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
         """Claim for one server; False when there is no room on the host (any more).
 
         A claim that was refused stays noted as taken: others use what we know not of.
@@ -70,7 +71,7 @@ class Claims:
             self._withdraw(uuid)
         return had
 
-    def plan(self, uuid: str, host: hosts.HostState, wanted: neighbours.AllocationRequest) -> bool:
+    def plan(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
         """As `claim`, by what the answer of placement says alone; `carry_out` follows."""
         if not self.candidates.take(wanted):
             return False
@@ -119,6 +120,6 @@ class Claims:
         return client.Consumer(uuid, spec.project_id, spec.user_id)
 
 
-def as_text(wanted: neighbours.AllocationRequest | None) -> str | None:
+def as_text(wanted: offers.AllocationRequest | None) -> str | None:
     """An allocation request as it travels in a Selection."""
     return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

@@ -9,6 +9,7 @@ import typing
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import providers as client
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import neighbours
 from nova_lite.scheduler import query
@@ -60,7 +61,7 @@ def without_reason(wanted: query.ResourceRequest, offered: int) -> str:
 
 def _amounts(
     group: request_spec.RequestGroup,
-    inventories: dict[str, neighbours.Body],
+    inventories: client.Inventories,
     usages: dict[str, int],
 ) -> Reasons:
     for resource, amount in sorted(group.resources.items()):

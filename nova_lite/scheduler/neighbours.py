@@ -1,56 +1,25 @@
-"""What the scheduler asks of other services, and the shapes of what they answer."""
+"""What the scheduler asks of other services."""
 
 import collections.abc
 import typing
 
 from nova_lite import context
+from nova_lite.clients import offers
 from nova_lite.clients import placement as client
+from nova_lite.clients import providers
 
-# A query string as pairs of key and value, and those that are asked together.
-Pairs: typing.TypeAlias = tuple[tuple[str, str], ...]
-Queries: typing.TypeAlias = tuple[Pairs, ...]
-# {total, reserved, allocation_ratio, ...} of a resource class, and {'fixed_ips', ...} of a port
+# Query strings that are asked together.
+Queries: typing.TypeAlias = tuple[offers.Pairs, ...]
+# {'fixed_ips', ...} of a port
 Body: typing.TypeAlias = dict[str, typing.Any]
-
-
-class Part(typing.TypedDict):
-    """What an allocation request takes of one provider. resources: {class: amount}"""
-
-    resources: dict[str, int]
-
-
-class AllocationRequest(typing.TypedDict):
-    """One way to give a server what it asks for. allocations: {provider uuid: Part}"""
-
-    allocations: dict[str, Part]
-    mappings: typing.NotRequired[dict[str, list[str]]]
-
-
-class Amounts(typing.TypedDict):
-    """How much of a resource class a provider has, ratio and reserve applied."""
-
-    capacity: int
-    used: int
-
-
-class Summary(typing.TypedDict):
-    """A provider of a tree that has candidates."""
-
-    resources: dict[str, Amounts]
-    root_provider_uuid: typing.NotRequired[str | None]
-
-
-class Offer(typing.TypedDict):
-    """Placement's allocation candidates. provider_summaries: {provider uuid: Summary}"""
-
-    allocation_requests: list[AllocationRequest]
-    provider_summaries: dict[str, Summary]
 
 
 class Providers(typing.Protocol):
     """Resource providers, as the scheduler reads them."""
 
-    def inventories(self, ctxt: context.RequestContext, uuid: str) -> tuple[dict[str, Body], int]:
+    def inventories(
+        self, ctxt: context.RequestContext, uuid: str
+    ) -> tuple[providers.Inventories, int]:
         """Return ({resource class: inventory}, generation) of a provider."""
 
     def usages(self, ctxt: context.RequestContext, uuid: str) -> dict[str, int]:
@@ -70,14 +39,14 @@ class Placement(typing.Protocol):
     def providers(self) -> Providers:
         """The resource providers."""
 
-    def candidates(self, ctxt: context.RequestContext, query: Pairs) -> Offer:
+    def candidates(self, ctxt: context.RequestContext, query: offers.Pairs) -> offers.Offer:
         """Ask for allocation candidates; raises Invalid for a query that contradicts itself."""
 
     def claim(
         self,
         ctxt: context.RequestContext,
         consumer: client.Consumer,
-        request: AllocationRequest,
+        request: offers.AllocationRequest,
         *,
         new: bool = False,
         free: bool = False,
@@ -88,7 +57,7 @@ class Placement(typing.Protocol):
     def claim_all(
         self,
         ctxt: context.RequestContext,
-        claims: collections.abc.Iterable[tuple[client.Consumer, AllocationRequest]],
+        claims: collections.abc.Iterable[tuple[client.Consumer, offers.AllocationRequest]],
     ) -> bool:
         """Take them for several consumers that hold nothing yet, or for none."""
 

@@ -10,13 +10,13 @@ import re
 import os_resource_classes
 from oslo_log import log
 
+from nova_lite.clients import offers
 from nova_lite.objects import base as objects
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import features
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import neighbours
 
 LOG = log.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class ResourceRequest:
         """Traits that any group forbids."""
         return {trait for group in self.groups.values() for trait in group.forbidden_traits}
 
-    def pairs(self) -> neighbours.Pairs:
+    def pairs(self) -> offers.Pairs:
         """The query as (key, value) pairs in order of keys; equal requests give equal pairs."""
         pairs: list[tuple[str, str]] = []
         for suffix, group in self.groups.items():

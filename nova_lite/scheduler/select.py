@@ -13,10 +13,10 @@ import typing
 from oslo_log import log
 
 from nova_lite import runtime
+from nova_lite.clients import offers as shapes
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import hosts as known
 from nova_lite.scheduler import memory
-from nova_lite.scheduler import neighbours
 from nova_lite.scheduler import request
 from nova_lite.scheduler.filters import base as filtering
 from nova_lite.scheduler.weighers import base as weighing
@@ -53,7 +53,7 @@ class Choice:
     """A host for one server; request: the allocation request that was or would be claimed."""
 
     host: HostState
-    request: neighbours.AllocationRequest | None
+    request: shapes.AllocationRequest | None
 
 
 @dataclasses.dataclass

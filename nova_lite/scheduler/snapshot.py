@@ -24,6 +24,7 @@ from nova_lite.db.cell import services
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import request
 
+# What changes whenever what hosts and candidates depend on does.
 Version: typing.TypeAlias = tuple[int, ...]
 # (host, hypervisor node)
 Node: typing.TypeAlias = tuple[str, str]

@@ -1,0 +1,44 @@
+"""What placement offers and what is taken of it: the shapes of its answers and requests."""
+
+import typing
+
+# A query string as pairs of key and value.
+Pairs: typing.TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Part(typing.TypedDict):
+    """What is taken of one provider. resources: {class: amount}"""
+
+    resources: dict[str, int]
+
+
+# By the uuids of providers.
+Wanted: typing.TypeAlias = dict[str, Part]
+
+
+class AllocationRequest(typing.TypedDict):
+    """One way to give a server what it asks for. mappings: {suffix of a group: providers}"""
+
+    allocations: Wanted
+    mappings: typing.NotRequired[dict[str, list[str]]]
+
+
+class Amounts(typing.TypedDict):
+    """How much of a resource class a provider has, ratio and reserve applied."""
+
+    capacity: int
+    used: int
+
+
+class Summary(typing.TypedDict):
+    """A provider of a tree that has candidates."""
+
+    resources: dict[str, Amounts]
+    root_provider_uuid: typing.NotRequired[str | None]
+
+
+class Offer(typing.TypedDict):
+    """Placement's allocation candidates. provider_summaries: {provider uuid: Summary}"""
+
+    allocation_requests: list[AllocationRequest]
+    provider_summaries: dict[str, Summary]
