@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from nova_lite.db import types
+from nova_lite.saga import journal
 
 Mapped = orm.Mapped
 column = orm.mapped_column
@@ -226,7 +227,7 @@ class Saga(types.Timestamps, Base):
     step: Mapped[str | None] = column(Str)
     waits_on: Mapped[str | None] = column(Str)
     data: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
-    error: Mapped[dict[str, typing.Any] | None] = column(types.Json)
+    error: Mapped[journal.Failure | None] = column(types.Json)
     attempts: Mapped[int] = column(sa.Integer, default=0)
     epoch: Mapped[int] = column(sa.Integer, default=0)
     owner: Mapped[str | None] = column(Str)
