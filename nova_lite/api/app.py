@@ -2,11 +2,14 @@
 
 import collections
 import functools
+import typing
 
 import falcon
 from falcon import routing
+from oslo_config import cfg
 from oslo_log import log
 
+from nova_lite import cells as deployment
 from nova_lite import metrics
 from nova_lite import policies
 from nova_lite import runtime
@@ -15,14 +18,18 @@ from nova_lite.api import dispatch
 from nova_lite.api import faults
 from nova_lite.api import microversion
 from nova_lite.api import operation
+from nova_lite.api import protocols
 from nova_lite.api import version_documents
 from nova_lite.api import waiting
+from nova_lite.db import engine
 from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 
 # URL prefix, id of its version document, whether it is served as v2.0 was.
 ROOTS = (('/v2.1', 'v2.1', False), ('/v2', 'v2.0', True))
+# A function from a cell to a ComputeAPI client.
+Compute: typing.TypeAlias = typing.Callable[[deployment.Cell], typing.Any]
 REQUEST_ID_HEADERS = ('X-OpenStack-Request-ID', 'X-Compute-Request-ID')
 
 
@@ -38,22 +45,31 @@ class App:
     undeclared: (operation, code) of error answers that the declaration lacks
     """
 
-    def __init__(self, conf, *, api_db, cells, clients, super_conductor, compute=None):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        api_db: engine.Database,
+        cells: deployment.Cells,
+        clients: protocols.Clients,
+        super_conductor: protocols.SuperConductor,
+        compute: Compute | None = None,
+    ) -> None:
         self.conf = conf
         self.api_db = api_db
         self.cells = cells
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement
-        self.identity = getattr(clients, 'identity', None)
+        self.identity: protocols.Identity | None = getattr(clients, 'identity', None)
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
-        self.zones = (frozenset(), 0)
+        self.zones: tuple[frozenset[str], float] = (frozenset(), 0)
         self.waiters = waiting.Waiters(conf.api)
-        self.undeclared = collections.deque(maxlen=100)
+        self.undeclared: collections.deque[tuple[str, int]] = collections.deque(maxlen=100)
         self._make_compute = compute or _compute_client
-        self._compute = {}
+        self._compute: dict[str, tuple[deployment.Cell, typing.Any]] = {}
 
-    def compute(self, cell):
+    def compute(self, cell: deployment.Cell) -> typing.Any:
         """The ComputeAPI client on a cell's bus."""
         known = self._compute.get(cell.uuid)
         if known is None or known[0] is not cell:
@@ -61,11 +77,19 @@ class App:
         return known[1]
 
 
-def _compute_client(cell):
+def _compute_client(cell: deployment.Cell) -> compute_rpc.ComputeAPI:
     return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
 
 
-def make_app(conf, *, api_db, cells, clients, super_conductor, compute=None):
+def make_app(
+    conf: cfg.ConfigOpts,
+    *,
+    api_db: engine.Database,
+    cells: deployment.Cells,
+    clients: protocols.Clients,
+    super_conductor: protocols.SuperConductor,
+    compute: Compute | None = None,
+) -> 'Application':
     """The compute API as a WSGI callable; its App is its attribute `app`.
 
     clients: object with the attributes image, network, volume and placement
@@ -86,7 +110,7 @@ def make_app(conf, *, api_db, cells, clients, super_conductor, compute=None):
 class Application:
     """The outermost WSGI callable: gives ids, checks tokens, then dispatches."""
 
-    def __init__(self, app):
+    def __init__(self, app: App) -> None:
         self.app = app
         self._inner = authentication.protect(app.conf, _falcon(app), version_documents.is_open)
 

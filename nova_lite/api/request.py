@@ -1,9 +1,15 @@
 """Request: what a handler knows of the call it answers."""
 
 import json
+import typing
 import urllib.parse
 
+import falcon
+import microversion_parse
+
+from nova_lite import context
 from nova_lite.api import faults
+from nova_lite.api import protocols
 
 BODY_TYPES = ('application/json', 'application/vnd.openstack.compute+json')
 
@@ -30,17 +36,25 @@ class Request:
         'version',
     )
 
-    def __init__(self, http, app, ctxt, version, *, legacy=False):
+    def __init__(
+        self,
+        http: falcon.Request,
+        app: protocols.App,
+        ctxt: context.RequestContext,
+        version: microversion_parse.Version,
+        *,
+        legacy: bool = False,
+    ) -> None:
         self._http = http
         self.app = app
         self.ctxt = ctxt
         self.version = version
         self.minor = version.minor
         self.legacy = legacy
-        self.operation = None
-        self.args = {}
-        self.body = None
-        self.params = {}
+        self.operation: typing.Any = None
+        self.args: dict[str, str] = {}
+        self.body: typing.Any = None
+        self.params: dict[str, list[str]] = {}
 
     @property
     def conf(self):

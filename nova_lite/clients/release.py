@@ -5,6 +5,8 @@ was under way may still make an attachment, which is ended too. Every part may b
 repeated. Source: reference/nova/create-server 7.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
@@ -12,9 +14,6 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite.clients import image as image_client
-from nova_lite.clients import network as network_client
-from nova_lite.clients import placement as placement_client
 from nova_lite.clients import session
 from nova_lite.clients import volume as volumes
 
@@ -46,20 +45,64 @@ class Row(typing.Protocol):
     def system_metadata(self) -> Mapping[str, str]: ...
 
 
+class Placement(typing.Protocol):
+    """Placement, as allocations are given up."""
+
+    def delete_allocations(
+        self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Collection[str] = ()
+    ) -> bool:
+        """Give up all that a consumer holds; False when that was nothing."""
+
+
+class Network(typing.Protocol):
+    """The network service, as ports are given back."""
+
+    def deallocate(
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json] = ()
+    ) -> None:
+        """Take all ports from a server."""
+
+
+class Volume(volumes.Named, typing.Protocol):
+    """The volume service, as volumes are given back."""
+
+    def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
+        """The volume; raises VolumeNotFound."""
+
+    def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
+        """Delete the volume, if it exists; raises Conflict while it is in use."""
+
+    def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
+        """The server's attachments."""
+
+    def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
+        """End an attachment, if it exists."""
+
+
+class Image(typing.Protocol):
+    """The image service, as images end with their server."""
+
+    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
+        """Images that match."""
+
+    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
+        """Delete the image; raises ImageNotFound unless `missing_ok`."""
+
+
 class Clients(typing.Protocol):
     """The clients of all services that hold something for servers."""
 
     @property
-    def placement(self) -> placement_client.Placement: ...
+    def placement(self) -> Placement: ...
 
     @property
-    def network(self) -> network_client.Network: ...
+    def network(self) -> Network: ...
 
     @property
-    def volume(self) -> volumes.Volume: ...
+    def volume(self) -> Volume: ...
 
     @property
-    def image(self) -> image_client.Image: ...
+    def image(self) -> Image: ...
 
 
 def images_of(row: Row, copying: bool) -> Images:
@@ -100,7 +143,7 @@ def release(
     drop_images(clients.image, ctxt, uuid, images)
 
 
-def drop_images(image: image_client.Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
+def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
     """Delete the Images of a server. Raises Unavailable when they may be deleted later.
 
     One that the image service refuses to delete stays: it is protected, for instance.
@@ -116,7 +159,7 @@ def drop_images(image: image_client.Image, ctxt: session.Ctxt, uuid: str, images
             LOG.warning('Image %s of server %s stays: %s', images.shelved, uuid, error)
 
 
-def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> None:
+def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
     """Delete a server's images that wait for contents which will not come."""
     for kind in ('snapshot', 'backup'):
         for each in image.list(ctxt, image_type=kind, instance_uuid=uuid):
@@ -124,7 +167,7 @@ def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> 
                 image.delete(ctxt, each['id'], missing_ok=True)
 
 
-def delete_volume(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
+def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     """Delete a volume that ends with its server.
 
     As in nova, one that the volume service refuses to delete stays, and the server goes:
@@ -149,7 +192,7 @@ def delete_volume(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_
         )
 
 
-def _status_of(volume: volumes.Volume, ctxt: session.Ctxt, volume_id: str) -> str | None:
+def _status_of(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> str | None:
     """The status of a volume, None when it is gone. Raises Unavailable."""
     try:
         status: str = volume.get(ctxt, volume_id)['status']
@@ -158,7 +201,7 @@ def _status_of(volume: volumes.Volume, ctxt: session.Ctxt, volume_id: str) -> st
     return status
 
 
-def _delete(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
+def _delete(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     try:
         volume.delete(ctxt, volume_id)
     except exception.StaleEpoch:

@@ -23,6 +23,13 @@ DEVICE = 'nova_lite_device'  # in the metadata of what was made for a block devi
 WORKING = ('creating', 'downloading', 'error_restoring', 'restoring-backup', 'uploading')
 
 
+class Named(typing.Protocol):
+    """A client that finds volumes by their name."""
+
+    def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
+        """The volumes of that name."""
+
+
 def marks_of(instance_uuid: str, device: session.Json) -> session.Json:
     """Name and metadata that tell a volume which was made for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
@@ -30,7 +37,7 @@ def marks_of(instance_uuid: str, device: session.Json) -> session.Json:
 
 
 def made_for(
-    client: 'Volume', ctxt: session.Ctxt, instance_uuid: str, device: session.Json
+    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: session.Json
 ) -> session.Jsons:
     """The volumes that were made for a block device, also those of which nobody was told."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
@@ -44,7 +51,7 @@ def made_for(
 
 
 def strays(
-    client: 'Volume',
+    client: Named,
     ctxt: session.Ctxt,
     instance_uuid: str,
     devices: Iterable[session.Json],

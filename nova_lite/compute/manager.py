@@ -5,8 +5,11 @@ are the driver's, records the cell's: a manager that is killed and made anew goe
 on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 """
 
+from collections.abc import Iterable
 import functools
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite import context
@@ -29,6 +32,7 @@ from nova_lite.compute import power
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -44,11 +48,18 @@ class ComputeManager:
 
     hosts: names of the service hosts this process stands for
     conductor: a ConductorAPI client
-    neighbours: has the clients placement, network, volume and image
     parts: objects that answer further methods of ComputeAPI
     """
 
-    def __init__(self, conf, *, hosts, driver, conductor, neighbours):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        hosts: Iterable[str],
+        driver: protocol.Driver,
+        conductor: typing.Any,
+        neighbours: site.Neighbours,
+    ) -> None:
         self.conf = conf
         self.site = site.Site(
             conf=conf,

@@ -6,6 +6,10 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.clients import network as networks
+from nova_lite.clients import release
+from nova_lite.clients import requested
+from nova_lite.clients import session
 from nova_lite.virt import driver as protocol
 
 
@@ -50,6 +54,107 @@ class Placement(Allocations, typing.Protocol):
         """The resource providers."""
 
 
+class Network(typing.Protocol):
+    """The network service, as a compute uses it."""
+
+    def allocate(
+        self,
+        ctxt: session.Ctxt,
+        server: networks.Owner,
+        wanted: requested.Wanted | None,
+        *,
+        host: str,
+        groups: collections.abc.Iterable[str] = (),
+        again: bool = False,
+    ) -> session.Jsons:
+        """Give a server its ports, bound to `host`; returns its network_info."""
+
+    def deallocate(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: collections.abc.Iterable[session.Json] = (),
+    ) -> None:
+        """Take all ports from a server."""
+
+
+class Volume(release.Volume, typing.Protocol):
+    """The volume service, as a compute uses it."""
+
+    def create(
+        self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: typing.Any
+    ) -> session.Json:
+        """Start to create a volume of `size` GiB; returns it."""
+
+    def create_attachment(
+        self,
+        ctxt: session.Ctxt,
+        volume_id: str,
+        instance_uuid: str,
+        *,
+        connector: session.Json | None = None,
+        mountpoint: str | None = None,
+    ) -> session.Json:
+        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
+
+    def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
+        """{'id', 'connection_info'}; raises AttachmentNotFound."""
+
+    def update_attachment(
+        self,
+        ctxt: session.Ctxt,
+        attachment_id: str,
+        connector: session.Json,
+        *,
+        mountpoint: str | None = None,
+    ) -> session.Json:
+        """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
+
+    def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
+        """Say that the host has the volume."""
+
+
+class Image(typing.Protocol):
+    """The image service, as a compute uses it."""
+
+    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
+        """The image; raises ImageNotFound."""
+
+    def update(
+        self,
+        ctxt: session.Ctxt,
+        image_id: str,
+        *,
+        values: session.Json | None = None,
+        remove: collections.abc.Iterable[str] = (),
+    ) -> session.Json:
+        """Set attributes and properties, remove properties; returns the image."""
+
+    def upload(
+        self, ctxt: session.Ctxt, image_id: str, data: bytes | collections.abc.Iterable[bytes]
+    ) -> None:
+        """Store the contents of the image and make it active."""
+
+    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
+        """Delete the image; raises ImageNotFound unless `missing_ok`."""
+
+
+class Neighbours(typing.Protocol):
+    """The clients of all services that a compute uses."""
+
+    @property
+    def placement(self) -> Placement: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def volume(self) -> Volume: ...
+
+    @property
+    def image(self) -> Image: ...
+
+
 @dataclasses.dataclass
 class Site:
     """Everything a compute process reaches, by name.
@@ -64,9 +169,9 @@ class Site:
     driver: protocol.Driver
     conductor: typing.Any
     placement: Placement
-    network: typing.Any
-    volume: typing.Any
-    image: typing.Any
+    network: Network
+    volume: Volume
+    image: Image
     began: float = dataclasses.field(default_factory=runtime.boottime)
     jobs: typing.Any = None
     claims: typing.Any = None

@@ -4,7 +4,9 @@ A conductor that was killed between two steps leaves servers without a host in a
 task. What hosts have yet to finish they find themselves (compute.audit).
 """
 
+from collections.abc import Callable
 import datetime
+import typing
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -14,6 +16,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
+from nova_lite.conductor import reschedule
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -51,15 +54,22 @@ _INCOMPLETE = (
 class Audit:
     """The periodic repair of one cell's records.
 
-    clients: has placement, network, volume and image
     idle_s: what has not moved for so many seconds is abandoned
     """
 
-    def __init__(self, write, read, *, rescheduler, clients, idle_s):
+    def __init__(
+        self,
+        write: Callable[..., typing.Any],
+        read: Callable[..., typing.Any],
+        *,
+        rescheduler: reschedule.Reschedule,
+        clients: release.Clients,
+        idle_s: float,
+    ) -> None:
         self._write, self._read = write, read
         self._rescheduler, self._clients = rescheduler, clients
         self._idle_s = idle_s
-        self._forgot_at = None
+        self._forgot_at: float | None = None
 
     def run(self):
         """Finish what lies without a host, close moves of the deleted, forget old epochs."""

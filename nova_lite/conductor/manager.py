@@ -5,8 +5,12 @@ in the modules of reports.
 Source: reference/nova/cells-and-rpc 4.
 """
 
+import typing
+
+from oslo_config import cfg
 from oslo_log import log
 
+from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import audit
 from nova_lite.conductor import build_reports
@@ -15,6 +19,7 @@ from nova_lite.conductor import host_reports
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
+from nova_lite.db import engine
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import services
 
@@ -23,14 +28,22 @@ LOG = log.getLogger(__name__)
 BINARY, TOPIC = services.CONDUCTOR, 'conductor'
 
 
+class Clients(release.Clients, typing.Protocol):
+    """The clients of all services that a cell's conductor uses."""
+
+    @property
+    def placement(self) -> reschedule.Placement: ...
+
+
 class CellConductor:
     """Implements ConductorAPI.
 
-    db: the cell's Database; compute: a ComputeAPI client onto the cell's bus;
-    clients: of placement, network, volume and image, as attributes
+    db: the cell's Database; compute: a ComputeAPI client onto the cell's bus
     """
 
-    def __init__(self, conf, *, db, compute, clients):
+    def __init__(
+        self, conf: cfg.ConfigOpts, *, db: engine.Database, compute: typing.Any, clients: Clients
+    ) -> None:
         self.conf, self.db = conf, db
         self._rescheduler = reschedule.Reschedule(
             self._write, db.read, compute=compute, placement=clients.placement

@@ -5,13 +5,19 @@ hosts the record is on none; who works at it owns the instant of its last change
 Source: reference/nova/create-server 5.
 """
 
+from collections.abc import Callable
 import json
+import typing
 
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import offers
 from nova_lite.clients import placement as placement_client
+from nova_lite.clients import placement as placements
+from nova_lite.clients import release
+from nova_lite.clients import session
 from nova_lite.conductor import build_reports
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -22,10 +28,43 @@ from nova_lite.objects import selection as selection_objects
 LOG = log.getLogger(__name__)
 
 
+class Placement(release.Placement, typing.Protocol):
+    """Placement, as a build gets another host."""
+
+    def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
+        """Return what a consumer holds."""
+
+    def replace(
+        self,
+        ctxt: session.Ctxt,
+        consumer: placements.Consumer,
+        wanted: offers.Wanted,
+        generation: int | None,
+    ) -> bool:
+        """Hold `wanted` instead of what was held; False when it is not there to be had."""
+
+    def claim(
+        self,
+        ctxt: session.Ctxt,
+        consumer: placements.Consumer,
+        request: offers.AllocationRequest,
+        *,
+        new: bool = False,
+    ) -> bool:
+        """Take what an allocation request says; False when it is no longer there."""
+
+
 class Reschedule:
     """Finds builds another host. write, read: transactions on the cell's database."""
 
-    def __init__(self, write, read, *, compute, placement):
+    def __init__(
+        self,
+        write: Callable[..., typing.Any],
+        read: Callable[..., typing.Any],
+        *,
+        compute: typing.Any,
+        placement: Placement,
+    ) -> None:
         self._write, self._read = write, read
         self._compute, self._placement = compute, placement
 

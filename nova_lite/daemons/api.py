@@ -1,5 +1,7 @@
 """The compute API, and whatever [api]proxies puts beside it on its port."""
 
+from oslo_config import cfg
+
 from nova_lite.api import app as api_app
 from nova_lite.clients import identity
 from nova_lite.daemons import monitor
@@ -13,7 +15,7 @@ from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 
 
-def make(conf):
+def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
     """The compute API as a WSGI callable."""
     api_db, cells, bus, desk, _closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)

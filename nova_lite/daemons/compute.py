@@ -1,5 +1,7 @@
 """The daemon of hosts, which loads nothing that asks a database."""
 
+from oslo_config import cfg
+
 from nova_lite import service
 from nova_lite.compute import manager as compute_manager
 from nova_lite.daemons import neighbours as neighbours_module
@@ -27,7 +29,7 @@ def refuse_databases(conf, prog):
             )
 
 
-def make(conf):
+def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """The daemon of a compute process with all its hosts."""
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:

@@ -1,5 +1,7 @@
 """The daemon of a cell's conductor, which loads nothing of the API database."""
 
+from oslo_config import cfg
+
 from nova_lite import service
 from nova_lite.conductor import manager as conductor_manager
 from nova_lite.daemons import neighbours as neighbours_module
@@ -16,7 +18,7 @@ from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
 
 
-def make(conf):
+def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """The daemon that `conf` asks for."""
     database = engine.Database(conf.database.connection, limits=engine.limits(conf))
     desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path))

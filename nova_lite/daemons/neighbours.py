@@ -1,18 +1,32 @@
 """Clients of the image, network, volume and placement services."""
 
-import types
+import dataclasses
 
-from nova_lite.clients import image
-from nova_lite.clients import network
-from nova_lite.clients import placement
-from nova_lite.clients import volume
+from oslo_config import cfg
+
+from nova_lite.clients import identity as identities
+from nova_lite.clients import image as images
+from nova_lite.clients import network as networks
+from nova_lite.clients import placement as placements
+from nova_lite.clients import volume as volumes
 
 
-def clients(conf):
+@dataclasses.dataclass
+class Neighbours:
+    """A client of each service. identity: of Keystone, None where no one asks it"""
+
+    image: images.Image
+    network: networks.Network
+    volume: volumes.Volume
+    placement: placements.Placement
+    identity: identities.Identity | None = None
+
+
+def clients(conf: cfg.ConfigOpts) -> Neighbours:
     """Clients of all neighbour services."""
-    return types.SimpleNamespace(
-        image=image.Image(conf),
-        network=network.Network(conf),
-        volume=volume.Volume(conf),
-        placement=placement.Placement(conf),
+    return Neighbours(
+        image=images.Image(conf),
+        network=networks.Network(conf),
+        volume=volumes.Volume(conf),
+        placement=placements.Placement(conf),
     )

@@ -1,5 +1,7 @@
 """The scheduler's daemon."""
 
+from oslo_config import cfg
+
 from nova_lite import service
 from nova_lite.clients import network
 from nova_lite.clients import placement
@@ -13,7 +15,7 @@ from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager as scheduler_manager
 
 
-def make(conf):
+def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """The daemon that `conf` asks for."""
     api_db, cells, bus, desk, closing = top.connect(conf)
     found = placement.Placement(conf)

@@ -1,5 +1,7 @@
 """The super-conductor's daemon."""
 
+from oslo_config import cfg
+
 from nova_lite import service
 from nova_lite.daemons import neighbours as neighbours_module
 from nova_lite.daemons import top
@@ -13,7 +15,7 @@ from nova_lite.rpcapi import super_conductor as super_rpc
 from nova_lite.superconductor import manager as super_module
 
 
-def make(conf):
+def make(conf: cfg.ConfigOpts) -> service.Daemon:
     """The daemon that `conf` asks for."""
     api_db, cells, bus, desk, closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)

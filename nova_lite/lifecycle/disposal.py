@@ -5,10 +5,15 @@ super-conductor, which finds the record or the withdrawn build request.
 Source: reference/nova/create-server 7.
 """
 
+import typing
+
 from oslo_log import log
 
 from nova_lite import cells
+from nova_lite import context
 from nova_lite.clients import release
+from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
@@ -20,11 +25,18 @@ LOG = log.getLogger(__name__)
 EVENT = 'api_local_delete'
 
 
-def finish(world, ctxt, cell, row):
-    """End a server's record after giving up what it holds elsewhere.
+class World(release.Clients, typing.Protocol):
+    """Databases, and the clients of the other services."""
 
-    world: has api_db, cells and the clients of the neighbours
-    """
+    @property
+    def api_db(self) -> engine.Database: ...
+
+    @property
+    def cells(self) -> cells.Cells: ...
+
+
+def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row) -> None:
+    """End a server's record after giving up what it holds elsewhere."""
     found = cell.db.read(children.block_devices, [row.uuid])
     devices = [device._mapping for device in found.get(row.uuid, [])]
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
@@ -34,7 +46,7 @@ def finish(world, ctxt, cell, row):
     world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
 
 
-def withdraw(world, ctxt, request):
+def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> bool:
     """Clear up after a build request that was withdrawn (its row).
 
     No builder maps a record of its any more, and a host would build what nobody has.

@@ -26,6 +26,7 @@ from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import steps
+from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import choice
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import selection as selection_objects
@@ -47,6 +48,7 @@ class Move(saga.Saga):
         destination; 'ignore_hosts'
     """
 
+    world: worlds.World
     tasks = ()
     refusable = ()
     harmless = ()

@@ -6,11 +6,15 @@ epoch. Who loses it finds out why and takes back only what is its own.
 """
 
 import collections
+from collections.abc import Iterable
 
 from oslo_db import exception as db_exception
 from oslo_log import log
 
+from nova_lite import cells as deployment
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
@@ -22,6 +26,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.lifecycle import group_policies
 from nova_lite.lifecycle import requests
+from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.superconductor import bury
@@ -32,10 +37,12 @@ LOG = log.getLogger(__name__)
 class Build:
     """One attempt at a batch of servers that were asked for together."""
 
-    def __init__(self, world, ctxt, accepted):
+    def __init__(
+        self, world: worlds.World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
+    ) -> None:
         self.world, self.ctxt = world, ctxt
         self.requests = {request.instance_uuid: request for request in accepted}
-        self._away = set()
+        self._away: set[deployment.Cell] = set()
 
     def run(self):
         """Build every server whose build request is still there."""

@@ -10,6 +10,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
+from nova_lite.moves import world as worlds
 from nova_lite.superconductor import build
 
 LOG = log.getLogger(__name__)
@@ -25,7 +26,7 @@ ATTEMPTS = 3
 class BuildSweep:
     """The periodic search of the super-conductor. world: see `manager.World`"""
 
-    def __init__(self, world):
+    def __init__(self, world: worlds.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
 
     def run(self, stopping):

@@ -5,12 +5,15 @@ should have started and did not is found by the sweeps.
 Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 
+from oslo_config import cfg
 from oslo_db import exception as db_exception
 from oslo_log import log
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import engine as database
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
@@ -18,6 +21,8 @@ from nova_lite.lifecycle import discovery
 from nova_lite.lifecycle import searches
 from nova_lite.moves import kinds
 from nova_lite.moves import lanes
+from nova_lite.moves import world as worlds
+from nova_lite.notify import watch
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.saga import engine
@@ -43,22 +48,31 @@ class World:
     notices: notify.watch.Notices, told of what no record tells; None
     """
 
-    def __init__(self, conf, *, api_db, cells, scheduler, clients, notices=None):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        api_db: database.Database,
+        cells: deployment.Cells,
+        scheduler: worlds.Scheduler,
+        clients: worlds.Clients,
+        notices: watch.Notices | None = None,
+    ) -> None:
         self.conf, self.notices = conf, notices
         self.api_db, self.cells = api_db, cells
         self.scheduler, self.placement = scheduler, clients.placement
         self.image, self.network, self.volume = clients.image, clients.network, clients.volume
-        self.engine = None
+        self.engine: engine.Engine | None = None
 
-    def compute(self, cell):
+    def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """A client of the computes of a cell."""
         return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
 
-    def conductor(self, cell):
+    def conductor(self, cell: deployment.Cell) -> conductor_rpc.ConductorAPI:
         """A client of a cell's conductor."""
         return conductor_rpc.ConductorAPI(cell.bus)
 
-    def wake(self, uuid):
+    def wake(self, uuid: str) -> None:
         """Have a saga that waits look at once whether it may go on; else it looks later."""
         try:
             waits = self.api_db.write(sagas.wake, uuid)
@@ -72,7 +86,7 @@ class World:
 class SuperConductor:
     """Implements SuperConductorAPI. name: unique among all super-conductors."""
 
-    def __init__(self, conf, world, *, name):
+    def __init__(self, conf: cfg.ConfigOpts, world: World, *, name: str) -> None:
         self.conf, self.world = conf, world
         self.engine = engine.Engine(
             sagas.Journal(world.api_db),

@@ -3,6 +3,7 @@
 Source: reference/nova/moves 3.2, [DEFAULT]resize_confirm_window.
 """
 
+from collections.abc import Callable
 import datetime
 import typing
 
@@ -21,6 +22,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
+from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -46,7 +48,7 @@ class AutoConfirm:
     run_saga: called with the uuid of a saga to run at once
     """
 
-    def __init__(self, world, run_saga):
+    def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
 
     def run(self):

@@ -3,6 +3,7 @@
 Source: nova's [DEFAULT]shelved_offload_time; the saga is that of shelveOffload.
 """
 
+from collections.abc import Callable
 import datetime
 
 from oslo_log import log
@@ -18,6 +19,7 @@ from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
 from nova_lite.moves import shelving
+from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -28,7 +30,7 @@ class AutoOffload:
     run_saga: called with the uuid of a saga to run at once
     """
 
-    def __init__(self, world, run_saga):
+    def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
 
     def run(self):

@@ -19,6 +19,7 @@ from nova_lite.db.cell import instances
 from nova_lite.lifecycle import disposal
 from nova_lite.lifecycle import requests
 from nova_lite.lifecycle import searches
+from nova_lite.moves import world as worlds
 from nova_lite.rpc import interface
 
 LOG = log.getLogger(__name__)
@@ -27,7 +28,7 @@ LOG = log.getLogger(__name__)
 class Disposals:
     """The periodic search of the super-conductor. world: see `manager.World`"""
 
-    def __init__(self, world):
+    def __init__(self, world: worlds.World) -> None:
         self._world, self._options = world, world.conf.conductor
         self._seen = {}
 

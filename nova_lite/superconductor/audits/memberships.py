@@ -18,6 +18,7 @@ from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
+from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class Audit:
     all nodes, too.
     """
 
-    def __init__(self, world):
+    def __init__(self, world: worlds.World) -> None:
         self._world = world
         self._last = runtime.new_uuid()
 

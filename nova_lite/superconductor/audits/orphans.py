@@ -20,6 +20,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class Audit:
     there: only what two audits find is given up.
     """
 
-    def __init__(self, world):
+    def __init__(self, world: worlds.World) -> None:
         self._world = world
         self._suspects = set()
 

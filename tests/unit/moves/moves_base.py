@@ -51,7 +51,7 @@ class World:
     def __init__(self, cell, api_db, placement):
         self._cell = cell
         self.conf, self.api_db, self.placement = cell.conf, api_db, placement
-        self.network, self.volume = cell.network, cell.volume
+        self.network, self.volume, self.image = cell.network, cell.volume, cell.image
         self.cells = types.SimpleNamespace(
             get=lambda uuid: cell, of_host=lambda host: cell, of_instance=lambda uuid: cell
         )
@@ -59,6 +59,9 @@ class World:
 
     def compute(self, cell):
         return self._cell.answers
+
+    def wake(self, uuid):
+        """No engine runs sagas here."""
 
     def _select(self, ctxt, *, spec, instance_uuids, alternates, beside):
         chosen = [self._cell.selection(host) for host in (DEST, OTHER)]

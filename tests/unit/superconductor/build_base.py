@@ -35,7 +35,7 @@ class Scheduler:
         self.cell_uuid, self.host, self.error = cell_uuid, 'host-1', None
         self.before = lambda: None
 
-    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True):
+    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
         self.before()
         if self.error is not None:
             raise self.error

@@ -1,0 +1,226 @@
+"""What handlers work with: the App and the clients of other services, as the API uses them."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from oslo_config import cfg
+
+from nova_lite import cells as deployment
+from nova_lite import policies
+from nova_lite.api import waiting
+from nova_lite.clients import image as images
+from nova_lite.clients import providers
+from nova_lite.clients import requested
+from nova_lite.clients import session
+from nova_lite.db import engine
+
+
+class Image(typing.Protocol):
+    """The image service."""
+
+    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
+        """The image; raises ImageNotFound."""
+
+    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
+        """Images that the user sees and that match."""
+
+    def create_snapshot(
+        self,
+        ctxt: session.Ctxt,
+        name: str,
+        server: images.Server,
+        *,
+        base: session.Json | None = None,
+        properties: Mapping[str, str] | None = None,
+        kind: str = 'snapshot',
+    ) -> session.Json:
+        """Create the image that a snapshot of a server will be uploaded to; returns it."""
+
+    def upload(self, ctxt: session.Ctxt, image_id: str, data: bytes | Iterable[bytes]) -> None:
+        """Store the contents of the image and make it active."""
+
+    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
+        """Delete the image; raises ImageNotFound unless `missing_ok`."""
+
+
+class SecurityGroups(typing.Protocol):
+    """Security groups by name."""
+
+    def validate(self, ctxt: session.Ctxt, names_or_ids: Iterable[str], /) -> list[str]:
+        """Return the ids of groups; raises SecurityGroupNotUsable."""
+
+    def find(self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, /) -> session.Json:
+        """Return a group of a project; raises SecurityGroupNotFound."""
+
+    def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
+        """Return the groups on any port of the server, with their rules."""
+
+    def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
+        """Put a group on every port of the server that can have one."""
+
+    def remove(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
+        """Take a group off every port of the server."""
+
+
+class Network(typing.Protocol):
+    """The network service."""
+
+    @property
+    def security_groups(self) -> SecurityGroups: ...
+
+    def list(self, ctxt: session.Ctxt, kind: str, **filters: typing.Any) -> session.Jsons:
+        """Return all things of a kind ('ports', 'networks', …) that match the filters."""
+
+    def validate(
+        self,
+        ctxt: session.Ctxt,
+        wanted: requested.Wanted | None,
+        count: int = 1,
+        *,
+        may_attach_external: bool = False,
+    ) -> tuple[requested.Wanted, int]:
+        """Check what a user asks for; see Requested.validate."""
+
+    def info(
+        self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
+    ) -> session.Jsons:
+        """Return network_info as it is now."""
+
+    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
+        """Return the ports of a server."""
+
+    def get_port(self, ctxt: session.Ctxt, port_id: str, *, as_user: bool = False) -> session.Json:
+        """Return a port; raises PortNotFound."""
+
+    def has_resource_request(self, ctxt: session.Ctxt, server_uuid: str) -> bool:
+        """Return whether a port of the server asks placement for resources."""
+
+
+class Volume(typing.Protocol):
+    """The volume service."""
+
+    def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
+        """The volume; raises VolumeNotFound."""
+
+    def check_attachable(
+        self,
+        volume: session.Json,
+        *,
+        instance_uuid: str | None = None,
+        availability_zone: str | None = None,
+    ) -> None:
+        """Raise VolumeNotUsable unless the volume can be attached to a server."""
+
+    def create_attachment(
+        self, ctxt: session.Ctxt, volume_id: str, instance_uuid: str
+    ) -> session.Json:
+        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
+
+    def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
+        """End an attachment, if it exists."""
+
+    def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
+        """Return a snapshot; raises SnapshotNotFound."""
+
+    def create_snapshot(
+        self, ctxt: session.Ctxt, volume_id: str, name: str, *, description: str = ''
+    ) -> session.Json:
+        """Start a snapshot of the volume; returns it."""
+
+    def delete_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> None:
+        """Delete the snapshot, if it exists."""
+
+
+class Providers(typing.Protocol):
+    """Resource providers."""
+
+    def find_by_name(self, ctxt: session.Ctxt, name: str) -> providers.Provider | None:
+        """Return a provider, or None."""
+
+    def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
+        """Return (traits, generation) of a provider."""
+
+    def add_to_aggregate(self, ctxt: session.Ctxt, uuid: str, aggregate: str) -> None:
+        """Make a provider a member of an aggregate."""
+
+    def remove_from_aggregate(self, ctxt: session.Ctxt, uuid: str, aggregate: str) -> None:
+        """Take a provider out of an aggregate."""
+
+    def delete(self, ctxt: session.Ctxt, uuid: str) -> None:
+        """Delete a provider, if it exists."""
+
+
+class Placement(typing.Protocol):
+    """Placement."""
+
+    @property
+    def providers(self) -> Providers: ...
+
+
+class Clients(typing.Protocol):
+    """The clients of the services that the API asks."""
+
+    @property
+    def image(self) -> Image: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def volume(self) -> Volume: ...
+
+    @property
+    def placement(self) -> Placement: ...
+
+
+class Identity(typing.Protocol):
+    """The identity service."""
+
+    def require_project(self, ctxt: session.Ctxt, project_id: str) -> None:
+        """Raise Invalid when the identity service knows no such project."""
+
+
+class SuperConductor(typing.Protocol):
+    """The super-conductors, as the API sends them work."""
+
+    def build_servers(self, ctxt: session.Ctxt, *, uuids: Sequence[str]) -> None:
+        """Build servers whose build requests were just accepted together."""
+
+    def run_saga(self, ctxt: session.Ctxt, *, saga_uuid: str) -> None:
+        """Run a saga whose row was just made."""
+
+    def cache_images(
+        self, ctxt: session.Ctxt, *, aggregate_id: int, image_ids: Sequence[str]
+    ) -> None:
+        """Have the hosts of an aggregate keep images at hand."""
+
+
+class App(Clients, typing.Protocol):
+    """What a request is handled with: see `app.App`. compute: a ComputeAPI client of a cell"""
+
+    zones: tuple[frozenset[str], float]
+
+    @property
+    def conf(self) -> cfg.ConfigOpts: ...
+
+    @property
+    def api_db(self) -> engine.Database: ...
+
+    @property
+    def cells(self) -> deployment.Cells: ...
+
+    @property
+    def policy(self) -> policies.Enforcer: ...
+
+    @property
+    def identity(self) -> Identity | None: ...
+
+    @property
+    def super_conductor(self) -> SuperConductor: ...
+
+    @property
+    def waiters(self) -> waiting.Waiters: ...
+
+    def compute(self, cell: deployment.Cell) -> typing.Any: ...
