@@ -23,6 +23,12 @@ OPTS = [
     cfg.StrOpt(
         'ovs_bridge', default='br-int', help='Name of the bridge for ports of the type ovs.'
     ),
+    cfg.StrOpt(
+        'default_floating_pool',
+        default='nova',
+        help='Name or ID of the external network from which POST /os-floating-ips (up to '
+        'microversion 2.35) takes an address when the request names no pool.',
+    ),
 ]
 
 

@@ -19,7 +19,10 @@ def everyone(places, urls):
         'oslo_messaging_notifications': notifies,
         'placement': {'endpoint_override': urls['placement'] + '/placement'},
         'glance': {'endpoint_override': urls['simcloud'] + '/image'},
-        'neutron': {'endpoint_override': urls['simcloud'] + '/network'},
+        'neutron': {
+            'endpoint_override': urls['simcloud'] + '/network',
+            'default_floating_pool': 'public',
+        },
         'cinder': {'endpoint_override': urls['simcloud'] + '/volume/v3'},
         'service_user': {'auth_type': 'none'} if noauth else credentials(places, urls, 'nova'),
     }

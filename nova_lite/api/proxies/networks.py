@@ -1,0 +1,87 @@
+"""/os-networks and /os-tenant-networks up to 2.35: what the caller's project can use.
+
+Of most of what nova's own networks had, the network service knows nothing: it is null.
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.clients import items
+from nova_lite.policies import addresses as rules
+
+NETWORKS, TENANT_NETWORKS = '/os-networks', '/os-tenant-networks'
+UNTIL = '2.35'
+FAULTS = (403, 404)
+_EVERYONE = (
+    'cidr', 'netmask', 'gateway', 'broadcast', 'dns1', 'dns2', 'cidr_v6', 'gateway_v6',
+    'netmask_v6',
+)  # fmt: skip
+_ADMIN = (
+    'created_at', 'updated_at', 'deleted_at', 'deleted', 'injected', 'bridge', 'vlan',
+    'vpn_public_address', 'vpn_public_port', 'vpn_private_address', 'dhcp_start', 'project_id',
+    'host', 'bridge_interface', 'multi_host', 'priority', 'rxtx_base', 'mtu', 'dhcp_server',
+    'enable_dhcp', 'share_address',
+)  # fmt: skip
+
+
+@operation.operation('GET', NETWORKS, policy=rules.NETWORKS_LIST, until=UNTIL, faults=(403,))
+def index(req):
+    """List the networks of the project and those that are shared."""
+    return {'networks': [_view(req, each) for each in _usable(req)]}
+
+
+@operation.operation(
+    'GET', NETWORKS + '/{id}', policy=rules.NETWORKS_SHOW, until=UNTIL, faults=FAULTS
+)
+def show(req):
+    """Show one network."""
+    return {'network': _view(req, _get(req))}
+
+
+@operation.operation(
+    'GET', TENANT_NETWORKS, policy=rules.TENANT_NETWORKS_LIST, until=UNTIL, faults=(403,)
+)
+def index_of_tenant(req):
+    """List the same networks in brief."""
+    return {'networks': [_brief(each) for each in _usable(req)]}
+
+
+@operation.operation(
+    'GET',
+    TENANT_NETWORKS + '/{id}',
+    policy=rules.TENANT_NETWORKS_SHOW,
+    until=UNTIL,
+    faults=FAULTS,
+)
+def show_of_tenant(req):
+    """Show one network in brief."""
+    return {'network': _brief(_get(req))}
+
+
+def _usable(req):
+    def ask(**filters):
+        return req.app.network.list(
+            req.ctxt, 'networks', as_user=True, fields=['id', 'name'], **filters
+        )
+
+    return ask(tenant_id=req.ctxt.project_id, shared=False) + ask(shared=True)
+
+
+def _get(req):
+    networks = items.Items(
+        req.app.network.service,
+        '/networks',
+        missing=(exception.NetworkNotFound, 'network_id'),
+        as_user=True,
+    )
+    return networks.call(req.ctxt, 'GET', req.args['id']).json()['network']
+
+
+def _view(req, network):
+    unknown = (*_EVERYONE, *_ADMIN) if req.ctxt.is_admin else _EVERYONE
+    return {'id': network['id'], 'label': network['name'], **dict.fromkeys(unknown)}
+
+
+def _brief(network):
+    # Clients know the text that nova makes of nothing.
+    return {'id': network['id'], 'label': network['name'], 'cidr': 'None'}

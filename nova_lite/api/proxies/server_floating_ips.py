@@ -1,0 +1,110 @@
+"""The actions addFloatingIp and removeFloatingIp of servers, up to 2.43.
+
+Source: reference/nova/api-surface 2.4.
+"""
+
+from nova_lite import exception
+from nova_lite.api import network_info
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.proxies import floating_ips
+from nova_lite.api.servers import acting
+from nova_lite.policies import addresses as rules
+
+PATH = '/servers/{server_id}/action'
+UNTIL = '2.43'
+FAULTS = (400, 403, 404, 409)
+ADDRESS = {'type': 'string', 'format': 'ip'}
+
+
+class NoFixedIp(exception.Invalid):
+    msg = 'Instance %(instance_id)s has no fixed IPv4 address to associate.'
+
+
+class FixedIpNotOnServer(exception.Invalid):
+    msg = "fixed_address: instance %(instance_id)s does not have fixed IP '%(address)s'."
+
+
+class FloatingIpNotOnServer(exception.Conflict):
+    msg = 'Floating IP %(address)s is not associated with instance %(instance_id)s.'
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='addFloatingIp',
+    policy=rules.FLOATING_ADD,
+    body={
+        '2.1': types.body(
+            'addFloatingIp',
+            types.whole({'address': ADDRESS, 'fixed_address': ADDRESS}, required=['address']),
+        )
+    },
+    until=UNTIL,
+    success=202,
+    faults=FAULTS,
+)
+def add(req, server):
+    """Associate an address with a server, wherever it was before."""
+    acting.require_cell(server)
+    floating = _find(req, req.content['address'])
+    port_id, fixed = _fixed(req, server, req.content.get('fixed_address'))
+    _associate(req, server, floating, {'port_id': port_id, 'fixed_ip_address': fixed})
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    action='removeFloatingIp',
+    policy=rules.FLOATING_REMOVE,
+    body={
+        '2.1': types.body(
+            'removeFloatingIp', types.whole({'address': ADDRESS}, required=['address'])
+        )
+    },
+    until=UNTIL,
+    success=202,
+    faults=FAULTS,
+)
+def remove(req, server):
+    """Disassociate an address from a server."""
+    acting.require_cell(server)
+    address = req.content['address']
+    floating = _find(req, address)
+    own = {port['id'] for port in req.app.network.ports(req.ctxt, server.uuid)}
+    if floating['port_id'] not in own:
+        raise FloatingIpNotOnServer(address=address, instance_id=server.uuid)
+    _associate(req, server, floating, {'port_id': None})
+
+
+def _find(req, address):
+    """Return the floating address that the caller sees; raises FloatingIpNotFound."""
+    found = req.app.network.list(req.ctxt, 'floatingips', as_user=True, floating_ip_address=address)
+    if not found:
+        raise floating_ips.FloatingIpNotFound('floating IP not found')
+    return found[0]
+
+
+def _fixed(req, server, wanted):
+    """Return (port id, IPv4 address): the one that is wanted, or the first."""
+    owned = [
+        (port['id'], each['ip_address'])
+        for port in req.app.network.ports(req.ctxt, server.uuid)
+        for each in port['fixed_ips']
+        if ':' not in each['ip_address']
+    ]
+    if not owned:
+        raise NoFixedIp(instance_id=server.uuid)
+    for port_id, address in owned:
+        if wanted in (None, address):
+            return port_id, address
+    raise FixedIpNotOnServer(instance_id=server.uuid, address=wanted)
+
+
+def _associate(req, server, floating, values):
+    # Not reachable through a router, or taken by another address.
+    errors = {400: exception.Invalid, 404: exception.Invalid, 409: exception.Invalid}
+    floating_ips.service(req).call(
+        req.ctxt, 'PUT', floating['id'], json={'floatingip': values}, errors=errors
+    )
+    network_info.refresh(req, server.cell, server.row)
