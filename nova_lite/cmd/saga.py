@@ -2,9 +2,7 @@
 
 import json
 
-from rich import console
-from rich import table
-
+from nova_lite.console import tables
 from nova_lite.db import engine
 from nova_lite.db.api import sagas
 from nova_lite.launcher import state_dir
@@ -69,13 +67,9 @@ COLUMNS = (
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
 
 
-def _print(rows, columns):
-    shown = table.Table(*columns)
-    for row in rows:
-        shown.add_row(
-            *('' if getattr(row, name) is None else str(getattr(row, name)) for name in columns)
-        )
-    console.Console().print(shown)
+def _show(rows, columns):
+    lines = [_plain(row, columns).values() for row in rows]
+    tables.show(columns, [['' if value is None else value for value in line] for line in lines])
 
 
 def _plain(row, columns):
@@ -92,7 +86,7 @@ def list_sagas(args):
     if args.json:
         print(json.dumps([_plain(row, COLUMNS) for row in found], indent=2))
     else:
-        _print(found, COLUMNS)
+        _show(found, COLUMNS)
 
 
 def show_saga(args):
@@ -118,7 +112,7 @@ def show_saga(args):
             )
         )
         return
-    _print([saga], COLUMNS)
+    _show([saga], COLUMNS)
     if saga.error:
         print(f'{saga.error["type"]}: {saga.error["message"]}')
-    _print(events, EVENT_COLUMNS)
+    _show(events, EVENT_COLUMNS)

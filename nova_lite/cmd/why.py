@@ -8,11 +8,11 @@ import json
 
 from oslo_utils import uuidutils
 from rich import console
-from rich import table
 
 from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
+from nova_lite.console import tables
 from nova_lite.daemons import door
 from nova_lite.db import engine
 from nova_lite.db.cell import instances
@@ -117,9 +117,7 @@ def _print(found):
         say(f'request filter {name}: {what}')
     for query in found['queries']:
         say(f'placement was asked: {query}')
-    shown = table.Table('host', 'stage', 'reason')
-    for entry in found['hosts']:
-        shown.add_row(entry['host'], entry['stage'], entry['reason'])
-    terminal.print(shown, markup=False)
+    columns = ('host', 'stage', 'reason')
+    tables.show(columns, [[entry[name] for name in columns] for entry in found['hosts']])
     if found['more']:
         say(f'and {found["more"]} more hosts; name one to see it')

@@ -11,6 +11,7 @@ from oslo_utils import timeutils
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.clients import placement
+from nova_lite.console import tables
 from nova_lite.db import engine
 
 VERBS = collections.defaultdict(list)
@@ -113,20 +114,6 @@ class Site:
         return self.conf.database.connection
 
 
-def print_table(columns, lines):
-    """Print a table with a frame."""
-    texts = [list(columns), *([str(value) for value in line] for line in lines)]
-    widths = [max(len(line[number]) for line in texts) for number in range(len(columns))]
-    frame = '+' + '+'.join('-' * (width + 2) for width in widths) + '+'
-    print(frame)
-    for number, line in enumerate(texts):
-        cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        print('| ' + ' | '.join(cells) + ' |')
-        if number == 0:
-            print(frame)
-    print(frame)
-
-
 def print_list(site, args, columns, lines):
     """Print lines as a table, or with --json as a list of objects.
 
@@ -135,7 +122,7 @@ def print_list(site, args, columns, lines):
     if args.json:
         site.listed = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
-        print_table(columns.values(), lines)
+        tables.show(columns.values(), lines)
 
 
 def moment(text):

@@ -1,0 +1,24 @@
+"""Tables that commands print."""
+
+from rich import box
+from rich import console
+from rich import table
+from rich import text
+
+# Characters in a line where no person reads it: enough for any row.
+WIDEST = 100_000
+
+
+def show(columns, rows):
+    """Print a table to standard output. columns: their titles; rows: lists of values.
+
+    It is fitted to a terminal. Elsewhere each row is one line, so that programs can read it.
+    """
+    titles = (table.Column(title, overflow='fold') for title in columns)
+    shown = table.Table(*titles, box=box.ASCII2)
+    for row in rows:
+        shown.add_row(*(text.Text(str(value)) for value in row))
+    out = console.Console(highlight=False)
+    if not out.is_terminal:
+        out.width = WIDEST
+    out.print(shown)
