@@ -29,7 +29,7 @@ LOG = log.getLogger(__name__)
 # URL prefix, id of its version document, whether it is served as v2.0 was.
 ROOTS = (('/v2.1', 'v2.1', False), ('/v2', 'v2.0', True))
 # A function from a cell to a ComputeAPI client.
-Compute: typing.TypeAlias = typing.Callable[[deployment.Cell], typing.Any]
+Compute: typing.TypeAlias = typing.Callable[[deployment.Cell], compute_rpc.ComputeAPI]
 REQUEST_ID_HEADERS = ('X-OpenStack-Request-ID', 'X-Compute-Request-ID')
 
 
@@ -67,9 +67,9 @@ class App:
         self.waiters = waiting.Waiters(conf.api)
         self.undeclared: collections.deque[tuple[str, int]] = collections.deque(maxlen=100)
         self._make_compute = compute or _compute_client
-        self._compute: dict[str, tuple[deployment.Cell, typing.Any]] = {}
+        self._compute: dict[str, tuple[deployment.Cell, compute_rpc.ComputeAPI]] = {}
 
-    def compute(self, cell: deployment.Cell) -> typing.Any:
+    def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """The ComputeAPI client on a cell's bus."""
         known = self._compute.get(cell.uuid)
         if known is None or known[0] is not cell:

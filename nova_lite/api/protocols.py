@@ -15,6 +15,7 @@ from nova_lite.clients import providers
 from nova_lite.clients import requested
 from nova_lite.clients import session
 from nova_lite.db import engine
+from nova_lite.rpcapi import compute as compute_rpc
 
 
 class Image(typing.Protocol):
@@ -223,4 +224,4 @@ class App(Clients, typing.Protocol):
     @property
     def waiters(self) -> waiting.Waiters: ...
 
-    def compute(self, cell: deployment.Cell) -> typing.Any: ...
+    def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI: ...

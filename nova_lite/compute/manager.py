@@ -7,7 +7,6 @@ on where the other stopped. Source: reference/nova/cells-and-rpc 4.1.
 
 from collections.abc import Iterable
 import functools
-import typing
 
 from oslo_config import cfg
 from oslo_log import log
@@ -32,6 +31,7 @@ from nova_lite.compute import power
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -47,7 +47,6 @@ class ComputeManager:
     """Implements ComputeAPI.
 
     hosts: names of the service hosts this process stands for
-    conductor: a ConductorAPI client
     parts: objects that answer further methods of ComputeAPI
     """
 
@@ -57,7 +56,7 @@ class ComputeManager:
         *,
         hosts: Iterable[str],
         driver: protocol.Driver,
-        conductor: typing.Any,
+        conductor: conductor_rpc.ConductorAPI,
         neighbours: site.Neighbours,
     ) -> None:
         self.conf = conf

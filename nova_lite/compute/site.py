@@ -10,6 +10,7 @@ from nova_lite.clients import network as networks
 from nova_lite.clients import release
 from nova_lite.clients import requested
 from nova_lite.clients import session
+from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 
 
@@ -167,7 +168,7 @@ class Site:
     hosts: tuple[str, ...]
     nodes: dict[str, list[str]]
     driver: protocol.Driver
-    conductor: typing.Any
+    conductor: conductor_rpc.ConductorAPI
     placement: Placement
     network: Network
     volume: Volume

@@ -22,6 +22,7 @@ from nova_lite.conductor import reschedule
 from nova_lite.db import engine
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import services
+from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 
@@ -42,7 +43,12 @@ class CellConductor:
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, *, db: engine.Database, compute: typing.Any, clients: Clients
+        self,
+        conf: cfg.ConfigOpts,
+        *,
+        db: engine.Database,
+        compute: compute_rpc.ComputeAPI,
+        clients: Clients,
     ) -> None:
         self.conf, self.db = conf, db
         self._rescheduler = reschedule.Reschedule(

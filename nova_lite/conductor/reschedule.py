@@ -24,6 +24,7 @@ from nova_lite.db.cell import instances
 from nova_lite.lifecycle import requests
 from nova_lite.objects import block_device
 from nova_lite.objects import selection as selection_objects
+from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class Reschedule:
         write: Callable[..., typing.Any],
         read: Callable[..., typing.Any],
         *,
-        compute: typing.Any,
+        compute: compute_rpc.ComputeAPI,
         placement: Placement,
     ) -> None:
         self._write, self._read = write, read

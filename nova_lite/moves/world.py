@@ -20,6 +20,7 @@ from nova_lite.clients import session
 from nova_lite.db import engine
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
+from nova_lite.rpcapi import compute as compute_rpc
 
 
 class Holdings(release.Placement, typing.Protocol):
@@ -200,7 +201,7 @@ class Scheduler(typing.Protocol):
         spec: request_spec.RequestSpec,
         instance_uuids: Sequence[str],
         alternates: bool = True,
-        beside: Collection[str] = (),
+        beside: Sequence[str] = (),
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host, and choose alternates, for each server."""
 
@@ -236,7 +237,7 @@ class World(Clients, typing.Protocol):
     @property
     def scheduler(self) -> Scheduler: ...
 
-    def compute(self, cell: deployment.Cell) -> typing.Any: ...
+    def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI: ...
 
     def wake(self, uuid: str) -> None:
         """Have a saga that waits look at once whether it may go on."""

@@ -1,12 +1,26 @@
 """The compute daemon: one queue per simulated host, on its cell's bus."""
 
+import typing
+
+from nova_lite import context
 from nova_lite import rpc
+from nova_lite.objects import block_device
+from nova_lite.objects import instance as objects
+from nova_lite.objects import selection
 
 # A method of a move answers within two seconds; the rest is for a busy machine. A process
 # that was killed with the call is silent, and asked again after less: users wait for it.
 MOVE, SILENCE = 20, 8
 # An image is uploaded, or fetched, in one go.
 UPLOAD = 600
+
+Ctxt: typing.TypeAlias = context.RequestContext
+Instance: typing.TypeAlias = objects.Instance
+Devices: typing.TypeAlias = list[block_device.BlockDevice]
+# 'auto', 'none', or what each port is to be.
+Networks: typing.TypeAlias = str | list[dict[str, typing.Any]]
+# Plain values by name.
+Json: typing.TypeAlias = dict[str, typing.Any]
 
 
 class ComputeAPI(rpc.Interface):
@@ -19,8 +33,16 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def build_instance(
-        self, ctxt, host, instance, *, selection, block_devices, requested_networks, options
-    ):
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        selection: selection.Selection,
+        block_devices: Devices,
+        requested_networks: Networks,
+        options: Json,
+    ) -> None:
         """Spawn; the outcome goes to the cell conductor, which knows the alternates.
 
         instance: Instance; selection: the claim; block_devices: [BlockDevice, ...]
@@ -30,62 +52,68 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.cast(since='1.0')
-    def delete_instance(self, ctxt, host, instance, block_devices):
+    def delete_instance(
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices
+    ) -> None:
         """Destroy the guest, give back ports, volumes and allocations, end the record."""
 
     # ---- power ----
 
     @rpc.cast(since='1.0')
-    def start_instance(self, ctxt, host, instance):
+    def start_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Power on."""
 
     @rpc.cast(since='1.0')
-    def stop_instance(self, ctxt, host, instance):
+    def stop_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Power off."""
 
     @rpc.cast(since='1.0')
-    def soft_delete_instance(self, ctxt, host, instance):
+    def soft_delete_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Power off; the guest is kept until it is restored or deleted."""
 
     @rpc.cast(since='1.0')
-    def restore_instance(self, ctxt, host, instance):
+    def restore_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Power on a soft-deleted guest."""
 
     @rpc.cast(since='1.0')
-    def reboot_instance(self, ctxt, host, instance, reboot_type):
+    def reboot_instance(self, ctxt: Ctxt, host: str, instance: Instance, reboot_type: str) -> None:
         """Reboot; reboot_type is SOFT or HARD, and HARD repairs a missing guest.
 
         A guest that is made again gets the devices that are on record then.
         """
 
     @rpc.cast(since='1.0')
-    def pause_instance(self, ctxt, host, instance):
+    def pause_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Stop the guest's CPUs; its memory stays."""
 
     @rpc.cast(since='1.0')
-    def unpause_instance(self, ctxt, host, instance):
+    def unpause_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Let a paused guest go on."""
 
     @rpc.cast(since='1.0')
-    def suspend_instance(self, ctxt, host, instance):
+    def suspend_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Save the guest's memory to disk and stop it."""
 
     @rpc.cast(since='1.0')
-    def resume_instance(self, ctxt, host, instance):
+    def resume_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Let a suspended guest go on."""
 
     @rpc.cast(since='1.0')
-    def rescue_instance(self, ctxt, host, instance, rescue_image_ref):
+    def rescue_instance(
+        self, ctxt: Ctxt, host: str, instance: Instance, rescue_image_ref: str
+    ) -> None:
         """Boot the guest from another image; its own disk is the second one."""
 
     @rpc.cast(since='1.0')
-    def unrescue_instance(self, ctxt, host, instance):
+    def unrescue_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
         """Boot a rescued guest from its own disk again."""
 
     # ---- passwords ----
 
     @rpc.call(since='1.0')
-    def check_set_admin_password(self, ctxt, host, instance_uuid, has_agent):
+    def check_set_admin_password(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, has_agent: bool
+    ) -> None:
         """Raise unless a password can be set in the guest.
 
         has_agent: whether its image says that it has the QEMU guest agent
@@ -93,7 +121,7 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.cast(since='1.0')
-    def set_admin_password(self, ctxt, host, instance, password):
+    def set_admin_password(self, ctxt: Ctxt, host: str, instance: Instance, password: str) -> None:
         """Set the administrator's password in the guest."""
 
     # ---- devices ----
@@ -101,7 +129,14 @@ class ComputeAPI(rpc.Interface):
     # As cold moves: the same call with the same key asks again.
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def attach_volume(self, ctxt, host, instance, block_device, key):
+    def attach_volume(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        block_device: block_device.BlockDevice,
+        key: str,
+    ) -> Json:
         """Connect the host to a volume, plug it in, say that it is in use.
 
         block_device: BlockDevice with an attachment
@@ -109,42 +144,57 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def detach_volume(self, ctxt, host, instance, volume_id, key):
+    def detach_volume(
+        self, ctxt: Ctxt, host: str, instance: Instance, volume_id: str, key: str
+    ) -> Json:
         """Unplug a volume; its attachment stays. One that is not there is no error.
 
         Answers {'detached'}: whether it was there.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def swap_volume(self, ctxt, host, instance, *, old_volume_id, block_device, key):
+    def swap_volume(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        old_volume_id: str,
+        block_device: block_device.BlockDevice,
+        key: str,
+    ) -> Json:
         """Plug a volume in as attach_volume does, and unplug another.
 
         Answers {'connection_info', 'detached'}: see detach_volume.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def attach_interface(self, ctxt, host, instance, vif, key):
+    def attach_interface(
+        self, ctxt: Ctxt, host: str, instance: Instance, vif: Json, key: str
+    ) -> Json:
         """Plug a port in. vif: its entry of network information."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def detach_interface(self, ctxt, host, instance, port_id, key):
+    def detach_interface(
+        self, ctxt: Ctxt, host: str, instance: Instance, port_id: str, key: str
+    ) -> Json:
         """Unplug a port, which stays bound. One that is not there is no error.
 
         Answers {'detached'}: whether it was there.
         """
 
     @rpc.cast(since='1.0')
-    def drop_interface(self, ctxt, host, instance_uuid, port_id):
+    def drop_interface(self, ctxt: Ctxt, host: str, instance_uuid: str, port_id: str) -> None:
         """Unplug a port that its owner has deleted."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def get_volume_connector(self, ctxt, host, node):
+    def get_volume_connector(self, ctxt: Ctxt, host: str, node: str) -> Json:
         """What the volume service must know of the node to export a volume to it."""
 
     # ---- images ----
 
     @rpc.cast(since='1.0')
-    def snapshot_instance(self, ctxt, host, instance, image_id):
+    def snapshot_instance(self, ctxt: Ctxt, host: str, instance: Instance, image_id: str) -> None:
         """Upload a copy of the guest's disk as the image, which exists as queued."""
 
     # ---- cold moves ----
@@ -153,7 +203,9 @@ class ComputeAPI(rpc.Interface):
     # key asks again. node: the host's; move: the migration's uuid.
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def prep_resize(self, ctxt, host, instance, node, block_devices):
+    def prep_resize(
+        self, ctxt: Ctxt, host: str, instance: Instance, node: str, block_devices: Devices
+    ) -> Json:
         """Destination: promise room and connect the volumes; changes no guest.
 
         instance: with the flavor to be; block_devices: with attachments of their own
@@ -161,15 +213,19 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def forgo_resize(self, ctxt, host, instance_uuid, node):
+    def forgo_resize(self, ctxt: Ctxt, host: str, instance_uuid: str, node: str) -> Json:
         """Destination: undo prep_resize."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def resize_instance(self, ctxt, host, instance_uuid, node, move, key):
+    def resize_instance(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
+    ) -> Json:
         """Source: stop the guest and hand it over. Answers {'handover': ...}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def finish_resize(self, ctxt, host, instance, block_devices, arrival):
+    def finish_resize(
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+    ) -> Json:
         """Destination: make the guest from what the source handed over.
 
         instance, block_devices: as prep_resize
@@ -178,15 +234,28 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def revert_resize(self, ctxt, host, instance_uuid, node, move, key):
+    def revert_resize(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
+    ) -> Json:
         """Destination: remove the guest of a move that is reverted or undone."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def finish_revert_resize(self, ctxt, host, instance_uuid, node, move, key, power_on):
+    def finish_revert_resize(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+        power_on: bool,
+    ) -> Json:
         """Source: the guest is as it was before the move. Answers {'power_state'}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def restore_guest(self, ctxt, host, instance, block_devices, arrival):
+    def restore_guest(
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+    ) -> Json:
         """Source: as finish_revert_resize, with the devices that the server has by now.
 
         instance: of the source; block_devices: with attachments for it
@@ -195,11 +264,15 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def confirm_resize(self, ctxt, host, instance_uuid, node, move, key):
+    def confirm_resize(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
+    ) -> Json:
         """Source: remove what was kept of the guest."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def discard_guest(self, ctxt, host, instance_uuid, node, move, key):
+    def discard_guest(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, move: str, key: str
+    ) -> Json:
         """Either end: remove all there is of a server that was deleted while it moved."""
 
     # ---- cold moves between cells ----
@@ -209,15 +282,24 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=UPLOAD, fenced=True)
     def prep_snapshot_based_resize_at_source(
-        self, ctxt, host, instance_uuid, *, node, image_id, key
-    ):
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        *,
+        node: str,
+        image_id: str | None,
+        key: str,
+    ) -> Json:
         """Source: stop the guest and upload its disk to the image, which is queued.
 
         image_id: None for a server that boots from a volume
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
+    def finish_snapshot_based_resize_at_dest(
+        self, ctxt: Ctxt, host: str, instance: Instance, block_devices: Devices, arrival: Json
+    ) -> Json:
         """Destination: make the guest from the image.
 
         instance, block_devices: as prep_resize
@@ -230,7 +312,9 @@ class ComputeAPI(rpc.Interface):
     # As cold moves. facts: of a node, as the driver's NodeFacts have them.
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def check_can_live_migrate_destination(self, ctxt, host, instance, *, node, source, key):
+    def check_can_live_migrate_destination(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, source: Json, key: str
+    ) -> Json:
         """Tell whether the guest could come. source: facts.
 
         Answers {'facts': this end's, 'block_migration': whether disks must be copied}.
@@ -238,18 +322,32 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def check_can_live_migrate_source(self, ctxt, host, instance, *, dest, key):
+    def check_can_live_migrate_source(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, dest: Json, key: str
+    ) -> Json:
         """Tell whether the guest could go. dest: facts. Answers and raises as the other end."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def take_live_migration_turn(self, ctxt, host, instance, move):
+    def take_live_migration_turn(
+        self, ctxt: Ctxt, host: str, instance: Instance, move: str
+    ) -> Json:
         """Source: wait until fewer migrations leave the host than may, then begin.
 
         Raises LiveMigrationAborted, here and in `live_migration`.
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def pre_live_migration(self, ctxt, host, instance, *, node, block_devices, move, key):
+    def pre_live_migration(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        node: str,
+        block_devices: Devices,
+        move: str,
+        key: str,
+    ) -> Json:
         """Destination: claim, connect volumes, await the guest.
 
         block_devices: with attachments of their own
@@ -258,42 +356,80 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def live_migration(self, ctxt, host, instance, *, ticket, block_migration, move, key):
+    def live_migration(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        ticket: Json,
+        block_migration: bool,
+        move: str,
+        key: str,
+    ) -> Json:
         """Source: copy the running guest. Answers {'handover', counters in bytes}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def post_live_migration_at_destination(
-        self, ctxt, host, instance, *, node, handover, move, key
-    ):
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        node: str,
+        handover: Json,
+        move: str,
+        key: str,
+    ) -> Json:
         """Destination: let the guest run. Answers {'power_state'}."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def post_live_migration(self, ctxt, host, instance, *, move, key):
+    def post_live_migration(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, move: str, key: str
+    ) -> Json:
         """Source: remove what is left, once the copy has ended."""
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def rollback_live_migration(self, ctxt, host, instance, *, move, key, gone):
+    def rollback_live_migration(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, move: str, key: str, gone: bool
+    ) -> Json:
         """Source: the guest runs as if it never had been asked to leave.
 
         gone: the server was deleted, and nothing of it is to stay
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def rollback_live_migration_at_destination(self, ctxt, host, instance, *, node, move, key):
+    def rollback_live_migration_at_destination(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, move: str, key: str
+    ) -> Json:
         """Destination: the guest is not awaited any more."""
 
     @rpc.cast(since='1.0')
-    def live_migration_abort(self, ctxt, host, instance_uuid, migration_uuid):
+    def live_migration_abort(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
         """Source: a user wishes the migration aborted. The wish is on record."""
 
     @rpc.cast(since='1.0')
-    def live_migration_force_complete(self, ctxt, host, instance_uuid, migration_uuid):
+    def live_migration_force_complete(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
         """Source: a user wishes the copy to come to its end. The wish is on record."""
 
     # ---- evacuation ----
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def rebuild_instance(self, ctxt, host, instance, *, node, block_devices, power_on, key):
+    def rebuild_instance(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance: Instance,
+        *,
+        node: str,
+        block_devices: Devices,
+        power_on: bool,
+        key: str,
+    ) -> Json:
         """Destination: make the guest anew whose host has failed.
 
         block_devices: with attachments of their own
@@ -302,17 +438,21 @@ class ComputeAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
-    def undo_rebuild(self, ctxt, host, instance, *, node, move, key):
+    def undo_rebuild(
+        self, ctxt: Ctxt, host: str, instance: Instance, *, node: str, move: str, key: str
+    ) -> Json:
         """Destination: undo rebuild_instance."""
 
     # ---- reading ----
 
     @rpc.call(since='1.0')
-    def get_console_output(self, ctxt, host, instance_uuid, tail_length):
+    def get_console_output(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, tail_length: int | None
+    ) -> str:
         """The last `tail_length` lines (None for all) of the guest's serial console."""
 
     @rpc.call(since='1.0')
-    def get_diagnostics(self, ctxt, host, instance_uuid):
+    def get_diagnostics(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
         """Counters of the guest, in the form of the API since 2.48.
 
         Raises InstanceInvalidState for a guest that does not run.
@@ -321,21 +461,21 @@ class ComputeAPI(rpc.Interface):
     # ---- the host ----
 
     @rpc.call(since='1.0')
-    def set_host_enabled(self, ctxt, host, enabled):
+    def set_host_enabled(self, ctxt: Ctxt, host: str, enabled: bool) -> None:
         """Put or remove the trait COMPUTE_STATUS_DISABLED on the host's providers."""
 
     @rpc.call(since='1.0')
-    def host_uptime(self, ctxt, host):
+    def host_uptime(self, ctxt: Ctxt, host: str) -> str:
         """The hypervisor's `uptime` line."""
 
     @rpc.call(since='1.0', timeout=UPLOAD)
-    def cache_images(self, ctxt, host, image_ids):
+    def cache_images(self, ctxt: Ctxt, host: str, image_ids: list[str]) -> Json:
         """Keep images at hand. Answers {id: 'cached', 'existing' or 'error'}.
 
         Or {'pending': seconds}, for an image that is to be asked for once more.
         """
 
 
-def queue_of(host):
+def queue_of(host: str) -> str:
     """Return the name of a host's queue, which its daemon consumes."""
     return f'{ComputeAPI.topic}.{host}'

@@ -4,12 +4,20 @@ Every method is one named thing that happened, written in one transaction, and
 may be repeated after a lost reply. `host` is who says so.
 """
 
+from collections.abc import Sequence
+import typing
+
+from nova_lite import context
 from nova_lite import rpc
 
 # A host that is called asks this first, and its caller waits for both.
 EPOCH = 6
 # What `build_started` says to a host that is to build.
 FIRST, AGAIN = 'first', 'again'
+
+Ctxt: typing.TypeAlias = context.RequestContext
+# Plain values by name.
+Json: typing.TypeAlias = dict[str, typing.Any]
 
 
 class ConductorAPI(rpc.Interface):
@@ -20,7 +28,7 @@ class ConductorAPI(rpc.Interface):
     # ---- hosts ----
 
     @rpc.call(since='1.0')
-    def beat(self, ctxt, hosts, version):
+    def beat(self, ctxt: Ctxt, hosts: list[str], version: int) -> dict[str, dict[str, bool]]:
         """Heartbeat of every host of a process: [host, ...], of this service version.
 
         Returns {host: {'disabled': bool, 'forced_down': bool}} of those that are
@@ -29,7 +37,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def report_nodes(self, ctxt, nodes):
+    def report_nodes(self, ctxt: Ctxt, nodes: list[Json]) -> dict[str, dict[str, str]]:
         """Add or update compute nodes: [{column: value}, ...], without uuids.
 
         Returns {host: {hypervisor_hostname: uuid}}: the cell names its nodes, so a
@@ -37,7 +45,9 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def host_records(self, ctxt, hosts, instances=None):
+    def host_records(
+        self, ctxt: Ctxt, hosts: list[str], instances: list[str] | None = None
+    ) -> list[Json]:
         """What the database says is on hosts, hidden copies too.
 
         instances: [server uuid, ...] to look for; None for all
@@ -46,14 +56,14 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def held_guests(self, ctxt, host, guests):
+    def held_guests(self, ctxt: Ctxt, host: str, guests: list[str]) -> list[str]:
         """Those of the guests (server uuids) that the host has a reason to keep.
 
         The server is the host's, or a migration under way has the host at one end.
         """
 
     @rpc.call(since='1.0')
-    def unfinished(self, ctxt, hosts, idle_s):
+    def unfinished(self, ctxt: Ctxt, hosts: list[str], idle_s: float) -> list[Json]:
         """What the hosts have yet to finish and nobody touched for `idle_s` seconds.
 
         Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
@@ -64,13 +74,15 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0', timeout=EPOCH)
-    def check_epoch(self, ctxt):
+    def check_epoch(self, ctxt: Ctxt) -> None:
         """Note the epoch of the context's saga; raises StaleEpoch if a newer one is known."""
 
     # ---- building ----
 
     @rpc.call(since='1.0')
-    def build_started(self, ctxt, host, instance_uuid, node, group):
+    def build_started(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, group: Json | None
+    ) -> str | bool:
         """The host takes the build: building/scheduling becomes building/spawning.
 
         group: {'uuid', 'policy', 'rules'} or None
@@ -83,8 +95,15 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_finished(
-        self, ctxt, host, instance_uuid, *, network_info, block_devices, power_state
-    ):
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        *,
+        network_info: list[Json],
+        block_devices: list[Json],
+        power_state: int,
+    ) -> bool:
         """The guest runs: the server becomes active, the build's event succeeds.
 
         block_devices: [{'uuid': ..., changed columns}, ...]
@@ -93,7 +112,9 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def build_failed(self, ctxt, host, instance_uuid, failure, keep_host):
+    def build_failed(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Json, keep_host: bool
+    ) -> bool:
         """The build is over for good: the server becomes error with a fault.
 
         failure: {'error': text for the user, 'details': text for the operator}
@@ -104,21 +125,21 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def build_is_over(self, ctxt, host, instance_uuid):
+    def build_is_over(self, ctxt: Ctxt, host: str, instance_uuid: str) -> bool:
         """Whether the host is to clear away what it has of a build.
 
         The build has failed, or its server was deleted without the host.
         """
 
     @rpc.call(since='1.0')
-    def build_cleared(self, ctxt, host, instance_uuid):
+    def build_cleared(self, ctxt: Ctxt, host: str, instance_uuid: str) -> bool:
         """The host has nothing of a build that is over: the server is on no host any more.
 
         Returns False for one that is being deleted or was given another state meanwhile.
         """
 
     @rpc.cast(since='1.0')
-    def reschedule_build(self, ctxt, host, instance_uuid, failure):
+    def reschedule_build(self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Json) -> None:
         """The build failed here for a reason another host may not share.
 
         failure: as build_failed
@@ -128,8 +149,16 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def action_started(
-        self, ctxt, host, instance_uuid, event, *, task_state, expect_task, interrupted=()
-    ):
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        task_state: str | None,
+        expect_task: list[str | None],
+        interrupted: Sequence[str] = (),
+    ) -> None:
         """The host begins an action's event; optionally the task state moves on.
 
         task_state: new task state or None to leave it; expect_task: [allowed, ...]
@@ -140,7 +169,16 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def action_finished(self, ctxt, host, instance_uuid, event, *, changes, expect_task):
+    def action_finished(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        changes: Json,
+        expect_task: list[str | None],
+    ) -> bool:
         """The action's event succeeded: apply `changes` (columns) and clear the task.
 
         Returns False when the task was no longer one of `expect_task`: then only
@@ -148,7 +186,16 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def action_failed(self, ctxt, host, instance_uuid, event, *, expect_task, failure):
+    def action_failed(
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        expect_task: list[str | None],
+        failure: Json,
+    ) -> bool:
         """The action's event failed: the task is cleared and a fault added.
 
         failure: as build_failed, and 'changes': columns
@@ -157,7 +204,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def delete_started(self, ctxt, host, instance_uuid, event):
+    def delete_started(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> Json:
         """The host begins to remove a server that is being deleted.
 
         Returns {'block_devices': [BlockDevice, ...], 'kept_ports': [ids of ports that
@@ -168,22 +215,26 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def instance_deleted(self, ctxt, host, instance_uuid, event):
+    def instance_deleted(self, ctxt: Ctxt, host: str, instance_uuid: str, event: str) -> None:
         """The host has removed guest, ports and volumes: the record ends."""
 
     @rpc.call(since='1.0')
-    def update_network_info(self, ctxt, host, instance_uuid, network_info):
+    def update_network_info(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, network_info: list[Json]
+    ) -> None:
         """Store what the network service says of a server's ports."""
 
     @rpc.call(since='1.0')
-    def update_block_devices(self, ctxt, host, instance_uuid, block_devices, gone):
+    def update_block_devices(
+        self, ctxt: Ctxt, host: str, instance_uuid: str, block_devices: list[Json], gone: list[str]
+    ) -> None:
         """Change block devices ([{'uuid', columns}]) and drop those whose uuids are gone.
 
         Nothing changes unless the host is building the server.
         """
 
     @rpc.call(since='1.0')
-    def power_states(self, ctxt, states):
+    def power_states(self, ctxt: Ctxt, states: list[Json]) -> None:
         """What hypervisors say of servers whose records say otherwise.
 
         states: [{'uuid', 'host', 'power_state', 'seen': {'vm_state', 'updated_at'} of the
@@ -192,7 +243,7 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def instance_records(self, ctxt, host, instance_uuid):
+    def instance_records(self, ctxt: Ctxt, host: str, instance_uuid: str) -> Json:
         """A server of the host as it is now: {'instance', 'block_devices': [...]}.
 
         Raises InstanceNotFound, and StateChanged when it is another host's.
@@ -201,7 +252,7 @@ class ConductorAPI(rpc.Interface):
     # ---- live migration ----
 
     @rpc.call(since='1.0')
-    def live_migration_turn(self, ctxt, host, migration_uuid, limit):
+    def live_migration_turn(self, ctxt: Ctxt, host: str, migration_uuid: str, limit: int) -> Json:
         """The host asks whether a live migration may leave it now; it queues until then.
 
         limit: how many may leave at the same time; 0 for any number
@@ -210,7 +261,9 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def live_migration_progress(self, ctxt, host, migration_uuid, counters):
+    def live_migration_progress(
+        self, ctxt: Ctxt, host: str, migration_uuid: str, counters: dict[str, int]
+    ) -> dict[str, Json]:
         """How far the copy is, or that it begins: {column of the migration: bytes}.
 
         Returns what operators wish: {'abort' or 'force_complete': context as it
@@ -218,20 +271,22 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def live_migration_answered(self, ctxt, host, migration_uuid, wish, error):
+    def live_migration_answered(
+        self, ctxt: Ctxt, host: str, migration_uuid: str, wish: str, error: str | None
+    ) -> None:
         """What became of a wish: 'abort' or 'force_complete', of the request of ctxt.
 
         error: a text when the hypervisor refused; None when it obeyed
         """
 
     @rpc.call(since='1.0')
-    def ended_moves(self, ctxt, instances):
+    def ended_moves(self, ctxt: Ctxt, instances: list[str]) -> dict[str, str]:
         """{server uuid: uuid of its newest migration} of those that are over."""
 
     # ---- evacuation ----
 
     @rpc.call(since='1.0')
-    def evacuations_from(self, ctxt, hosts):
+    def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Json]:
         """What was evacuated from the hosts and is not removed there.
 
         Returns [{'migration_uuid', 'instance_uuid', 'host', 'node', 'provider': uuid of
@@ -240,5 +295,5 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def evacuation_cleaned(self, ctxt, host, migration_uuid):
+    def evacuation_cleaned(self, ctxt: Ctxt, host: str, migration_uuid: str) -> None:
         """The host has removed what an evacuated server left there."""

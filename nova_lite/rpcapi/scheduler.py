@@ -1,6 +1,12 @@
 """The scheduler: which host a server goes to; on the top bus."""
 
+from collections.abc import Sequence
+import typing
+
+from nova_lite import context
 from nova_lite import rpc
+from nova_lite.objects import request_spec
+from nova_lite.objects import selection
 from nova_lite.rpc import interface
 
 
@@ -11,7 +17,14 @@ class SchedulerAPI(rpc.Interface):
     server_argument = 'scheduler'
 
     @rpc.call(since='1.0', timeout=interface.LONG)
-    def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
+    def select_destinations(
+        self,
+        ctxt: context.RequestContext,
+        spec: request_spec.RequestSpec,
+        instance_uuids: Sequence[str],
+        alternates: bool = True,
+        beside: Sequence[str] = (),
+    ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server, all of them or none.
 
         spec: RequestSpec of the first, for all; spec.current_host is set for a
@@ -24,7 +37,13 @@ class SchedulerAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def why(self, ctxt, instance_uuid, host=None, scheduler=None):
+    def why(
+        self,
+        ctxt: context.RequestContext,
+        instance_uuid: str,
+        host: str | None = None,
+        scheduler: str | None = None,
+    ) -> dict[str, typing.Any]:
         """What the scheduler remembers of the last decision about a server.
 
         host: only what became of this one, with what keeps it from fulfilling the

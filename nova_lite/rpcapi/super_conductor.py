@@ -1,5 +1,8 @@
 """The super-conductor: multi-step operations over all cells; on the top bus."""
 
+from collections.abc import Sequence
+
+from nova_lite import context
 from nova_lite import rpc
 
 
@@ -9,13 +12,15 @@ class SuperConductorAPI(rpc.Interface):
     topic, version = 'super-conductor', '1.0'
 
     @rpc.cast(since='1.0')
-    def build_servers(self, ctxt, uuids):
+    def build_servers(self, ctxt: context.RequestContext, uuids: Sequence[str]) -> None:
         """Build the servers whose build requests were just accepted together."""
 
     @rpc.cast(since='1.0')
-    def run_saga(self, ctxt, saga_uuid):
+    def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
         """Run a saga whose row was just made, or that may go on now."""
 
     @rpc.cast(since='1.0')
-    def cache_images(self, ctxt, aggregate_id, image_ids):
+    def cache_images(
+        self, ctxt: context.RequestContext, aggregate_id: int, image_ids: Sequence[str]
+    ) -> None:
         """Have the hosts of an aggregate keep images at hand."""

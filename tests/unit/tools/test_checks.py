@@ -30,6 +30,8 @@ class TestSizes(testtools.TestCase):
         long = 'a = 1\n' * 600
         self.assertEqual([], _texts(sizes.check, long, 'nova_lite/states.py'))
         self.assertEqual(1, len(_texts(sizes.check, long + 'b = 1', 'nova_lite/states.py')))
+        self.assertEqual([], _texts(sizes.check, long, 'nova_lite/rpcapi/compute.py'))
+        self.assertEqual(1, len(_texts(sizes.check, long, 'nova_lite/daemons/compute.py')))
 
     def test_long_function(self):
         body = 'def f():\n' + '    a = 1\n' * 50
