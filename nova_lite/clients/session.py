@@ -244,7 +244,7 @@ class Neighbour:
                 f'{project_id} to do this without it.'
             ) from error
 
-    def _url(self, path: str) -> str:
+    def url(self, path: str) -> str:
         """The full address; the catalog may name the service with or without a version."""
         if self._base is None:
             base: str | None = self.options.endpoint_override or self.session.get_endpoint(
@@ -281,7 +281,7 @@ class Neighbour:
             try:
                 sent = {**identify(), **headers}
                 response = self.session.request(
-                    self._url(path),
+                    self.url(path),
                     method,
                     headers=sent,
                     raise_exc=False,

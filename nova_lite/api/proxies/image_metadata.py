@@ -1,0 +1,80 @@
+"""/images/{id}/metadata up to 2.38: the properties of images.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import types
+
+PATH = '/images/{id}/metadata'
+ONE = PATH + '/{key}'
+UNTIL = '2.38'
+FAULTS = (400, 403, 404, 409)
+BODY = types.body('metadata', types.METADATA)
+BODY_ONE = types.body('meta', {**types.METADATA, 'minProperties': 1, 'maxProperties': 1})
+
+
+@operation.operation('GET', PATH, until=UNTIL, faults=(403, 404))
+def index(req):
+    """List all properties."""
+    return {'metadata': _properties(req)}
+
+
+@operation.operation('GET', ONE, until=UNTIL, faults=(403, 404))
+def show(req):
+    """Show one property."""
+    key = req.args['key']
+    return {'meta': {key: _of_key(_properties(req), key)}}
+
+
+@operation.operation('POST', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
+def create(req):
+    """Set some properties."""
+    return {'metadata': _change(req, {**_properties(req), **req.content})}
+
+
+@operation.operation('PUT', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
+def replace(req):
+    """Replace all properties."""
+    return {'metadata': _change(req, dict(req.content))}
+
+
+@operation.operation('PUT', ONE, body={'2.1': BODY_ONE}, until=UNTIL, faults=FAULTS)
+def update(req):
+    """Set one property."""
+    if req.args['key'] not in req.content:
+        raise exception.Invalid('Request body and URI mismatch')
+    _change(req, {**_properties(req), **req.content})
+    return {'meta': req.content}
+
+
+@operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=FAULTS)
+def delete(req):
+    """Remove one property."""
+    kept, key = _properties(req), req.args['key']
+    _of_key(kept, key)
+    _change(req, {name: value for name, value in kept.items() if name != key})
+
+
+def _properties(req):
+    return req.app.image.get(req.ctxt, req.args['id'])['properties']
+
+
+def _of_key(properties, key):
+    if key not in properties:
+        raise exception.NotFound('Metadata item was not found')
+    return properties[key]
+
+
+def _change(req, wanted):
+    """Make `wanted` all properties of the image; returns them as they are then."""
+    limits = req.app.api_db.read(quota.limits, req.conf, req.ctxt.project_id, req.ctxt.user_id)
+    quota.require(limits['metadata_items'], len(wanted), 'metadata_items')
+    before = _properties(req)
+    changed = {name: value for name, value in wanted.items() if before.get(name) != value}
+    image = req.app.image.update(
+        req.ctxt, req.args['id'], values=changed, remove=sorted(set(before) - set(wanted))
+    )
+    return image['properties']

@@ -1,0 +1,129 @@
+"""/images up to 2.35: the images of the image service, in the form of compute.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import formats
+from nova_lite.api import links
+from nova_lite.api import operation
+from nova_lite.api import paging
+from nova_lite.api import types
+
+PATH = '/images'
+ONE = PATH + '/{id}'
+UNTIL = '2.35'
+STATUSES = {
+    'active': 'ACTIVE',
+    'queued': 'SAVING',
+    'saving': 'SAVING',
+    'importing': 'SAVING',
+    'deleted': 'DELETED',
+    'pending_delete': 'DELETED',
+    'killed': 'ERROR',
+}
+PROGRESS = {'queued': 25, 'saving': 50, 'importing': 50, 'active': 100}
+# Parameters, and the attributes of images that they are compared with.
+FILTERS = {
+    'name': 'name',
+    'type': 'image_type',
+    'minRam': 'min_ram',
+    'minDisk': 'min_disk',
+}
+PROPERTY = 'property-'
+MEDIA = 'application/vnd.openstack.image'
+QUERY = {
+    '2.1': {
+        'type': 'object',
+        'properties': {
+            **types.PAGE,
+            **dict.fromkeys((*FILTERS, 'status', 'server'), types.multi()),
+            'changes-since': types.multi({'type': 'string', 'format': 'date-time'}),
+        },
+        'patternProperties': {f'^{PROPERTY}': types.multi()},
+        'additionalProperties': True,
+    }
+}
+
+
+@operation.operation('GET', PATH, query=QUERY, until=UNTIL, faults=(400, 403))
+def index(req):
+    """List images in brief."""
+    return _list(req, lambda image: _brief(req, image))
+
+
+@operation.operation('GET', PATH + '/detail', query=QUERY, until=UNTIL, faults=(400, 403))
+def detail(req):
+    """List images with all that compute shows of them."""
+    return _list(req, lambda image: _full(req, image))
+
+
+@operation.operation('GET', ONE, until=UNTIL, faults=(403, 404))
+def show(req):
+    """Show one image."""
+    return {'image': _full(req, req.app.image.get(req.ctxt, req.args['id']))}
+
+
+@operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=(403, 404, 409))
+def delete(req):
+    """Delete an image."""
+    req.app.image.delete(req.ctxt, req.args['id'])
+
+
+def _list(req, view):
+    found = req.app.image.list(req.ctxt, limit=paging.limit_of(req), **_filters(req))
+    full = paging.is_full(req, found, paging.limit_of(req))
+    marker = found[-1]['id'] if full else None
+    return paging.with_next(req, 'images', [view(image) for image in found], marker)
+
+
+def _filters(req):
+    """Return the parameters as the image service takes them."""
+    chosen = {name: req.param(given) for given, name in FILTERS.items() if given in req.params}
+    for given in req.params:
+        if given.startswith(PROPERTY):
+            chosen[given.removeprefix(PROPERTY)] = req.param(given)
+    if req.param('marker'):
+        chosen['marker'] = req.param('marker')
+    if req.param('changes-since'):
+        chosen['updated_at'] = f'gte:{req.param("changes-since")}'
+    if req.param('server'):
+        # Clients may name a server by the link to it.
+        chosen['instance_uuid'] = req.param('server').rstrip('/').rpartition('/')[2]
+    if req.param('status'):
+        wanted = req.param('status').upper()
+        known = [name for name, shown in STATUSES.items() if shown == wanted]
+        if not known:
+            raise exception.Invalid(f'status: {wanted} is not the status of an image')
+        chosen['status'] = f'in:{",".join(known)}'
+    return chosen
+
+
+def _brief(req, image):
+    own = links.resource(req, 'images', image['id'])
+    elsewhere = req.app.image.service.url(f'/images/{image["id"]}')
+    alternate = {'rel': 'alternate', 'type': MEDIA, 'href': elsewhere}
+    return {'id': image['id'], 'name': image['name'], 'links': [*own, alternate]}
+
+
+def _full(req, image):
+    properties = image['properties']
+    shown = {
+        **_brief(req, image),
+        'minRam': image['min_ram'],
+        'minDisk': image['min_disk'],
+        'metadata': properties,
+        'created': image['created_at'],
+        'updated': image['updated_at'],
+        'status': STATUSES.get(image['status'], 'UNKNOWN'),
+        'progress': PROGRESS.get(image['status'], 0),
+        'OS-EXT-IMG-SIZE:size': image['size'] or 0,
+    }
+    server = properties.get('instance_uuid')
+    if server is not None and formats.is_uuid(server):
+        shown['server'] = {'id': server, 'links': links.resource(req, 'servers', server)}
+    if 'auto_disk_config' in properties:
+        shown['OS-DCF:diskConfig'] = (
+            'AUTO' if types.is_true(properties['auto_disk_config']) else 'MANUAL'
+        )
+    return shown
