@@ -1,1 +1,1 @@
-"""How fast a running cloud is and what it costs, measured through its API."""
+"""Measure the speed and the CPU time of a running cloud through its API."""

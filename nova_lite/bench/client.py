@@ -1,4 +1,4 @@
-"""A thin client of the compute API: what it costs must not blur the measure."""
+"""A thin client of the compute API, whose own cost does not distort the figures."""
 
 import os
 
@@ -20,18 +20,20 @@ class Client:
     def __init__(self, directory):
         path = os.path.join(directory, 'clouds.yaml')
         if not os.path.exists(path):
-            raise exception.Invalid(reason=f'{path} is missing; is the cloud up?')
+            raise exception.Invalid(
+                reason=f'{path} does not exist. Start the cloud with `nova-lite up`'
+            )
         self.connection = clouds.connect(path)
         try:
             self.base = self.connection.compute.get_endpoint()
         except (keystone.ClientException, sdk.SDKException) as error:
             raise exception.Unavailable(
-                service=f'The cloud of {directory}', reason=f'{error}; is it up?'
+                service=f'The cloud of {directory}', reason=f'{error}. Start it with `nova-lite up`'
             ) from error
         self._headers = {
             'X-Auth-Token': self.connection.auth_token,
             'OpenStack-API-Version': 'compute 2.74',
-            # Believed by a cloud with noauth alone.
+            # Used only by a cloud with noauth.
             'X-User-Id': self.connection.current_user_id,
             'X-Project-Id': self.connection.current_project_id,
             'X-Roles': 'admin,member,reader',
@@ -39,9 +41,9 @@ class Client:
         self._local = runtime.Local()
 
     def call(self, method, path, body=None):
-        """One request; its decoded body or None.
+        """Send one request and return its decoded body or None.
 
-        Raises Conflict for an answer of 400 and above, Unavailable without one.
+        Raise Conflict for a status of 400 and above, Unavailable without a response.
         """
         session = getattr(self._local, 'session', None)
         if session is None:
@@ -58,17 +60,17 @@ class Client:
         return response.json() if response.content else None
 
     def flavor_id(self, name):
-        """The id of a flavor; raises Invalid when there is none of that name."""
+        """Return the id of a flavor. Raise Invalid if there is none of that name."""
         for flavor in self.call('GET', '/flavors?is_public=None')['flavors']:
             if name in (flavor['name'], flavor['id']):
                 return flavor['id']
-        raise exception.Invalid(reason=f'there is no flavor {name}')
+        raise exception.Invalid(reason=f'flavor {name} does not exist')
 
     def server_body(self, name, args):
-        """The body that creates a server without networks."""
+        """Return the body of a request that creates a server without networks."""
         image = self.connection.image.find_image(args.image)
         if image is None:
-            raise exception.Invalid(reason=f'there is no image {args.image}')
+            raise exception.Invalid(reason=f'image {args.image} does not exist')
         return {
             'server': {
                 'name': name,
@@ -98,6 +100,6 @@ class Client:
                         raise exception.Conflict(reason=f'server {uuid} is in ERROR')
             if left and now > deadline:
                 raise exception.Unavailable(
-                    service=f'{len(left)} servers', reason=f'not settled in {WAIT_S} s'
+                    service=f'{len(left)} servers', reason=f'no final status within {WAIT_S} s'
                 )
             runtime.sleep(pause_s)

@@ -1,4 +1,4 @@
-"""What a daemon holds: memory and threads, from /proc, by its pid file."""
+"""Memory and threads of daemons, from their pid files and /proc."""
 
 import glob
 import os
@@ -19,14 +19,14 @@ class Footprint:
             for path in glob.glob(os.path.join(directory, 'run', f'{kind}.*.pid'))
         ]
         if not found:
-            raise exception.Invalid(reason=f'no super-conductor has a pid file in {directory}/run')
+            raise exception.Invalid(reason=f'no pid file of a super-conductor in {directory}/run')
         self._pids = []
         for path in found:
             with open(path) as file:
                 self._pids.append(int(file.read()))
 
     def look(self):
-        """{'memory_mib', 'threads'} now."""
+        """Return {'memory_mib', 'threads'} of now."""
         memory_kib = threads = 0
         for pid in self._pids:
             try:

@@ -1,4 +1,4 @@
-"""Benchmarks of moves: the kinds there are.
+"""Benchmarks of moves, one class for each kind.
 
 A move that waits for its user is measured in phases: to VERIFY_RESIZE, then half of
 the servers confirm and half revert. CPU seconds are those of the whole cloud.
@@ -69,11 +69,13 @@ class Resizes(moving.Moves):
             if (found['threads'], found['memory_mib']) > (peak['threads'], peak['memory_mib']):
                 peak, at = found, (len(left), asked - len(left))
             if now > deadline:
-                measured.failures.append(f'{len(left)} servers not {VERIFY} in {self.timeout_s} s')
+                measured.failures.append(
+                    f'{len(left)} servers not {VERIFY} after {self.timeout_s} s'
+                )
                 break
             runtime.sleep(max(self.args.poll, 0.25))
         measured.add(f'all to {VERIFY}', runtime.monotonic() - began)
-        self._add('at its peak', peak, *at)
+        self._add('at the peak', peak, *at)
 
     def _note(self, held, when, running, waiting):
         self._add(when, held.look(), running, waiting)
@@ -111,8 +113,7 @@ class CrossCell(Resizes):
     def prepare(self):
         if len(self.cells()) < 2:
             raise exception.Invalid(
-                reason='cross-cell needs hosts in at least two cells, whose names begin '
-                'with that of their cell and a hyphen'
+                reason='cross-cell needs hosts in at least two cells, named CELL-HOST'
             )
         self._targets = self.cells()
 
@@ -145,13 +146,13 @@ class Evacuate(moving.Moves):
         idle = [host for hosts in cells for host in hosts if host not in busy]
         if not idle:
             raise exception.Invalid(
-                reason='evacuate lets a host fail: one without servers is needed'
+                reason='evacuate powers off a host, and needs one without servers'
             )
         self._victim = idle[0]
         cell = self._victim.partition('-')[0]
         self._guests = os.path.join(self.args.state_dir, 'guests', cell, 'guests.sqlite')
         if not os.path.exists(self._guests):
-            raise exception.Invalid(reason=f'{self._victim} is no simulated host of this cloud')
+            raise exception.Invalid(reason=f'{self._victim} is not a simulated host of this cloud')
 
     def placed(self):
         return {'host': self._victim}
@@ -199,7 +200,7 @@ SCENARIOS = {
 
 
 def add_options(parser):
-    """Add what only benchmarks of moves take."""
+    """Add the options that only benchmarks of moves use."""
     parser.add_argument(
         '--new-flavor',
         default='m1.small',
@@ -211,12 +212,12 @@ def add_options(parser):
         type=int,
         default=0,
         metavar='N',
-        help='first let N moves wait in VERIFY_RESIZE, all asked for at once',
+        help='first request N moves at once and leave them in VERIFY_RESIZE (default: %(default)s)',
     )
 
 
 def check(args):
-    """Raise Invalid for options that make no sense together."""
+    """Raise Invalid for options that contradict each other."""
     for name in ('count', 'concurrency'):
         if getattr(args, name) < 1:
             raise exception.Invalid(reason=f'--{name} must be at least 1')
@@ -225,12 +226,12 @@ def check(args):
     if args.waiting and not issubclass(SCENARIOS.get(args.scenario, object), Resizes):
         waiting = ', '.join(name for name, kind in SCENARIOS.items() if issubclass(kind, Resizes))
         raise exception.Invalid(
-            reason=f'--waiting is for moves that wait for their user: {waiting}'
+            reason=f'--waiting applies only to moves that wait for a confirm: {waiting}'
         )
 
 
 def run(args):
-    """Measure one kind of move and print what it took; returns the exit code."""
+    """Measure one kind of move, print the figures and return the exit code."""
     try:
         cloud = client.Client(args.state_dir)
         found = SCENARIOS[args.scenario](cloud, args).run()

@@ -1,6 +1,6 @@
-"""One benchmark of moves: it boots its own servers, moves them, and deletes them.
+"""A benchmark of moves: it boots its own servers, moves them, and deletes them.
 
-What kinds of moves there are is told in `moves`.
+The kinds of moves are in `moves`.
 """
 
 import abc
@@ -48,18 +48,18 @@ class Moves(abc.ABC):
         """{action: content} that moves a server away from `host`."""
 
     def prepare(self):
-        """Look at the cloud before any server is made; raises Invalid when it will not do."""
+        """Check the cloud before a server is created. Raise Invalid if it does not suffice."""
         if max(map(len, self.cells().values())) < 2:
             raise exception.Invalid(reason=f'{self.args.scenario} needs {self.hosts_needed}')
 
     def placed(self):
-        """What the body of a new server says besides."""
+        """Return further fields for the body of a new server."""
         return {}
 
     # ---- the benchmark ----
 
     def run(self):
-        """Boot, measure, delete; returns the Phases."""
+        """Boot, measure, delete. Return the Phases."""
         self.prepare()
         self._watch = watch.Watch(
             self.cloud, self.name, pause_s=self.args.poll, timeout_s=self.timeout_s
@@ -142,7 +142,7 @@ class Moves(abc.ABC):
                 if runtime.monotonic() > deadline:
                     raise exception.Unavailable(
                         service=f'{len(left)} servers {self.name}',
-                        reason=f'not gone in {self.timeout_s} s: {asked[left[0]]}',
+                        reason=f'not deleted after {self.timeout_s} s: {asked[left[0]]}',
                     )
                 runtime.sleep(LOOK_S)
                 before, left = len(left), self._left()
@@ -152,7 +152,7 @@ class Moves(abc.ABC):
         return [server['id'] for server in self._watch.list('/servers?')]
 
     def _delete(self, uuid):
-        """Ask for a deletion; one that ends a move just now is asked for again."""
+        """Request a deletion. Return 'accepted' or the error, after which it is repeated."""
         try:
             self.cloud.call('DELETE', f'/servers/{uuid}')
         except exception.Conflict as error:
@@ -162,12 +162,12 @@ class Moves(abc.ABC):
     # ---- the cloud ----
 
     def services(self):
-        """The compute services that are up."""
+        """Return the compute services that are up."""
         found = self.cloud.call('GET', '/os-services?binary=nova-compute')['services']
         return [service for service in found if service['state'] == 'up']
 
     def cells(self):
-        """{cell: [host, ...]}, by the names that `nova-lite up` gives to hosts."""
+        """Return {cell: [host, ...]}, by the names that `nova-lite up` gives to hosts."""
         found = collections.defaultdict(list)
         for service in self.services():
             if service['status'] == 'enabled':

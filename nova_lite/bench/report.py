@@ -1,4 +1,4 @@
-"""What a run took: rates, percentiles, CPU seconds by kind of daemon."""
+"""Figures of a run: rates, percentiles, CPU seconds by kind of daemon."""
 
 import glob
 import json

@@ -66,7 +66,7 @@ class Watch:
             raise waiter.failure
         if waiter.seen is None:
             raise exception.Unavailable(
-                service=f'server {uuid}', reason=f'not {status} in {self._timeout_s} s'
+                service=f'server {uuid}', reason=f'not {status} after {self._timeout_s} s'
             )
         return waiter.seen
 
@@ -108,7 +108,7 @@ class Watch:
             status = server['status']
             moving = server['OS-EXT-STS:task_state'] is not None
             if status in RESTING and status != waiter.status and not moving:
-                fault = server.get('fault', {}).get('message', 'no fault is noted')
+                fault = server.get('fault', {}).get('message', 'it has no fault')
                 waiter.end(
                     failure=exception.Conflict(
                         reason=f'server {server["id"]} is {status}, not {waiter.status}: {fault}'

@@ -1,8 +1,8 @@
-"""nova-lite bench: how fast the running cloud is, and what it costs.
+"""nova-lite bench: measure the speed and the CPU time of a running cloud.
 
-Works through HTTP with the credentials of clouds.yaml. CPU seconds are those of
-every process of the cloud (its pid files), and of `--also PID` for a broker or a
-database server. Compare ratios of runs that alternate: machines are noisy.
+It sends HTTP requests with the credentials of clouds.yaml. CPU seconds are summed over
+the processes of the cloud (found by their pid files) and those given with `--also PID`,
+such as a broker or a database server. To compare two versions, alternate their runs.
 """
 
 from nova_lite.bench import client
@@ -32,7 +32,7 @@ def add_parser(commands):
         type=int,
         default=16,
         metavar='N',
-        help='operations at the same time (default: %(default)s)',
+        help='operations in progress at the same time (default: %(default)s)',
     )
     parser.add_argument('--flavor', default='m1.tiny', help='flavor (default: %(default)s)')
     parser.add_argument('--image', default='cirros', help='image (default: %(default)s)')
@@ -41,7 +41,7 @@ def add_parser(commands):
         type=float,
         default=0.02,
         metavar='SECONDS',
-        help='pause between two looks at a server (default: %(default)s)',
+        help='interval of polling the status of a server (default: %(default)s)',
     )
     parser.add_argument(
         '--also',
@@ -49,21 +49,21 @@ def add_parser(commands):
         action='append',
         default=[],
         metavar='PID',
-        help='count the CPU of this process and its children too',
+        help='process whose CPU time, with that of its children, is added; may be repeated',
     )
     parser.add_argument(
         '--seconds',
         type=float,
         default=60,
         metavar='N',
-        help='how long `idle` watches (default: %(default)s)',
+        help='duration of the scenario `idle` (default: %(default)s)',
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Measure one scenario and print what it took."""
+    """Measure one scenario and print the figures."""
     moves.check(args)
     if args.scenario in moves.SCENARIOS:
         return moves.run(args)

@@ -1,8 +1,8 @@
-"""nova-lite demo: what this is, shown on a real cloud, in a minute.
+"""nova-lite demo: show the main features on a temporary cloud.
 
-Starts an embedded cloud of two cells with three hosts each in a temporary
+It starts an embedded cloud of two cells with three hosts each in a temporary
 directory, plays scenes through its HTTP API with openstacksdk, and ends with
-`verify`. Exits 0 only when everything that was shown held.
+`verify`. The exit code is 0 if each check of the scenes and `verify` succeeded.
 """
 
 from nova_lite.demo import scenes
@@ -11,7 +11,7 @@ from nova_lite.demo import show
 
 def add_parser(commands):
     """Add the subcommand."""
-    parser = commands.add_parser('demo', help='show it on a temporary cloud', description=__doc__)
+    parser = commands.add_parser('demo', help='show the main features', description=__doc__)
     parser.add_argument(
         '--scene',
         action='append',
@@ -19,12 +19,12 @@ def add_parser(commands):
         help='play only this scene; may be repeated',
     )
     parser.add_argument(
-        '--html', metavar='FILE', help='write how servers changed cells as a page that stands alone'
+        '--html', metavar='FILE', help='write the timelines of the cross-cell moves to this file'
     )
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Play the scenes; returns the exit code."""
+    """Play the scenes and return the exit code."""
     return show.play(args.scene or scenes.SCENES, html=args.html, debug=args.debug)

@@ -1,8 +1,9 @@
-"""nova-lite drain-host: empty a host that is up, for maintenance.
+"""nova-lite drain-host: move all servers off a host that is up, for maintenance.
 
-Disables its compute service, moves its servers live where they run and cold where they
-do not, and says what stays and why. Run again it goes on where it stopped. Exits with
-0 when nothing is left, 1 when something is, 2 for wrong use and without the API.
+It disables the compute service of the host, live migrates running servers, cold migrates
+the others, and reports which servers stay and why. Run the command again to continue after
+an interruption. The exit code is 0 if no server is left on the host, 1 if some are left,
+and 2 if the arguments are wrong or the API does not answer.
 """
 
 from nova_lite import runtime
@@ -15,26 +16,28 @@ MARK = 'drain'
 
 def add_parser(commands):
     """Add the subcommand."""
-    parser = commands.add_parser('drain-host', help='empty a host that is up', description=__doc__)
+    parser = commands.add_parser(
+        'drain-host', help='move all servers off a host', description=__doc__
+    )
     leaving.add_options(parser)
     kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument('--cold-only', action='store_true', help='nothing is migrated live')
-    kinds.add_argument('--live-only', action='store_true', help='nothing is migrated cold')
+    kinds.add_argument('--cold-only', action='store_true', help='do not live migrate')
+    kinds.add_argument('--live-only', action='store_true', help='do not cold migrate')
     parser.add_argument(
         '--confirm',
         action='store_true',
-        help='confirm the cold migrations, so that nothing is kept on the host',
+        help='confirm cold migrations, which removes the old guests from the host',
     )
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Plan, ask, disable, move; the exit code."""
+    """Plan, ask for consent, disable the service, move the servers. Return the exit code."""
     run = leaving.Leaving(args)
     if run.service['state'] != 'up':
         raise client.WrongUse(
-            reason=f'host {args.host} is down: nothing can be migrated from it; see '
-            '`nova-lite evacuate-host`'
+            reason=f'host {args.host} is down, so no server can be migrated from it. '
+            'Use `nova-lite evacuate-host` instead'
         )
     entries = _plan(run)
     run.report.plan(f'Plan for {args.host}', entries)
@@ -44,12 +47,12 @@ def run(args):
     if not run.consent(f'Disable {args.host} and move {count} servers?'):
         return 1
     _disable(run)
-    # What was being built there when the service was disabled is there by now, or not.
+    # Servers whose build was in progress when the service was disabled may be there now.
     known = {entry.uuid for entry in entries}
     entries = _plan(run)
     late = [entry for entry in entries if entry.uuid not in known]
     if late:
-        run.report.plan('Came since', late)
+        run.report.plan('Arrived since', late)
     return run.run(entries, confirm=args.confirm)
 
 
@@ -63,7 +66,7 @@ def _plan(run):
 
 
 def _kept(run, there):
-    """Entries of servers that left, whose old copy is kept on the host."""
+    """Return entries of servers that left and whose old guest is kept on the host."""
     found = {}
     for migration in run.cloud.migrations(source_compute=run.host, status='finished'):
         found.setdefault(migration['instance_uuid'], migration)
@@ -77,8 +80,8 @@ def _kept(run, there):
 
 def _disable(run):
     if run.service['status'] == 'disabled':
-        reason = run.service['disabled_reason'] or 'no reason is noted'
-        run.report.say(f'{run.host} is disabled already: {reason}')
+        reason = run.service['disabled_reason'] or 'no reason given'
+        run.report.say(f'{run.host} is already disabled: {reason}')
         return
     at = runtime.now().strftime('%Y-%m-%dT%H:%M:%SZ')
     reason = f'{MARK}: nova-lite drain-host, {at}'

@@ -1,8 +1,9 @@
-"""nova-lite evacuate-host: rebuild the servers of a host that failed on others.
+"""nova-lite evacuate-host: rebuild the servers of a failed host on other hosts.
 
-Refuses a host that is up. --force-down has the cloud take it for down: the guests must
-be off then, or they run twice. Run again it goes on where it stopped. Exits with 0
-when nothing is left, 1 when something is, 2 for wrong use and without the API.
+It refuses a host that is up, unless --force-down is given. Before you use --force-down,
+make sure that the host is off: otherwise its guests run twice. Run the command again to
+continue after an interruption. The exit code is 0 if no server is left on the host, 1 if
+some are left, and 2 if the arguments are wrong or the API does not answer.
 """
 
 from nova_lite.maintenance import client
@@ -13,25 +14,25 @@ from nova_lite.maintenance import plan
 def add_parser(commands):
     """Add the subcommand."""
     parser = commands.add_parser(
-        'evacuate-host', help='rebuild the servers of a failed host elsewhere', description=__doc__
+        'evacuate-host', help='rebuild the servers of a failed host', description=__doc__
     )
     leaving.add_options(parser)
     parser.add_argument(
         '--force-down',
         action='store_true',
-        help='set forced_down first; make sure that the host is off',
+        help='set forced_down first; the host must already be off',
     )
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Plan, ask, force down, evacuate; the exit code."""
+    """Plan, ask for consent, force the host down, evacuate. Return the exit code."""
     run = leaving.Leaving(args)
     is_up = run.service['state'] == 'up'
     if is_up and not args.force_down:
         raise client.WrongUse(
-            reason=f'host {args.host} is up: `nova-lite drain-host` moves its servers while '
-            'they run. If it has failed, make sure that it is off, then say --force-down'
+            reason=f'host {args.host} is up. Use `nova-lite drain-host` to move its servers '
+            'while they run. If the host has failed, make sure that it is off and add --force-down'
         )
     entries = [
         plan.evacuation(server, run.under_way(server)) for server in run.cloud.servers_on(args.host)

@@ -1,7 +1,8 @@
-"""nova-lite events: follow the notifications of the running cloud.
+"""nova-lite events: print the notifications of a running cloud as they are sent.
 
-Those of every bus: over RabbitMQ by a queue of our own on each, which ends with this
-command; from an embedded cloud through its door.
+The notifications of the top bus and of all cells are merged. On RabbitMQ the command
+declares a queue of its own on each bus, which is deleted when the command ends. An
+embedded cloud sends its notifications over a local HTTP connection.
 """
 
 import json
@@ -15,19 +16,23 @@ from nova_lite.launcher import state_dir
 def add_parser(commands):
     """Add the subcommand."""
     parser = commands.add_parser(
-        'events', help='follow the notifications of the cloud', description=__doc__
+        'events', help='print notifications as they are sent', description=__doc__
     )
     state_dir.add_option(parser)
-    parser.add_argument('--json', action='store_true', help='print each as a line of JSON')
-    parser.add_argument('--server', metavar='UUID', help='only those of one server')
+    parser.add_argument(
+        '--json', action='store_true', help='print each notification as one line of JSON'
+    )
+    parser.add_argument(
+        '--server', metavar='UUID', help='print only the notifications of this server'
+    )
     ends = parser.add_mutually_exclusive_group()
-    ends.add_argument('--follow', action='store_true', help='until interrupted; the default')
-    ends.add_argument('--count', type=int, metavar='N', help='end after N notifications')
+    ends.add_argument('--follow', action='store_true', help='print until interrupted (the default)')
+    ends.add_argument('--count', type=int, metavar='N', help='exit after N notifications')
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Print notifications as they come."""
+    """Print notifications as they arrive."""
     if args.count is not None and args.count < 1:
         raise exception.Invalid(reason='--count must be at least 1')
     conf = state_dir.control_conf(args.state_dir)

@@ -1,8 +1,8 @@
-"""nova-lite: the command for people. Each subcommand is a module beside this one.
+"""nova-lite: the command for people. Each subcommand is a module in this package.
 
-Exit codes: 0 done; 1 done, and something did not hold (a finding, a failure);
-2 not done: wrong arguments, or something is missing, away or in use. As shells have it:
-130 interrupted; 141 whoever read the output wants no more of it.
+Exit codes: 0 success; 1 the command ran and found a problem (a finding, a failure);
+2 the command could not run: wrong arguments, or something is missing, unreachable or in
+use. As in shells: 130 interrupted; 141 the reader of the output closed the pipe.
 """
 
 import argparse
@@ -29,7 +29,7 @@ COMMANDS = (
 
 
 def parser(commands=COMMANDS):
-    """The argument parser with these subcommands."""
+    """Return the argument parser with these subcommands."""
     top = argparse.ArgumentParser(
         prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
     )
@@ -41,12 +41,12 @@ def parser(commands=COMMANDS):
 
 
 def main(argv=None):
-    """Run the subcommand; returns its exit code."""
+    """Run the subcommand and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    # To load what all of them need takes seconds.
+    # Importing the modules of all subcommands takes seconds.
     wanted = argv[:1] if argv and argv[0] in COMMANDS else COMMANDS
     args = parser(wanted).parse_args(argv)
-    # What goes wrong is told once, at the end; `up` and `demo` log to a file.
+    # Errors are printed once, below; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         return args.run(args) or 0
@@ -56,7 +56,7 @@ def main(argv=None):
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is left to be written at the exit goes nowhere, without another error.
+        # Discard the rest of the output at exit, without a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
 

@@ -20,14 +20,14 @@ PROG = 'nova-lite-manage'
 CATEGORIES = {
     'api_db': 'the API database',
     'db': 'the databases of cells',
-    'cell_v2': 'cells, hosts and where servers are',
-    'placement': "placement's view of hosts and servers",
+    'cell_v2': 'cells and the mappings of hosts and servers',
+    'placement': 'aggregates and allocations in placement',
 }
 FAILED = 255
 
 
 def parser():
-    """The argument parser with every verb."""
+    """Return the argument parser with every verb."""
     for module in pkgutil.iter_modules(verbs_package.__path__):
         importlib.import_module(f'{verbs_package.__name__}.{module.name}')
     top = argparse.ArgumentParser(prog=PROG, description='Manage a nova_lite deployment.')
@@ -46,7 +46,7 @@ def parser():
 
 
 def main(argv=None):
-    """Run one verb; returns its exit code, 255 when something unforeseen failed."""
+    """Run one verb and return its exit code, 255 after an unexpected error."""
     args = parser().parse_args(sys.argv[1:] if argv is None else argv)
     try:
         with command.Site(_conf(args)) as site:

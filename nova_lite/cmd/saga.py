@@ -1,4 +1,4 @@
-"""nova-lite saga: where each move stands, from the journal."""
+"""nova-lite saga: show the progress of each move, from the journal."""
 
 import json
 
@@ -15,29 +15,27 @@ SECRET, MARK = ('user_data',), '***'
 
 def add_parser(commands):
     """Add the subcommand."""
-    parser = commands.add_parser(
-        'saga', help='show moves and where they stand', description=__doc__
-    )
+    parser = commands.add_parser('saga', help='show moves and their progress', description=__doc__)
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
-    listing = verbs.add_parser('list', help='all sagas, newest first')
+    listing = verbs.add_parser('list', help='list sagas, newest first')
     listing.add_argument(
-        '--active', action='store_true', help='only those that run, wait or clean up'
+        '--active', action='store_true', help='only sagas that run, wait or clean up'
     )
-    listing.add_argument('--server', metavar='UUID', help='only those of one server')
-    showing = verbs.add_parser('show', help='one saga with everything that happened to it')
+    listing.add_argument('--server', metavar='UUID', help='only sagas of this server')
+    showing = verbs.add_parser('show', help='show one saga with its events')
     showing.add_argument('uuid')
     for each in (listing, showing):
         state_dir.add_option(each)
         each.add_argument('--json', action='store_true', help='print JSON')
     showing.add_argument(
-        '--html', metavar='FILE', help='draw it on a page that stands alone, instead'
+        '--html', metavar='FILE', help='write the timeline of the saga to this file instead'
     )
     listing.set_defaults(run=list_sagas)
     showing.set_defaults(run=show_saga)
 
 
 def without_secrets(arguments):
-    """The arguments of a saga; what a user has put into a server is replaced by a mark."""
+    """Return the arguments of a saga with the columns in SECRET masked."""
     if not arguments.get('order'):
         return arguments
     changes = {

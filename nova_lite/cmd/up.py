@@ -1,4 +1,4 @@
-"""nova-lite up: a whole cloud, in this process or with a process per daemon."""
+"""nova-lite up: run a cloud, in this process or with a process for each daemon."""
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
@@ -17,28 +17,29 @@ def add_parser(commands):
     parser = commands.add_parser('up', help='start a cloud', description=__doc__)
     state_dir.add_option(parser)
     parser.add_argument(
-        '--cells', type=int, default=2, metavar='N', help='cells (default: %(default)s)'
+        '--cells', type=int, default=2, metavar='N', help='number of cells (default: %(default)s)'
     )
     parser.add_argument(
         '--hosts',
         type=int,
         default=3,
         metavar='N',
-        help='simulated hosts in each cell (default: %(default)s)',
+        help='number of simulated hosts in each cell (default: %(default)s)',
     )
     parser.add_argument(
         '--bus',
         action='append',
         default=[],
         metavar='URL',
-        help='RabbitMQ: one URL with {cell} in it, or one for the top and one '
-        'per cell; without it everything runs in this process',
+        help='RabbitMQ, as rabbit://user:password@host:port/virtual-host: one URL that contains '
+        '{cell}, or one for the top and one for each cell. Without --bus all daemons run in '
+        'this process',
     )
     parser.add_argument(
         '--db',
         metavar='URL',
         help='database server, as mysql+pymysql://user:password@host:port or '
-        'postgresql+psycopg://...; without it SQLite files',
+        'postgresql+psycopg://user:password@host:port. Without --db SQLite files are used',
     )
     parser.add_argument(
         '--port',
@@ -58,7 +59,7 @@ def add_parser(commands):
 
 
 def _add_behaviour(parser):
-    """Options that say how the cloud behaves rather than what it consists of."""
+    """Add the options that change the behaviour of the cloud."""
     parser.add_argument(
         '--profile',
         default='default',
@@ -70,33 +71,34 @@ def _add_behaviour(parser):
         type=float,
         default=1.0,
         metavar='X',
-        help='run simulated operations X times faster',
+        help='factor by which simulated operations are faster (default: %(default)s)',
     )
     parser.add_argument(
         '--auth',
         choices=('keystone', 'noauth'),
         default='keystone',
-        help='noauth believes identity headers: for benchmarks only',
+        help='keystone checks tokens; noauth accepts identity headers without a check, for '
+        'benchmarks only (default: %(default)s)',
     )
-    parser.add_argument('--fresh', action='store_true', help='forget what was there before')
+    parser.add_argument('--fresh', action='store_true', help='delete the former cloud in DIR first')
     parser.add_argument(
         '--set',
         action='append',
         default=[],
         metavar='GROUP.OPTION=VALUE',
-        help='set a configuration option of every daemon',
+        help='configuration option for every daemon; may be repeated',
     )
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 
 def settings_of(args):
-    """Settings from the command line; raises ValueError."""
+    """Return the Settings from the command line. Raise ValueError."""
     options = {}
     for assignment in args.set:
         name, equals, value = assignment.partition('=')
         group, dot, option = name.rpartition('.')
         if not (equals and dot):
-            raise ValueError(f'--set takes GROUP.OPTION=VALUE, not {assignment}')
+            raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
         options.setdefault(group, {})[option] = value
     found = exposure.problem(args.auth, args.listen)
     if found is not None:
@@ -119,7 +121,7 @@ def settings_of(args):
 
 
 def run(args):
-    """Start, say how to use it, wait for Ctrl-C, stop."""
+    """Start the cloud, print how to use it, wait for Ctrl-C, stop it."""
     settings = settings_of(args)
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
@@ -165,6 +167,6 @@ Ready after {seconds:.1f} s: {cloud.url}/compute/v2.1
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
 
-Ctrl-C stops it; started again, servers are as before.""",
+Ctrl-C stops the cloud. The next `nova-lite up` continues with the same servers.""",
         flush=True,
     )

@@ -1,9 +1,8 @@
-"""nova-lite verify: read everything and print what breaks the invariants.
+"""nova-lite verify: read all records of a cloud and report violations of its invariants.
 
-Findings of a cloud at work count only when they stay. A cloud that is stopped can be
-verified too; nothing changes in it, so one picture is enough. The exit code is 0 for a
-consistent cloud, 1 when an invariant is broken, and 2 when neither is certain because
-each picture showed something else.
+In a running cloud a violation is a finding if it persists for --settle seconds. A stopped
+cloud is read once. The exit code is 0 if the cloud is consistent, 1 if it breaks an
+invariant, and 2 if the cloud changed so much between two readings that neither is certain.
 """
 
 import json
@@ -21,11 +20,11 @@ EXIT_CODES = {
     settling.Result.UNSETTLED: 2,
 }
 ENDINGS = {
-    settling.Result.CONSISTENT: 'Nothing breaks an invariant.',
+    settling.Result.CONSISTENT: 'No invariant is violated.',
     settling.Result.INCONSISTENT: '{findings} findings, {unsettled} unsettled',
     settling.Result.UNSETTLED: (
         'The cloud did not settle: {unsettled} findings may be work in progress. '
-        'Verify again when there is less work, or with a longer --settle.'
+        'Run verify again under less load, or with a longer --settle.'
     ),
 }
 
@@ -38,13 +37,13 @@ def add_parser(commands):
     defaults = bounds_module.Bounds()
     state_dir.add_option(parser)
     for option, default, text in (
-        ('--settle', 10.0, 'time for which a finding must stay to count; 0 reads one picture'),
+        ('--settle', 10.0, 'time for which a finding must persist; 0 reads the cloud once'),
         (
             '--bound',
             defaults.work,
-            'age at which a task state, saga, its clean-up, a build or an event is stuck',
+            'age from which a task state, saga, cleanup, build or event is considered stuck',
         ),
-        ('--audit-bound', defaults.audit, 'age up to which an audit may yet repair a difference'),
+        ('--audit-bound', defaults.audit, 'age up to which an audit may still repair a difference'),
     ):
         parser.add_argument(
             option,
@@ -61,14 +60,14 @@ def add_parser(commands):
     parser.add_argument(
         '--journal',
         action='store_true',
-        help='also report sagas that noted a step which could not clean up',
+        help='also report sagas with a step whose cleanup failed',
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
 
 def run(args):
-    """Print the verdict and return the exit code."""
+    """Print the result and return the exit code."""
     bounds = bounds_module.Bounds(
         work=args.bound,
         audit=args.audit_bound,
@@ -76,7 +75,7 @@ def run(args):
         limits=args.quota_limits,
         journal=args.journal,
     )
-    with progress.Steps('Looking', stream=sys.stderr, passing=True) as steps:
+    with progress.Steps('Reading', stream=sys.stderr, passing=True) as steps:
         verdict = verification.find(
             args.state_dir, settle_s=args.settle, bounds=bounds, say=steps.begin
         )

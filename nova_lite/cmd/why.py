@@ -1,7 +1,7 @@
-"""nova-lite why: what became of each host in the last decision about a server.
+"""nova-lite why: explain the last scheduling decision about a server, host by host.
 
-The schedulers are asked by RPC, each by its name, or through the door of an
-embedded cloud, whose buses no other process reaches.
+The command asks all schedulers over RPC. A scheduler keeps its latest decisions in memory.
+An embedded cloud is asked over a local HTTP connection, since its buses are private.
 """
 
 import json
@@ -27,20 +27,20 @@ BINARY = 'nova-scheduler'
 def add_parser(commands):
     """Add the subcommand."""
     parser = commands.add_parser(
-        'why', help='tell why a server is on a host, or not', description=__doc__
+        'why', help='explain the last scheduling decision', description=__doc__
     )
     state_dir.add_option(parser)
-    parser.add_argument('server', metavar='SERVER', help='uuid or name')
-    parser.add_argument('host', metavar='HOST', nargs='?', help='only what became of this host')
+    parser.add_argument('server', metavar='SERVER', help='uuid or name of the server')
+    parser.add_argument('host', metavar='HOST', nargs='?', help='explain only this host')
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.set_defaults(run=run)
 
 
 def find(directory, server, host=None):
-    """What SchedulerAPI.why returns; the newest answer when several schedulers know.
+    """Return what SchedulerAPI.why returns, the newest if several schedulers have a decision.
 
-    Raises InstanceNotFound, NoUniqueMatch for a name; DecisionNotFound or Invalid when
-    no scheduler remembers.
+    Raise InstanceNotFound or NoUniqueMatch for a name; DecisionNotFound or Invalid if no
+    scheduler has a decision.
     """
     conf = state_dir.control_conf(directory)
     api_db = engine.Database(conf.api_database.connection)
@@ -70,7 +70,7 @@ def _uuid_of(cells, name):
 
 
 def _ask_all(conf, cells, uuid, host):
-    """Any scheduler may have decided, and only that one remembers."""
+    """Ask every scheduler: only the one that decided has the decision in memory."""
     rows = cells.cell0.db.read(services.every, binary=BINARY)
     names = [row.host for row in rows if services.is_up(row, conf.service_down_time)]
     bus = transport.open_bus(conf, conf.transport_url)
@@ -94,7 +94,7 @@ def _ask_all(conf, cells, uuid, host):
 
 
 def run(args):
-    """Print the answer; 0 when there is one."""
+    """Print the answer and return 0."""
     found = find(args.state_dir, args.server, args.host)
     if args.json:
         print(json.dumps(found, indent=2))
@@ -116,8 +116,8 @@ def _print(found):
     for name, what in found['request_filters']:
         say(f'request filter {name}: {what}')
     for query in found['queries']:
-        say(f'placement was asked: {query}')
+        say(f'placement query: {query}')
     columns = ('host', 'stage', 'reason')
     tables.show(columns, [[entry[name] for name in columns] for entry in found['hosts']])
     if found['more']:
-        say(f'and {found["more"]} more hosts; name one to see it')
+        say(f'and {found["more"]} more hosts; add HOST to the command to see one of them')

@@ -1,9 +1,9 @@
-"""Doors into an embedded cloud, for commands in other processes.
+"""Doors: HTTP services of an embedded cloud on loopback, for commands in other processes.
 
-The buses of an embedded cloud live in its process, so `nova-lite why` cannot reach
-the scheduler by RPC, nor `nova-lite events` the notifications. Here they can: HTTP on
-loopback, for whoever can read the key in the state directory, which only the cloud's
-owner can. Each door serves one question.
+The buses of an embedded cloud are in its process, so `nova-lite why` cannot reach the
+scheduler by RPC, nor `nova-lite events` the notifications. They use a door instead. A door
+serves one kind of request. It needs the key in the state directory, which only the owner
+of the cloud can read.
 """
 
 import abc
@@ -29,7 +29,7 @@ TIMEOUT_S = 60
 
 
 def path_of(state_path, name='scheduler'):
-    """The file that tells where a door is and holds its key."""
+    """Return the path of the file with the URL and the key of a door."""
     return os.path.join(state_path, 'run', f'{name}.json')
 
 
@@ -45,7 +45,7 @@ class Door(abc.ABC):
         self._server = server.InProcess(self, threads=self.threads)
 
     def open(self):
-        """Serve, and say where."""
+        """Start serving and write the file."""
         self._server.start()
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
         draft = f'{self._path}.new'
@@ -54,13 +54,13 @@ class Door(abc.ABC):
         os.replace(draft, self._path)
 
     def close(self):
-        """Serve no more."""
+        """Stop serving and delete the file."""
         if os.path.exists(self._path):
             os.unlink(self._path)
         self._server.stop()
 
     def __call__(self, environ, start_response):
-        """The WSGI application."""
+        """Answer a request. The WSGI application"""
         if hmac.compare_digest(environ.get('HTTP_X_DOOR_KEY', '').encode(), self._key.encode()):
             status, body = self.answer(environ)
         else:
@@ -70,11 +70,11 @@ class Door(abc.ABC):
 
     @abc.abstractmethod
     def answer(self, environ):
-        """(status, iterable of bytes) for a request."""
+        """Return (status, iterable of bytes) for a request."""
 
 
 def as_json(status, values):
-    """What `Door.answer` returns, with plain values as the body."""
+    """Return the result of `Door.answer` with plain values as the body."""
     return status, [json.dumps(values).encode()]
 
 
@@ -90,32 +90,32 @@ class SchedulerDoor(Door):
     def answer(self, environ):
         asked = dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', '')))
         if environ['PATH_INFO'] != '/why' or 'server' not in asked:
-            return as_json(http.HTTPStatus.NOT_FOUND, {'error': 'ask for /why?server=UUID'})
+            return as_json(http.HTTPStatus.NOT_FOUND, {'error': 'use /why?server=UUID'})
         try:
             found = self._manager.why(context.admin(), asked['server'], asked.get('host'))
         except (exception.NotFound, exception.Invalid) as error:
             return as_json(http.HTTPStatus.NOT_FOUND, {'error': error.message})
         except exception.NovaLiteError as error:
-            LOG.warning('Cannot tell why for %s: %s', asked, error)
+            LOG.warning('Cannot answer the request %s of `nova-lite why`: %s', asked, error)
             return as_json(http.HTTPStatus.SERVICE_UNAVAILABLE, {'error': error.message})
         return as_json(http.HTTPStatus.OK, found)
 
 
 def place_of(state_path, name):
-    """{'url', 'key'} of a door; raises Unavailable when the cloud is not up."""
+    """Return {'url', 'key'} of a door. Raise Unavailable if the cloud is not up."""
     try:
         with open(path_of(state_path, name)) as file:
             return json.load(file)
     except FileNotFoundError as error:
         raise exception.Unavailable(
-            service='The cloud', reason='it is not up; start it with `nova-lite up`'
+            service='The cloud', reason='it is not up. Start it with `nova-lite up`'
         ) from error
 
 
 def ask(state_path, instance_uuid, host=None):
-    """What SchedulerAPI.why returns, from the embedded cloud of `state_path`.
+    """Return what SchedulerAPI.why returns, from the embedded cloud of `state_path`.
 
-    Raises Invalid with the scheduler's reason, Unavailable when the cloud is not up.
+    Raise Invalid with the scheduler's reason, Unavailable if the cloud is not up.
     """
     place = place_of(state_path, SchedulerDoor.name)
     asked = {'server': instance_uuid, **({'host': host} if host else {})}

@@ -1,6 +1,6 @@
 """The door to the notifications of an embedded cloud: a stream of JSON lines.
 
-An empty line goes out every second, so that either end notices when the other is gone.
+It sends an empty line every second, so that both ends notice a lost connection.
 """
 
 import http
@@ -17,7 +17,7 @@ SILENCE_S = 15
 
 
 class EventsDoor(door.Door):
-    """Answers GET /events with the notifications from now on. hub: hub.Hub"""
+    """Answers GET /events with a stream of new notifications."""
 
     name = 'events'
     threads = 8
@@ -33,7 +33,7 @@ class EventsDoor(door.Door):
 
     def answer(self, environ):
         if environ['PATH_INFO'] != '/events':
-            return door.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'ask for /events'})
+            return door.as_json(http.HTTPStatus.NOT_FOUND, {'error': 'use /events'})
         listener = self._hub.listen()
         return http.HTTPStatus.OK, self._lines(listener)
 
@@ -50,9 +50,9 @@ class EventsDoor(door.Door):
 
 
 def follow(state_path):
-    """Notifications of the embedded cloud of `state_path`, None once a second at least.
+    """Yield the notifications of the embedded cloud of `state_path`, and None once a second.
 
-    Raises Unavailable when the cloud is not up, or stops.
+    Raise Unavailable if the cloud is not up, or when it stops.
     """
     place = door.place_of(state_path, EventsDoor.name)
     request = urllib.request.Request(

@@ -1,4 +1,4 @@
-"""Where a service that believes identity headers may listen: on loopback alone."""
+"""Refuse to run a service that accepts identity headers on an address that is not loopback."""
 
 import ipaddress
 
@@ -6,20 +6,21 @@ from nova_lite.wsgi import server
 
 
 def problem(auth_strategy, listen):
-    """Return why a service must not listen there, None when it may.
+    """Return why a service must not listen on an address, or None.
 
     auth_strategy: keystone or noauth; listen: an address or a host name
     """
     if auth_strategy != 'noauth' or _is_loopback(listen):
         return None
     return (
-        f'With noauth everyone who reaches {listen} is an administrator: it believes the headers '
-        'X-User-Id, X-Project-Id and X-Roles as sent. Listen on 127.0.0.1, or use keystone.'
+        f'With noauth every client that reaches {listen} is an administrator: the headers '
+        'X-User-Id, X-Project-Id and X-Roles are accepted without a check. Listen on 127.0.0.1, '
+        'or use keystone.'
     )
 
 
 def require_safe(options):
-    """End the process unless a service may listen as `options` say."""
+    """Exit unless the service may listen on the address in `options`."""
     found = problem(options.auth_strategy, options.listen)
     if found is not None:
         raise SystemExit(found)

@@ -1,4 +1,4 @@
-"""Scene: servers move between cells that share no bus, no database and no path."""
+"""Scene: servers move between cells that share neither bus nor database."""
 
 import os
 
@@ -20,11 +20,11 @@ LOOK_S = 0.005
 
 
 def cross_cell(stage):
-    """One move confirmed, one reverted, one whose super-conductor is killed in the middle."""
-    stage.title('From cell to cell: by image, the ports and volumes with it')
+    """Confirm one move, revert one, and kill the super-conductor during a third one."""
+    stage.title('Cross-cell resize: the disk as an image, with ports and volumes')
     _confirmed(stage)
     _reverted(stage)
-    stage.title('A super-conductor is killed in the middle of a move; another one takes over')
+    stage.title('A super-conductor is killed during a move, and another one takes over')
     _killed(stage)
 
 
@@ -32,8 +32,8 @@ def _confirmed(stage):
     server = _boot(stage, 'emigrant')
     before = _addresses(server)
     moved = _move(stage, server)
-    stage.check(_addresses(moved) == before, f'with its addresses: {", ".join(before)}')
-    stage.check(len(moved.attached_volumes) == 1, 'with its volume')
+    stage.check(_addresses(moved) == before, f'it has the same addresses: {", ".join(before)}')
+    stage.check(len(moved.attached_volumes) == 1, 'it has its volume')
     _tell(stage, server, MOVE, f'{server.name} moves from {SOURCE} to {DEST}')
     stage.admin.compute.confirm_server_resize(server)
     ended = stage.wait(server)
@@ -49,7 +49,7 @@ def _reverted(stage):
     ended = stage.wait(server)
     stage.check(
         ended.compute_host == server.compute_host and _addresses(ended) == before,
-        f'reverted: it is on {stage.where(ended)} as before',
+        f'reverted: it is on {stage.where(ended)} again',
     )
     _tell(stage, server, REVERT, f'{server.name} returns to {SOURCE}')
     stage.delete([server])
@@ -67,9 +67,11 @@ def _killed(stage):
     daemon = SECOND if row.owner == _second_name(stage) else CONDUCTOR
     killed_at = _kill(stage, daemon)
     row = _saga(api_db, server, MOVE)
-    stage.say(f'{row.owner} is dead; the journal says: after "{row.step}", {row.state}')
-    stage.check(row.state == journal.RUNNING, 'it could give nothing back, nor tell anybody')
-    stage.say('nobody moves the server on until the lease of the dead one ends ...')
+    stage.say(
+        f'{row.owner} is dead. State of the saga in the journal: {row.state}, after "{row.step}"'
+    )
+    stage.check(row.state == journal.RUNNING, 'it was killed before it could release its lease')
+    stage.say('the saga waits until the lease of the dead super-conductor expires ...')
     _arrived(stage, server)
     told = _tell(
         stage,
@@ -78,7 +80,7 @@ def _killed(stage):
         f'{server.name}: its super-conductor is killed on the way to {DEST}',
         killed_at=killed_at,
     )
-    stage.check(len(told.owners) == 2, f'{" and then ".join(told.owners)} ran it')
+    stage.check(len(told.owners) == 2, f'it was run by {", then by ".join(told.owners)}')
     stage.admin.compute.confirm_server_resize(server)
     stage.wait(server)
     stage.delete([server])

@@ -1,6 +1,6 @@
-"""Scenes: guests move while they run, are held back, forced on, and rescued.
+"""Scenes: live migration, abort and force complete, forced hosts, evacuation.
 
-How long a copy takes is the guest's doing: the profile says it by the server's name.
+The profile sets the duration of a copy by the name of the server.
 """
 
 import os
@@ -22,7 +22,7 @@ LOOK_S = 1.0
 
 
 def write_profile(directory):
-    """Write the profile for these scenes; its path."""
+    """Write the profile for these scenes and return its path."""
     path = os.path.join(directory, 'demo-profile.yaml')
     with open(path, 'w') as file:
         file.write(PROFILE)
@@ -30,8 +30,8 @@ def write_profile(directory):
 
 
 def watched(stage):
-    """A live migration whose counters move."""
-    stage.title('A live migration, watched: memory goes in rounds while the guest runs')
+    """Live migrate a server and print the counters of its migration."""
+    stage.title('Live migration: memory is copied in rounds while the guest runs')
     server = stage.wait(stage.boot('steady-1'))
     _migrate(stage, server)
     first, last = None, None
@@ -40,7 +40,7 @@ def watched(stage):
             first, last = first or migration, migration
             stage.say(
                 '{status}: {memory_processed_bytes:>4} MiB sent, {memory_remaining_bytes:>3} of '
-                '{memory_total_bytes} to go in this round'.format(**_in_mib(migration))
+                '{memory_total_bytes} MiB left in this round'.format(**_in_mib(migration))
             )
         runtime.sleep(LOOK_S)
     moved = stage.wait(server)
@@ -48,14 +48,14 @@ def watched(stage):
     stage.check(moved.compute_host != server.compute_host, 'it runs on another host')
     stage.check(
         last and last['memory_processed_bytes'] > first['memory_processed_bytes'],
-        'the counters moved',
+        'the counters increased',
     )
     stage.delete([server])
 
 
 def ended_early(stage):
-    """One that would never end: aborted, then forced to its end."""
-    stage.title('A guest writes faster than it can be copied: abort, then force complete')
+    """Abort a live migration that does not converge, then force another one to complete."""
+    stage.title('A guest writes faster than its memory is copied: abort, then force complete')
     server = stage.wait(stage.boot('busy-1'))
     path = f'/servers/{server.id}/migrations'
     _migrate(stage, server)
@@ -68,13 +68,16 @@ def ended_early(stage):
     number = stage.wait_for(lambda: _running(stage, server, 'running'))['id']
     body = {'force_complete': None}
     stage.admin.compute.post(f'{path}/{number}/action', json=body, microversion=LATEST)
-    stage.check(_ended(stage, server) == 'completed', 'forced: paused until all was copied')
+    stage.check(
+        _ended(stage, server) == 'completed',
+        'forced: the guest was paused for the rest of the copy',
+    )
     stage.delete([server])
 
 
 def checked(stage):
-    """A named host goes through the scheduler unless it is forced."""
-    stage.title('The scheduler checks the host an operator names, unless it is forced')
+    """Live migrate to a named host, which the scheduler checks unless it is forced."""
+    stage.title('The scheduler checks a host that an operator names, unless it is forced')
     compute = stage.admin.compute
     server = stage.wait(stage.boot('visitor'))
     cell = server.compute_host.split('-')[0]
@@ -88,18 +91,18 @@ def checked(stage):
     _migrate(stage, server, closed)
     stage.check(_ended(stage, server) == 'error', f'{closed} is disabled: refused')
     after = stage.wait(server)
-    stage.check(after.compute_host == server.compute_host, 'the server is untouched')
+    stage.check(after.compute_host == server.compute_host, 'the server has not moved')
     content = {'block_migration': 'auto', 'host': closed, 'force': True}
     _act(stage, server, 'os-migrateLive', content, version='2.67')
-    stage.check(_ended(stage, server) == 'completed', 'forced there all the same')
+    stage.check(_ended(stage, server) == 'completed', f'forced: it moved to {closed}')
     action = next(iter(compute.server_actions(server)))
-    stage.say(f'its record of actions says: {action.message}')
+    stage.say(f'message of its instance action: {action.message}')
     compute.enable_service(service)
     stage.delete([server])
 
 
 def evacuation(stage):
-    """A host fails; its server is rebuilt elsewhere; the host returns and cleans up."""
+    """Power off a host, evacuate its server, and power the host on again."""
     stage.title('A host fails: its server is evacuated, and the host cleans up when it returns')
     compute = stage.admin.compute
     server = stage.wait(stage.boot('survivor'))
@@ -108,7 +111,7 @@ def evacuation(stage):
     hostpower.power_off(guests, source)
     service = next(each for each in compute.services(binary='nova-compute') if each.host == source)
     _force_down(stage, service, True)
-    stage.say(f'{source} has lost its power and is forced down')
+    stage.say(f'{source} is powered off and forced down')
     _act(stage, server, 'evacuate', {}, version='2.94')
     stage.check(_ended(stage, server) == 'done', 'the evacuation is done')
     rebuilt = stage.wait(server)
@@ -116,11 +119,13 @@ def evacuation(stage):
     stage.check(rebuilt.compute_host != source, 'it runs on another host')
     stage.check(
         _force_down(stage, service, False) == 400,
-        f'{source} may not be up before it has removed what is left there',
+        f'{source} stays forced down until it has removed the guest',
     )
     hostpower.power_on(guests, source)
     stage.wait_for(lambda: _status(stage, server) == 'completed')
-    stage.check(_force_down(stage, service, False) == 200, f'{source} is back, and clear')
+    stage.check(
+        _force_down(stage, service, False) == 200, f'{source} is up and has removed the guest'
+    )
     stage.delete([server])
 
 

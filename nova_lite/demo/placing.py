@@ -1,4 +1,4 @@
-"""Scenes: hosts kept for licensed servers, and hosts asked for by name."""
+"""Scenes: hosts reserved for licensed servers, and hosts requested by name."""
 
 from nova_lite import context
 from nova_lite.clients import placement
@@ -7,8 +7,8 @@ LICENSED = 'CUSTOM_WINDOWS_LICENSED'
 
 
 def licensed_aggregate(stage):
-    """Hosts whose licence is paid for take only servers that ask for it."""
-    stage.title('Licensed hosts: an ordinary image cannot enter, a licensed one can')
+    """Reserve a host for images that require its trait."""
+    stage.title('Licensed hosts accept only licensed images')
     compute = stage.admin.compute
     host = _hosts(stage)[0]
     aggregate = compute.create_aggregate(name='windows')
@@ -24,10 +24,10 @@ def licensed_aggregate(stage):
     )
     stage.say(f'aggregate windows with {host} requires {LICENSED}; so does the image windows')
     server = _place(stage, 'linux', 'cirros', host=host)
-    stage.say(f'cirros asks for {host}: {server.status}: {_reason(server)}')
-    stage.check(server.status == 'ERROR', 'the ordinary image is kept out')
+    stage.say(f'cirros on {host}: {server.status}: {_reason(server)}')
+    stage.check(server.status == 'ERROR', 'the host refuses the ordinary image')
     inside = _place(stage, 'windows-1', 'windows')
-    stage.say(f'windows asks for no host: {inside.status} on {stage.where(inside)}')
+    stage.say(f'windows on any host: {inside.status} on {stage.where(inside)}')
     stage.check(inside.compute_host == host, 'the licensed image runs on the licensed host')
     _delete(stage, [server, inside])
     stage.admin.image.delete_image(image)
@@ -36,17 +36,17 @@ def licensed_aggregate(stage):
 
 
 def requested_host(stage):
-    """An administrator names a host; the scheduler still checks that it fits."""
-    stage.title('A host asked for by name is checked, not forced')
+    """Boot on a named host, which the scheduler checks."""
+    stage.title('A host requested by name is checked, not forced')
     compute = stage.admin.compute
     host = _hosts(stage)[-1]
     fits = _place(stage, 'here', 'cirros', host=host)
     stage.say(f'm1.tiny on {host}: {fits.status} on {stage.where(fits)}')
-    stage.check(fits.compute_host == host, 'it is where it was asked for')
+    stage.check(fits.compute_host == host, 'it is on the requested host')
     flavor = compute.create_flavor(name='demo.too-big', vcpus=1, ram=64, disk=100000)
     refused = _place(stage, 'too-big', 'cirros', flavor=flavor.name, host=host)
     stage.say(f'{flavor.name} on {host}: {refused.status}: {_reason(refused)}')
-    stage.check(refused.status == 'ERROR', 'what does not fit there goes nowhere else')
+    stage.check(refused.status == 'ERROR', 'a server that does not fit is not built elsewhere')
     _delete(stage, [fits, refused])
     compute.delete_flavor(flavor)
 
@@ -56,14 +56,14 @@ def _hosts(stage):
 
 
 def _license(stage, host):
-    """What `openstack resource provider trait set` does."""
+    """Add the trait, as `openstack resource provider trait set` does."""
     providers = placement.Placement(stage.cloud.confs['control']).providers
     provider = providers.find_by_name(context.admin(), host)
     providers.change_traits(context.admin(), provider.uuid, add=[LICENSED])
 
 
 def _place(stage, name, image, *, flavor='m1.tiny', host=None):
-    """A server of microversion 2.74, once it is built or has failed."""
+    """Boot a server with microversion 2.74, and return it when it is built or has failed."""
     compute = stage.admin.compute
     body = {
         'name': name,
@@ -85,4 +85,4 @@ def _delete(stage, servers):
     for server in servers:
         stage.admin.compute.delete_server(server)
     gone = [stage.wait_gone(server) for server in servers]
-    stage.check(all(gone), 'deleted, and gone')
+    stage.check(all(gone), 'the servers are deleted')

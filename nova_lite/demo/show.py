@@ -1,4 +1,4 @@
-"""The whole show: a temporary cloud, the scenes, and the verdict of `verify`."""
+"""The demo: start a temporary cloud, play the scenes, run `verify`."""
 
 import tempfile
 
@@ -19,11 +19,11 @@ TITLE = 'How servers changed cells'
 def play(names, *, html=None, debug=False):
     """Play scenes; return the exit code.
 
-    html: path of a page to write about the moves between cells, or None
+    html: path of a page with the timelines of the moves between cells, or None
     debug: log at level DEBUG
     """
     if html:
-        # Nobody wants to learn at the end that it cannot be written.
+        # Fail now if the file cannot be written, not at the end.
         page.write(html, TITLE, [])
     with tempfile.TemporaryDirectory(prefix='nova-lite-demo-') as directory:
         cloud = make.cloud(
@@ -35,7 +35,7 @@ def play(names, *, html=None, debug=False):
                 profile=live.write_profile(directory),
                 options={
                     'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
-                    # Nobody wants to wait until it is sure that a super-conductor is dead.
+                    # A short lease: the scene waits until the killed super-conductor's expires.
                     'conductor': {'lease_s': 3, 'sweep_interval_s': 0.5},
                     'scheduler': {'enable_isolated_aggregate_filtering': True},
                 },
@@ -53,14 +53,14 @@ def play(names, *, html=None, debug=False):
                 scenes.SCENES[name](stage)
             if html:
                 page.write(html, TITLE, stage.stories)
-                stage.say(f'{html} shows how {len(stage.stories)} moves went')
-            stage.title('Is everything consistent? (nova-lite verify)')
-            with stage.waiting('reading everything'):
+                stage.say(f'{html} shows the timelines of {len(stage.stories)} moves')
+            stage.title('Is the cloud consistent? (nova-lite verify)')
+            with stage.waiting('reading all records'):
                 verdict = verification.find(directory)
             found = [*verdict.findings, *verdict.unsettled]
             for finding in found:
                 stage.check(False, ' '.join(finding))
-            stage.check(not found, 'nothing breaks an invariant')
+            stage.check(not found, 'no invariant is violated')
         finally:
             cloud.stop()
             make.stop_logging()

@@ -1,4 +1,4 @@
-"""The stage of the demo: a client of the cloud, and a terminal to tell the story on."""
+"""The stage of the demo: clients of the cloud, and the terminal."""
 
 import contextlib
 
@@ -12,7 +12,7 @@ WAIT_S = 60
 
 
 class Stage:
-    """Says what happens, checks that it did, and keeps count.
+    """Prints what happens, and counts checks and failures.
 
     admin, demo: openstacksdk connections of the two clouds in clouds.yaml
     stories: of sagas, for the page at the end
@@ -46,24 +46,24 @@ class Stage:
         self.console.print(f'\n[bold]{text}[/bold]')
 
     def say(self, text):
-        """One line of the story."""
+        """Print one line."""
         self.console.print(f'  {text}', markup=False)
 
     def check(self, holds, text):
-        """Say what must hold, and remember whether it did."""
+        """Print a condition and whether it holds, and count it."""
         self.checked += 1
         self.failed += not holds
         mark = ('ok', 'green') if holds else ('FAILED', 'red')
         self.console.print(rich_text.Text.assemble('  ', mark, ' ', text))
 
     def curtain(self):
-        """Sum up; the exit code."""
+        """Print the number of checks and return the exit code."""
         held = self.checked - self.failed
-        self.title(f'{held} of {self.checked} checks held')
+        self.title(f'{held} of {self.checked} checks succeeded')
         return 1 if self.failed else 0
 
     def waiting(self, text):
-        """While in its context a terminal shows that something goes on."""
+        """Return a context in which a terminal shows a spinner."""
         if not self.console.is_terminal:
             return contextlib.nullcontext()
         return self.console.status(rich_text.Text(text))
@@ -79,7 +79,7 @@ class Stage:
         return compute.create_server(name=name, image_id=image.id, flavor_id=flavor.id, **options)
 
     def wait(self, server, status='ACTIVE'):
-        """Wait for a status and return the server as it is then."""
+        """Wait for a status and return the server."""
         deadline = runtime.monotonic() + WAIT_S
         with self.waiting(f'waiting for {server.name} to be {status}'):
             while True:
@@ -91,7 +91,7 @@ class Stage:
                 runtime.sleep(0.05)
 
     def wait_for(self, condition):
-        """Wait until `condition()` is true; what it gave."""
+        """Wait until `condition()` is true, and return its value."""
         deadline = runtime.monotonic() + WAIT_S
         with self.waiting('waiting'):
             while True:
@@ -104,12 +104,12 @@ class Stage:
         """Delete servers, and check that they go."""
         for server in servers:
             self.admin.compute.delete_server(server)
-        with self.waiting('waiting for them to be gone'):
+        with self.waiting('waiting until they are deleted'):
             gone = [self.wait_gone(server) for server in servers]
-        self.check(all(gone), 'deleted, and gone')
+        self.check(all(gone), 'the servers are deleted')
 
     def wait_gone(self, server):
-        """Wait until the server is no longer found; whether that came."""
+        """Wait until the server is no longer found. Return False after WAIT_S."""
         deadline = runtime.monotonic() + WAIT_S
         while runtime.monotonic() < deadline:
             if self.admin.compute.find_server(server.id, ignore_missing=True) is None:
@@ -118,6 +118,6 @@ class Stage:
         return False
 
     def where(self, server):
-        """'HOST in CELL' of a server."""
+        """Return 'HOST in CELL' of a server."""
         host = server.compute_host or server.hypervisor_hostname or '(nowhere)'
         return f'{host} in {host.split("-")[0]}'

@@ -1,4 +1,4 @@
-"""Notifications of a running cloud as they come, and as one line for people."""
+"""Read the notifications of a running cloud as they arrive, and format them for people."""
 
 import sys
 
@@ -19,7 +19,7 @@ AGAIN_S = 2.0
 
 
 def follow(conf):
-    """Yield the notifications of every bus; {'dropped': number} where some were lost."""
+    """Yield the notifications of every bus, and {'dropped': number} where some were lost."""
     if conf.transport_url.startswith(transport.EMBEDDED):
         return _of_embedded(conf)
     return _of_buses(conf)
@@ -37,7 +37,7 @@ def _of_embedded(conf):
 
 
 def _of_buses(conf):
-    """Messages of every bus, as they come; a bus that is lost is looked for again."""
+    """Yield messages of every bus as they arrive. Reconnect to a bus that was lost."""
     stopping, arrived = runtime.Event(), runtime.Queue()
     urls = _urls(conf)
     ready = [runtime.Event() for _url in urls]
@@ -73,13 +73,16 @@ def _urls(conf):
 
 
 def _follow(conf, url, arrived, *, stopping, began):
-    """Thread: put what one bus has into `arrived`; sets `began` once it is known whether."""
+    """Run in a thread: put the messages of one bus into `arrived`.
+
+    began: set when the bus is connected, and after the first failure to connect
+    """
     name = transport.name_of(url)
     while not stopping.is_set():
         try:
             with_queue = tap.Tap(conf, url, conf.notifications.versioned_notifications_topics)
         except oslo_messaging.MessagingException as error:
-            LOG.warning('Bus %s cannot be reached: %s', name, error)
+            LOG.warning('Cannot reach bus %s: %s. Retrying in %s s.', name, error, AGAIN_S)
             began.set()
             runtime.wait(stopping, AGAIN_S)
             continue
@@ -89,13 +92,13 @@ def _follow(conf, url, arrived, *, stopping, began):
                 for message in with_queue.take(LOOK_S):
                     arrived.put({'bus': name, **message})
         except with_queue.errors as error:
-            LOG.warning('Bus %s is lost: %s', name, error)
+            LOG.warning('Lost the connection to bus %s: %s. Reconnecting.', name, error)
         finally:
             with_queue.close()
 
 
 def server_of(message):
-    """The uuid of the server a notification is about, or None."""
+    """Return the uuid of the server a notification is about, or None."""
     data = message['payload'].get('nova_object.data', {})
     if message['event_type'].startswith('instance.'):
         return data.get('uuid')
@@ -103,7 +106,7 @@ def server_of(message):
 
 
 def line_of(message):
-    """A notification as one line for people."""
+    """Return a notification as one line for people."""
     data = message['payload'].get('nova_object.data', {})
     fault = data.get('fault') or data.get('reason')
     texts = [

@@ -1,7 +1,7 @@
-"""What can be known to be wrong with a cloud before anything of it is started.
+"""Check the settings and the surroundings of a cloud before it is started.
 
-Raises ValueError for what was asked wrongly, NovaLiteError for what is in the way.
-No message holds a password.
+Wrong settings raise ValueError, unusable surroundings NovaLiteError. Messages do not
+contain passwords.
 """
 
 import socket
@@ -31,12 +31,12 @@ TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_k
 
 
 def check(settings, conf):
-    """All that needs no server. conf: any, for the form of transport URLs."""
+    """Check everything that needs no server. conf: any, to parse transport URLs"""
     for name in ('cells', 'hosts'):
         if getattr(settings, name) < 1:
             raise ValueError(f'--{name} must be 1 or more, not {getattr(settings, name)}')
     if settings.speed <= 0:
-        raise ValueError(f'--speed must be more than 0, not {settings.speed:g}')
+        raise ValueError(f'--speed must be greater than 0, not {settings.speed:g}')
     if settings.database is not None:
         check_database(settings.database)
     for url in settings.bus:
@@ -44,41 +44,40 @@ def check(settings, conf):
     try:
         profile.load(settings.profile)
     except (profile.ProfileError, OSError, UnicodeError) as error:
-        raise ValueError(f'--profile cannot be used: {error}') from error
+        raise ValueError(f'cannot use --profile {settings.profile}: {error}') from error
 
 
 def check_database(url):
-    """Whether the URL of a database server is one that we can use."""
+    """Raise ValueError unless the URL of the database server can be used."""
     try:
         found = sa.make_url(url)
     except (sa.exc.ArgumentError, ValueError):
         raise ValueError(f'--db is not the URL of a database server; {DATABASE_EXAMPLE}') from None
     if found.drivername not in DATABASES:
-        raise ValueError(f'--db cannot be of the kind {found.drivername}; {DATABASE_EXAMPLE}')
+        raise ValueError(f'--db does not support {found.drivername}; {DATABASE_EXAMPLE}')
     if not found.host:
         raise ValueError(f'--db names no host; {DATABASE_EXAMPLE}')
     if found.database:
         raise ValueError(
-            f'--db names the database {found.database}, but each cell gets one of its own: '
-            'omit the name'
+            f'--db must not name a database ({found.database}): each cell gets its own'
         )
 
 
 def brokers(url, conf):
-    """The parsed transport URL of a bus; raises ValueError unless it is RabbitMQ's."""
+    """Return the parsed transport URL of a bus. Raise ValueError unless it is RabbitMQ's."""
     try:
         found = oslo_messaging.TransportURL.parse(conf, url)
     except (oslo_messaging.InvalidTransportURL, ValueError):
         raise ValueError(f'--bus is not the URL of a broker; {BUS_EXAMPLE}') from None
     if found.transport != 'rabbit':
-        raise ValueError(f'--bus cannot be of the kind {found.transport}; {BUS_EXAMPLE}')
+        raise ValueError(f'--bus does not support {found.transport}; {BUS_EXAMPLE}')
     if not any(host.hostname for host in found.hosts):
         raise ValueError(f'--bus names no host; {BUS_EXAMPLE}')
     return found
 
 
 def check_port(settings):
-    """Raise ValueError or Unavailable unless the port can be listened on."""
+    """Raise ValueError or Unavailable unless a server can listen on the port."""
     if not PORTS[0] <= settings.port <= PORTS[1]:
         raise ValueError(f'--port must be from {PORTS[0]} to {PORTS[1]}, not {settings.port}')
     try:
@@ -86,7 +85,7 @@ def check_port(settings):
             settings.listen, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind) as probe:
-            # As the servers do: connections of one that ended are no obstacle.
+            # As the servers do: ignore connections of a former server.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -94,15 +93,15 @@ def check_port(settings):
 
 
 def port_in_use(settings, error):
-    """The error to raise when the cloud's port cannot be listened on."""
+    """Return the error to raise when a server cannot listen on the cloud's port."""
     return exception.Unavailable(
         service=f'Port {settings.port} of {settings.listen}',
-        reason=f'{error.strerror or error}; choose another with --port (or --listen)',
+        reason=f'{error.strerror or error}. Choose another with --port or --listen',
     )
 
 
 def wait_for_broker(url, conf, seconds, progress, *, options=None):
-    """Wait until a broker lets us in; raises ValueError when it refuses us, Unavailable.
+    """Wait until a broker accepts a connection. Raise ValueError if it refuses, Unavailable.
 
     options: {option: value} of [oslo_messaging_rabbit]; the URL's query is in addition
     """
@@ -127,7 +126,7 @@ def wait_for_broker(url, conf, seconds, progress, *, options=None):
 
 
 def _tls(options):
-    """What a connection is to be made with for TLS; False for none."""
+    """Return the TLS arguments of a connection; False without TLS."""
     if not strutils.bool_from_string(options.get('ssl', False)):
         return False
     found = {name: options[option] for name, option in TLS.items() if options.get(option)}
@@ -137,7 +136,7 @@ def _tls(options):
 
 
 def _refusal(host, virtual_host, tls):
-    """Why this broker cannot be used now; None when it can. Raises ValueError for ever."""
+    """Return why this broker cannot be used now, or None. Raise ValueError if it never can."""
     place = f'{host.hostname}:{host.port or AMQP_PORT}'
     connection = amqp.Connection(
         place,
@@ -151,12 +150,12 @@ def _refusal(host, virtual_host, tls):
         connection.connect()
     except amqp.exceptions.AccessRefused:
         raise ValueError(
-            f'--bus: the broker at {place} refuses user {host.username} or the password'
+            f'--bus: the broker at {place} rejects user {host.username} or its password'
         ) from None
     except amqp.exceptions.NotAllowed:
         raise ValueError(
             f'--bus: the broker at {place} has no virtual host {virtual_host or "/"} '
-            f'for user {host.username}; make it with `rabbitmqctl add_vhost` and '
+            f'that user {host.username} may use. Create it with `rabbitmqctl add_vhost` and '
             '`rabbitmqctl set_permissions`'
         ) from None
     except (OSError, amqp.exceptions.AMQPError) as error:

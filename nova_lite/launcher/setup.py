@@ -1,6 +1,6 @@
-"""First contents of a cloud: schemas, cell mappings, flavors, mapped hosts.
+"""Create the first contents of a cloud: schemas, cell mappings, flavors, host mappings.
 
-Every function may run again on a cloud that has them.
+The functions may run again on a cloud that has them.
 """
 
 import sqlalchemy as sa
@@ -37,8 +37,8 @@ def databases(places, *, fresh=False):
 def create_databases(places, *, fresh=False):
     """Create the databases that a server does not have yet; SQLite makes its own.
 
-    fresh: drop those of this cloud first. Raises ValueError when the server refuses us,
-    Unavailable when it is away.
+    fresh: drop those of this cloud first. Raise ValueError if the server rejects the
+    credentials, Unavailable if it does not answer.
     """
     if places.settings.database is None:
         return
@@ -51,14 +51,16 @@ def create_databases(places, *, fresh=False):
             _create_missing(places, connection, fresh)
     except sa.exc.OperationalError as error:
         if _refused(error.orig):
-            raise ValueError(f'--db: the server refuses us: {error.orig.args[-1]}') from None
+            raise ValueError(
+                f'--db: the server rejects the credentials: {error.orig.args[-1]}'
+            ) from None
         raise exception.Unavailable(service='The database server', reason=error.orig) from error
     finally:
         server.dispose()
 
 
 def _refused(error):
-    # psycopg's errors of a connection that did not come about have no code.
+    # psycopg's errors of connecting have no code.
     return error.args[:1] and error.args[0] in DENIED or 'authentication failed' in str(error)
 
 
@@ -122,7 +124,7 @@ def hosts(places, conf):
             lambda: wanted - _registered(client),
             'are not registered in placement',
             deadline=deadline,
-            # It is one list of them all: where they are many, ask less often.
+            # Each request lists all providers: poll less often if there are many.
             pause_s=LOOK_S + count / 500,
         )
     finally:
@@ -139,7 +141,7 @@ def _registered(client):
 
 
 def _wait(find_missing, what, *, deadline, pause_s):
-    """Wait until no host is missing any more; raises Unavailable."""
+    """Wait until no host is missing. Raise Unavailable after the deadline."""
     while True:
         missing = find_missing()
         if not missing:
@@ -147,6 +149,6 @@ def _wait(find_missing, what, *, deadline, pause_s):
         if runtime.monotonic() > deadline:
             raise exception.Unavailable(
                 service='The cloud',
-                reason=f'{len(missing)} hosts {what}, {sorted(missing)[0]} among them',
+                reason=f'{len(missing)} hosts {what}, for example {sorted(missing)[0]}',
             )
         runtime.sleep(pause_s)

@@ -1,4 +1,4 @@
-"""The state directory of a cloud, as commands are told of it."""
+"""The option --state-dir and the configuration found in that directory."""
 
 import os
 
@@ -7,7 +7,7 @@ from nova_lite import exception
 
 
 def default():
-    """Where `nova-lite up` keeps its state unless told otherwise."""
+    """Return the default state directory of `nova-lite up`."""
     base = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
     return os.environ.get('NOVA_LITE_STATE') or os.path.join(base, 'nova-lite')
 
@@ -18,16 +18,16 @@ def add_option(parser):
         '--state-dir',
         default=default(),
         metavar='DIR',
-        help='directory of the cloud (default: %(default)s)',
+        help='state directory of the cloud (default: %(default)s)',
     )
 
 
 def control_conf(directory):
-    """The configuration of the control daemons of the cloud in `directory`."""
+    """Return the configuration of the control daemons of the cloud in `directory`."""
     path = os.path.join(directory, 'etc', 'control.conf')
     if not os.path.exists(path):
         raise exception.Invalid(
-            reason=f'there is no cloud in {directory}: {path} is missing; '
-            'start one with `nova-lite up`, or say --state-dir'
+            reason=f'no cloud in {directory}: {path} does not exist. '
+            'Start one with `nova-lite up`, or use --state-dir'
         )
     return conf_module.make_conf(files=[path])

@@ -79,7 +79,7 @@ class Child:
             return
         now = runtime.monotonic()
         if self._not_before is None:
-            LOG.warning('%s ended with status %s', self.name, self.process.returncode)
+            LOG.warning('Daemon %s ended with status %s', self.name, self.process.returncode)
             self._end_workers()
             short = now - self._started < SHORTEST_LIFE_S
             self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2 + 1) if short else 0.0
@@ -102,7 +102,9 @@ class Child:
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            LOG.warning('%s did not stop in %s s and is killed', self.name, round(seconds))
+            LOG.warning(
+                'Daemon %s did not stop within %s s. Killing it.', self.name, round(seconds)
+            )
             self.process.kill()
             self.process.wait()
         self._end_workers()

@@ -1,4 +1,4 @@
-"""Emptying hosts: what drain-host, undrain and evacuate-host are made of.
+"""Library of the commands drain-host, undrain and evacuate-host.
 
-They are clients of the compute API; no module here knows a database.
+They are clients of the compute API and do not use databases.
 """

@@ -1,7 +1,7 @@
-"""The compute API, as commands for operators see it.
+"""Client of the compute API for the commands that empty hosts.
 
-Which cloud: the one that --os-cloud or --state-dir names, else the one of the
-environment (OS_*), else the one that `nova-lite up` keeps in its usual place.
+The cloud is the one that --os-cloud or --state-dir names, else the one of the environment
+(OS_*), else the one in the default state directory of `nova-lite up`.
 """
 
 import os
@@ -38,24 +38,24 @@ class Refused(exception.Conflict):
 
 
 def add_options(parser):
-    """Add the options that say which cloud."""
+    """Add the options that select the cloud."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument('--os-cloud', metavar='NAME', help='a cloud of clouds.yaml')
-    where.add_argument('--state-dir', metavar='DIR', help='directory of a cloud of `nova-lite up`')
+    where.add_argument('--os-cloud', metavar='NAME', help='name of the cloud in clouds.yaml')
+    where.add_argument('--state-dir', metavar='DIR', help='state directory of `nova-lite up`')
 
 
 def connect(args):
-    """The Cloud that the options or the environment name; raises WrongUse."""
+    """Return the Cloud that the options or the environment select. Raise WrongUse."""
     path = os.path.join(args.state_dir or state_dir.default(), 'clouds.yaml')
     named = args.os_cloud or any(os.environ.get(name) for name in ENVIRONMENT)
     if named and not args.state_dir:
         try:
             return Cloud(openstack.connect(cloud=args.os_cloud))
         except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
-            raise WrongUse(reason=f'cannot tell which cloud: {error}') from error
+            raise WrongUse(reason=f'cannot use the configured cloud: {error}') from error
     if not os.path.exists(path):
         raise WrongUse(
-            reason=f'there is no cloud: {path} is missing; say --state-dir or --os-cloud, or '
+            reason=f'no cloud found: {path} does not exist. Use --state-dir or --os-cloud, or '
             'set OS_CLOUD'
         )
     return Cloud(clouds.connect(path))
@@ -68,7 +68,7 @@ class Cloud:
         self._connection = connection
 
     def call(self, method, path, body=None, *, version=VERSION):
-        """The answer to one request. Raises Refused, Unavailable; nothing is tried again."""
+        """Send one request without retries and return the response. Raise Refused, Unavailable."""
         try:
             answer = self._connection.compute.request(
                 path,
@@ -91,22 +91,22 @@ class Cloud:
     # ---- hosts ----
 
     def service(self, host):
-        """The compute service of a host; raises WrongUse when there is none."""
+        """Return the compute service of a host. Raise WrongUse if there is none."""
         found = self._get('/os-services', host=host, binary='nova-compute')['services']
         if not found:
-            raise WrongUse(reason=f'there is no compute host {host}')
+            raise WrongUse(reason=f'compute host {host} does not exist')
         if found[0]['status'] == 'UNKNOWN':
             raise exception.Unavailable(service=f'The cell of {host}', reason='no answer')
         return found[0]
 
     def change_service(self, service, **values):
-        """Change status, disabled_reason, forced_down; the service as it is then."""
+        """Change status, disabled_reason or forced_down. Return the changed service."""
         return self.call('PUT', f'/os-services/{service["id"]}', values).json()['service']
 
     # ---- servers ----
 
     def servers_on(self, host):
-        """All servers whose host it is, with details."""
+        """Return all servers on the host, with details."""
         found, marker = [], None
         while True:
             page = self._get(
@@ -118,7 +118,7 @@ class Cloud:
             marker = page[-1]['id']
 
     def server(self, uuid):
-        """A server, or None when there is none."""
+        """Return a server, or None if it does not exist."""
         try:
             return self._get(f'/servers/{uuid}')['server']
         except Refused as error:
@@ -127,12 +127,12 @@ class Cloud:
             raise
 
     def act(self, uuid, action, content, *, version=VERSION):
-        """Send a server action; the id of the request."""
+        """Send a server action and return the id of the request."""
         answer = self.call('POST', f'/servers/{uuid}/action', {action: content}, version=version)
         return answer.headers.get('X-Compute-Request-Id')
 
     def failure(self, uuid, request_id):
-        """What the record of actions says of the failure of a request, or None."""
+        """Return the details of the first failed event of the request's action, or None."""
         path = f'/servers/{uuid}/os-instance-actions/{request_id}'
         try:
             events = self._get(path)['instanceAction']['events']
@@ -142,7 +142,7 @@ class Cloud:
         return next((event['details'] for event in failed if event.get('details')), None)
 
     def migrations(self, **query):
-        """Migrations, newest first."""
+        """Return migrations, newest first."""
         found, marker = [], None
         while True:
             page = self._get('/os-migrations', limit=PAGE, marker=marker, **query)['migrations']
@@ -152,13 +152,13 @@ class Cloud:
             marker = page[-1]['uuid']
 
     def last_migration(self, uuid):
-        """The newest migration of a server, or None."""
+        """Return the newest migration of a server, or None."""
         found = self._get('/os-migrations', instance_uuid=uuid, limit=1)['migrations']
         return found[0] if found else None
 
 
 def _message(answer):
-    """What an error says, without what is around it."""
+    """Return the message of an error response."""
     try:
         (told,) = answer.json().values()
         return told['message']

@@ -1,7 +1,7 @@
-"""Many servers that leave a host, so many at a time, until done or interrupted.
+"""Move many servers off a host, a limited number at a time, until done or interrupted.
 
-The first Ctrl-C (or SIGTERM) keeps further ones from being begun; the second also ends
-the watch over those that are under way, which go on without it.
+After the first Ctrl-C (or SIGTERM) no further move is started. The second also ends the
+polling of the moves in progress, which continue in the cloud.
 """
 
 import contextlib
@@ -14,20 +14,20 @@ BEGAN, NOTE, ENDED, INTERRUPTED = 'began', 'note', 'ended', 'interrupted'
 
 
 class Crew:
-    """Has a Mover work through entries.
+    """Runs a Mover for each entry.
 
-    heard(kind, entry, said): called in the caller's thread for all that happens; said is
-        a text, the Outcome, or the entries that are under way
+    heard(kind, entry, said): called in the caller's thread for each event; said is a text,
+        the Outcome, or the entries in progress
     """
 
     def __init__(self, one, most, heard):
         self._mover, self._most, self._heard = one, most, heard
-        # Its put may be called in a signal handler, as no other queue's.
+        # SimpleQueue.put, unlike that of other queues, is safe in a signal handler.
         self._news = runtime.SimpleQueue()
         self.interrupted = 0
 
     def work(self, entries):
-        """The Outcomes, in the order in which they came."""
+        """Move the entries and return their Outcomes in the order of completion."""
         outcomes = []
         with runtime.executor(self._most) as pool, self._signals():
             futures = {}
@@ -51,7 +51,7 @@ class Crew:
         return self._mover.move(entry, lambda about, text: self._news.put((NOTE, about, text)))
 
     def _interrupt(self, futures):
-        """Cancel what was not begun; the entries that are under way."""
+        """Cancel moves that were not started. Return the entries in progress."""
         self.interrupted += 1
         if self.interrupted > 1:
             self._mover.leaving.set()
@@ -75,5 +75,5 @@ class Crew:
 def _outcome(entry, future):
     if not future.cancelled():
         return future.result()
-    reason = 'not begun: interrupted'
+    reason = 'not started: the command was interrupted'
     return mover.Outcome(entry, mover.What.LEFT, entry.how, reason=reason)

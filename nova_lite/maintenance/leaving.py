@@ -1,4 +1,4 @@
-"""What drain-host and evacuate-host have in common: options, consent, the run."""
+"""Common parts of drain-host and evacuate-host: options, consent, the run."""
 
 import argparse
 import sys
@@ -15,33 +15,39 @@ def add_options(parser):
     """Add the options of both."""
     parser.add_argument('host', metavar='HOST', help='the host to empty')
     client.add_options(parser)
-    parser.add_argument('--target', metavar='HOST', help='where to; the scheduler must agree')
     parser.add_argument(
-        '--max', type=_count, default=4, metavar='N', help='moves at a time (default: %(default)s)'
+        '--target', metavar='HOST', help='destination host; the scheduler checks it'
+    )
+    parser.add_argument(
+        '--max',
+        type=_count,
+        default=4,
+        metavar='N',
+        help='moves in progress at a time (default: %(default)s)',
     )
     parser.add_argument(
         '--timeout',
         type=float,
         default=3600.0,
         metavar='S',
-        help='watch over a server for so long at most (default: %(default)s)',
+        help='longest time to wait for one server, in seconds (default: %(default)s)',
     )
     parser.add_argument(
         '--poll',
         type=float,
         default=1.0,
         metavar='S',
-        help='pause between two looks at a server (default: %(default)s)',
+        help='interval of polling a server, in seconds (default: %(default)s)',
     )
-    parser.add_argument('--plan', action='store_true', help='only say what would be done')
-    parser.add_argument('--yes', action='store_true', help='do not ask')
-    parser.add_argument('--json', action='store_true', help='print JSON when all has ended')
+    parser.add_argument('--plan', action='store_true', help='print the plan and exit')
+    parser.add_argument('--yes', action='store_true', help='do not ask for consent')
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
 
 
 def _count(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError('at least 1')
+        raise argparse.ArgumentTypeError('must be at least 1')
     return number
 
 
@@ -54,12 +60,12 @@ class Leaving:
         self.report = report.Report(as_json=args.json)
         self.service = self.cloud.service(self.host)
         if args.target == self.host:
-            raise client.WrongUse(reason='--target is the host that is to be emptied')
+            raise client.WrongUse(reason='--target must differ from HOST')
         if args.target:
             self.cloud.service(args.target)
 
     def under_way(self, server):
-        """The server's newest migration if it leaves the host just now, or None."""
+        """Return the newest migration of the server if it is leaving the host, or None."""
         if server['OS-EXT-STS:task_state'] is None:
             return None
         found = self.cloud.last_migration(server['id'])
@@ -73,19 +79,19 @@ class Leaving:
         return 0
 
     def consent(self, question):
-        """Whether the operator agrees. Raises WrongUse where nobody can be asked."""
+        """Return whether the operator agrees. Raise WrongUse if stdin is not a terminal."""
         if self.args.yes:
             return True
         if not sys.stdin.isatty():
-            raise client.WrongUse(reason='nobody can be asked here: say --yes, or --plan')
+            raise client.WrongUse(reason='stdin is not a terminal: use --yes or --plan')
         print(f'{question} [y/N] ', end='', file=sys.stderr, flush=True)
         agreed = sys.stdin.readline().strip().lower() in ('y', 'yes')
         if not agreed:
-            self.report.say('Nothing was done.')
+            self.report.say('Nothing was changed.')
         return agreed
 
     def run(self, entries, *, confirm=False):
-        """Do the work and report; the exit code."""
+        """Move the servers, report, and return the exit code."""
         wishes = mover.Wishes(
             target=self.args.target,
             confirm=confirm,
@@ -100,15 +106,15 @@ class Leaving:
         return self.report.result(self.host, [*entries, *self._newcomers(entries)], outcomes)
 
     def _newcomers(self, entries):
-        """Entries of servers that are on the host now and were not in the plan."""
+        """Return entries of servers that are on the host now and were not in the plan."""
         known = {entry.uuid for entry in entries}
         try:
             found = self.cloud.servers_on(self.host)
         except exception.NovaLiteError as error:
-            self.report.say(f'Whether the host is empty is not known: {error}')
+            self.report.say(f'Cannot check whether the host is empty: {error}')
             return []
         return [
-            plan.entry(server, plan.How.STAYS, 'came meanwhile: run this again')
+            plan.entry(server, plan.How.STAYS, 'arrived during the run: run the command again')
             for server in found
             if server['id'] not in known
         ]

@@ -88,7 +88,7 @@ class Mover:
         except client.Refused as error:
             if error.status not in (400, 409) or not entry.cold_instead:
                 raise
-            tell(entry, f'live migration refused, moving it cold: {error}')
+            tell(entry, f'live migration was refused, using cold migration: {error}')
             return self._cold(dataclasses.replace(entry, how=plan.How.COLD), tell)
         return self._watch(entry, tell, asked)
 
@@ -101,7 +101,7 @@ class Mover:
         return self._watch(entry, tell, self._ask(entry, tell, 'evacuate', content))
 
     def _ask(self, entry, tell, action, content, *, version=client.VERSION):
-        """The id of the request, or None where nobody knows whether it was accepted."""
+        """Return the id of the request, or None if it is unknown whether it was accepted."""
         try:
             return self._cloud.act(entry.uuid, action, content, version=version)
         except client.Refused as error:
@@ -110,7 +110,7 @@ class Mover:
             doubt = error
         except exception.Unavailable as error:
             doubt = error
-        tell(entry, f'{action}: no clear answer, looking what became of it: {doubt}')
+        tell(entry, f'{action}: unknown whether it was accepted, polling the server: {doubt}')
         return None
 
     # ---- watching ----
@@ -126,13 +126,13 @@ class Mover:
             if server and task is None:
                 return self._judge(entry, tell, server, request_id)
             if runtime.monotonic() > deadline or self.leaving.is_set():
-                return Outcome(entry, What.LEFT, entry.how, reason=f'still under way: {task}')
+                return Outcome(entry, What.LEFT, entry.how, reason=f'still in progress: {task}')
             runtime.wait(self.leaving, self._wishes.poll_s)
 
     def _look(self, entry, tell, *, again=False):
-        """The server; None when it is gone, {} when the API cannot say.
+        """Return the server; None if it was deleted, {} if the API does not answer.
 
-        again: it could not say the last time either, and that was told
+        again: it did not answer the last time either, and that was reported
         """
         try:
             return self._cloud.server(entry.uuid)
@@ -143,26 +143,26 @@ class Mover:
                 raise
             doubt = error
         if not again:
-            tell(entry, f'looking until the API answers: {doubt}')
+            tell(entry, f'the API does not answer, polling until it does: {doubt}')
         return {}
 
     def _judge(self, entry, tell, server, request_id):
-        """The Outcome for a server that rests."""
+        """Return the Outcome for a server without a task state."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] == ERROR:
-            fault = server.get('fault', {}).get('message', 'no fault is noted')
-            return Outcome(entry, What.LEFT, entry.how, host, f'in error: {fault}')
+            fault = server.get('fault', {}).get('message', 'it has no fault')
+            return Outcome(entry, What.LEFT, entry.how, host, f'in ERROR: {fault}')
         if host == self._host:
             why = request_id and self._cloud.failure(entry.uuid, request_id)
-            return Outcome(entry, What.LEFT, entry.how, host, why or 'it stayed where it is')
+            return Outcome(entry, What.LEFT, entry.how, host, why or 'it did not move')
         if server['status'] != VERIFY:
             return Outcome(entry, What.MOVED, entry.how, host)
         if self._wishes.confirm and self._is_cold(entry):
             return self._confirm(entry, tell)
-        return Outcome(entry, What.WAITS, entry.how, host, 'waits to be confirmed or reverted')
+        return Outcome(entry, What.WAITS, entry.how, host, 'waits for confirm or revert')
 
     def _is_cold(self, entry):
-        """Whether it waits since a cold migration: a resize is its user's to confirm."""
+        """Return whether it waits after a cold migration: the user confirms a resize."""
         if entry.how is plan.How.COLD:
             return True
         last = self._cloud.last_migration(entry.uuid)
@@ -183,11 +183,11 @@ class Mover:
                 return outcome
             if runtime.monotonic() > deadline or self.leaving.is_set():
                 host = server.get('OS-EXT-SRV-ATTR:host')
-                return Outcome(entry, What.WAITS, entry.how, host, 'is being confirmed still')
+                return Outcome(entry, What.WAITS, entry.how, host, 'confirm is still in progress')
             runtime.wait(self.leaving, self._wishes.poll_s)
 
     def _confirmed(self, entry, server):
-        """The Outcome once the confirmation has ended, or None."""
+        """Return the Outcome if the confirm has ended, or None."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] not in (VERIFY, ERROR) and server['OS-EXT-STS:task_state'] is None:
             return Outcome(entry, What.MOVED, entry.how, host)

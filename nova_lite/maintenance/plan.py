@@ -1,4 +1,4 @@
-"""What is to become of each server of a host. Plain decisions, nothing is asked or done."""
+"""Decide for each server of a host how it leaves. Functions without side effects."""
 
 import dataclasses
 import enum
@@ -11,11 +11,11 @@ EVACUATED = (_V.ACTIVE, _V.STOPPED, _V.ERROR)
 HINTS = {
     _V.SUSPENDED: 'suspended: resume or shelve it',
     _V.RESCUED: 'rescued: unrescue it',
-    _V.RESIZED: 'its last resize or migration waits to be confirmed or reverted',
+    _V.RESIZED: 'resized: confirm or revert its last resize or migration',
     _V.SHELVED: 'shelved: offload it',
-    _V.SOFT_DELETED: 'deleted, and not reclaimed yet: delete it by force, or wait',
-    _V.ERROR: 'in error: reset its state, or delete it',
-    _V.PAUSED: 'paused: only a live migration moves it',
+    _V.SOFT_DELETED: 'soft-deleted: force-delete it, or wait until it is reclaimed',
+    _V.ERROR: 'in ERROR: reset its state, or delete it',
+    _V.PAUSED: 'paused: only live migration can move it',
 }
 OVER = frozenset(str(status) for status in states.MIGRATION_OVER) | {'finished', 'done'}
 
@@ -54,15 +54,15 @@ class Entry:
 
 
 def entry(server, how, reason='', *, cold_instead=False):
-    """The Entry of a server as the API shows it."""
+    """Return the Entry of a server as the API shows it."""
     name = server.get('name', '')
     return Entry(server['id'], name, server['status'], how, reason, cold_instead)
 
 
 def drain(server, migration=None, *, cold=True, live=True):
-    """How a server leaves a host that is up.
+    """Return the Entry of a server on a host that is up.
 
-    migration: the server's newest one, if it leaves this host and has not ended
+    migration: the newest migration of the server if it is leaving this host, else None
     cold, live: whether such moves are allowed
     """
     if migration is not None:
@@ -76,7 +76,7 @@ def drain(server, migration=None, *, cold=True, live=True):
     if cold and state in transitions.MIGRATE.vm_states:
         return entry(server, How.COLD)
     if state == _V.STOPPED:
-        return entry(server, How.STAYS, 'off: no live migration moves it')
+        return entry(server, How.STAYS, 'stopped: live migration cannot move it')
     return entry(server, How.STAYS, HINTS.get(state, f'its state is {state}'))
 
 
@@ -91,28 +91,28 @@ def _held_back(server):
 
 
 def evacuation(server, migration=None):
-    """How a server leaves a host that is down."""
+    """Return the Entry of a server on a host that is down."""
     if migration is not None and migration['migration_type'] == states.MigrationType.EVACUATION:
         return entry(server, How.FOLLOW, f'evacuation {migration["status"]}')
     state = server['OS-EXT-STS:vm_state']
     if state in EVACUATED:
         if server['OS-SRV-USG:launched_at'] is None:
-            return entry(server, How.STAYS, 'it never ran: delete it')
+            return entry(server, How.STAYS, 'never launched: delete it')
         return entry(server, How.EVACUATE)
     if state == _V.PAUSED:
-        return entry(server, How.STAYS, 'paused: reset its state, then run this again')
+        return entry(server, How.STAYS, 'paused: reset its state and run the command again')
     return entry(server, How.STAYS, HINTS.get(state, f'its state is {state}'))
 
 
 def kept(server, migration, *, confirm=False):
-    """What becomes of a server that has left the host but for its old copy there."""
+    """Return the Entry of a server that has left the host and whose old guest is kept there."""
     if migration['migration_type'] != states.MigrationType.MIGRATION:
-        return entry(server, How.WAITS, 'left by a resize that its user confirms or reverts')
+        return entry(server, How.WAITS, 'resized: its user must confirm or revert the resize')
     if confirm:
         return entry(server, How.CONFIRM)
-    return entry(server, How.WAITS, 'left by a cold migration: say --confirm')
+    return entry(server, How.WAITS, 'cold migrated: use --confirm to remove its old guest')
 
 
 def is_under_way(migration, host):
-    """Whether a migration leaves the host and has not come to an end."""
+    """Return whether a migration is leaving the host and has not ended."""
     return migration['source_compute'] == host and migration['status'] not in OVER

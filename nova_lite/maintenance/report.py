@@ -1,7 +1,7 @@
-"""What the commands print: plan, progress, result; with --json one document at the end.
+"""Output of the commands: plan, progress and result; with --json one document at the end.
 
-A terminal gets a bar, everything else plain lines. With --json all but the document
-goes to standard error.
+A terminal shows a progress bar, other outputs get plain lines. With --json everything
+except the document goes to standard error.
 """
 
 import collections
@@ -18,7 +18,7 @@ from nova_lite.maintenance import plan
 
 
 class Report:
-    """Tells of one run. A context manager: the bar goes with it."""
+    """Prints one run. A context manager, which removes the progress bar."""
 
     def __init__(self, *, as_json=False):
         self._as_json = as_json
@@ -33,15 +33,15 @@ class Report:
         self._open.close()
 
     def say(self, text):
-        """One line."""
+        """Print one line."""
         self._console.print(text, markup=False)
-        # Whoever reads a pipe wants to know now.
+        # The reader of a pipe wants the line at once.
         self._console.file.flush()
 
     # ---- the plan ----
 
     def plan(self, title, entries):
-        """Print what is to become of each server."""
+        """Print the plan for each server."""
         counts = collections.Counter(entry.how for entry in entries)
         told = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
         self.say(f'{title}: {told or "no servers"}')
@@ -57,14 +57,14 @@ class Report:
     # ---- progress ----
 
     def begin(self, total):
-        """The work begins."""
+        """Start the progress bar."""
         self._total = total
         if self._console.is_terminal and total:
             count = progress.Count('leaving', total, on=self._console)
             self._count = self._open.enter_context(count)
 
     def heard(self, kind, entry, said):
-        """What a Crew tells."""
+        """Print an event of a Crew."""
         if kind == crew.BEGAN:
             self.say(f'{entry.name}: {entry.how}')
         elif kind == crew.NOTE:
@@ -77,14 +77,14 @@ class Report:
         else:
             names = ', '.join(each.name for each in said) or 'nothing'
             self.say(
-                f'Interrupted: nothing more is begun. Under way: {names}. Interrupt again to '
-                'leave; these moves go on.'
+                f'Interrupted: no further move is started. In progress: {names}. Interrupt '
+                'again to exit; these moves continue.'
             )
 
     # ---- the result ----
 
     def result(self, host, entries, outcomes):
-        """Print what became of all; the exit code: 0 when nothing is left, else 1."""
+        """Print the result of each server. Return 0 if none is left on the host, else 1."""
         rest = [
             mover.Outcome(
                 entry,
@@ -114,7 +114,7 @@ class Report:
 
 
 def line_of(outcome):
-    """An Outcome as one line for people."""
+    """Return an Outcome as one line for people."""
     if outcome.what in (mover.What.MOVED, mover.What.WAITS) and outcome.host:
         text = f'{outcome.entry.name}: moved to {outcome.host} ({outcome.how})'
     else:
@@ -125,7 +125,7 @@ def line_of(outcome):
 
 
 def planned(entry):
-    """An Entry for JSON."""
+    """Return an Entry for JSON."""
     return {
         'id': entry.uuid,
         'name': entry.name,
@@ -136,7 +136,7 @@ def planned(entry):
 
 
 def shown(outcome):
-    """An Outcome for JSON."""
+    """Return an Outcome for JSON."""
     return {
         'id': outcome.entry.uuid,
         'name': outcome.entry.name,

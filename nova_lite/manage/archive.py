@@ -1,4 +1,4 @@
-"""db archive_deleted_rows and db purge: what becomes of deleted servers."""
+"""db archive_deleted_rows and db purge: archive and purge deleted servers."""
 
 import collections
 
@@ -16,25 +16,37 @@ from nova_lite.db.cell import archive
 from nova_lite.manage import command
 
 BEFORE = command.option(
-    '--before', metavar='DATE', help='only what was deleted before this time (UTC)'
+    '--before', metavar='DATE', help='only servers that were deleted before this time (UTC)'
 )
-ALL_CELLS = command.flag('--all-cells', 'in every cell, not only in the one configured')
+ALL_CELLS = command.flag('--all-cells', 'all cells, instead of the one in the configuration')
 MOST = 2**31 - 1
 
 
 @command.verb(
     'db',
-    command.option('--max_rows', type=int, default=1000, metavar='N', help='rows at a time'),
+    command.option(
+        '--max_rows',
+        type=int,
+        default=1000,
+        metavar='N',
+        help='number of rows to archive in one transaction (default: %(default)s)',
+    ),
     command.VERBOSE,
-    command.flag('--until-complete', 'go on until nothing is left'),
+    command.flag('--until-complete', 'repeat until nothing is left to archive'),
     BEFORE,
-    command.flag('--purge', 'purge what was archived'),
+    command.flag('--purge', 'purge the archived rows afterwards'),
     ALL_CELLS,
-    command.flag('--task-log', 'accepted for the sake of scripts; there is no task log'),
-    command.option('--sleep', type=int, default=0, metavar='S', help='seconds between batches'),
+    command.flag('--task-log', 'ignored, because there is no task log; accepted for scripts'),
+    command.option(
+        '--sleep',
+        type=int,
+        default=0,
+        metavar='S',
+        help='pause between transactions, in seconds (default: %(default)s)',
+    ),
 )
 def archive_deleted_rows(site, args):
-    """Move deleted servers out of the way."""
+    """Move the rows of deleted servers to the table archived_rows."""
     if not 0 < args.max_rows <= MOST:
         print('Must supply a positive value for max_rows')
         return 2
@@ -61,13 +73,13 @@ def archive_deleted_rows(site, args):
 
 @command.verb(
     'db',
-    command.flag('--all', 'whenever it was deleted'),
+    command.flag('--all', 'all archived rows'),
     BEFORE,
     command.VERBOSE,
     ALL_CELLS,
 )
 def purge(site, args):
-    """Forget what was archived."""
+    """Delete archived rows."""
     if not args.all and not args.before:
         print('Either --all or --before must be given')
         return 1
@@ -89,7 +101,7 @@ def purge(site, args):
 
 
 def _databases(site, all_cells):
-    """(mapping id or None, database) of all cells, or of the one configured, or of cell0."""
+    """Return (mapping id or None, database) of all cells, of the configured one, or of cell0."""
     every = site.cells.every()
     if all_cells:
         return [(cell.id, cell.db) for cell in every]
@@ -102,7 +114,7 @@ def _databases(site, all_cells):
 
 
 def _archive(site, args, database, *, cell_id, before):
-    """What each batch moved, as it comes."""
+    """Yield the number of rows that each batch moved, by table."""
     while True:
         batch, uuids = database.write(archive.archive, args.max_rows, before)
         batch += site.api_db.write(_forget, cell_id, uuids)
@@ -117,7 +129,7 @@ def _archive(site, args, database, *, cell_id, before):
 
 
 def _forget(connection, cell_id, uuids):
-    """Drop what the API database has of servers that were in this cell to the end."""
+    """Delete the API database's rows of servers whose last cell is this one."""
     mappings = instance_mappings.TABLE
     mine = list(
         connection.scalars(

@@ -1,4 +1,4 @@
-"""cell_v2: which cells there are and how each is reached."""
+"""cell_v2: mappings of cells."""
 
 import re
 import urllib.parse
@@ -15,10 +15,12 @@ from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
 from nova_lite.manage import command
 
-UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='the cell')
-NAME = command.option('--name', metavar='NAME', help="the cell's name")
-BUS = command.option('--transport-url', '--transport_url', metavar='URL', help='its message bus')
-DATABASE = command.option('--database_connection', metavar='URL', help='its database')
+UUID = command.option('--cell_uuid', required=True, metavar='UUID', help='uuid of the cell')
+NAME = command.option('--name', metavar='NAME', help='name of the cell')
+BUS = command.option(
+    '--transport-url', '--transport_url', metavar='URL', help='URL of its message bus'
+)
+DATABASE = command.option('--database_connection', metavar='URL', help='URL of its database')
 SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
 COLUMNS = {
     'name': 'Name',
@@ -31,7 +33,7 @@ COLUMNS = {
 
 @command.verb('cell_v2', DATABASE)
 def map_cell0(site, args):
-    """Map cell0, where servers are that found no host."""
+    """Map cell0, which holds servers that could not be scheduled."""
     if ensure_cell0(site, args.database_connection):
         return 0
     print('Cell0 is already setup')
@@ -39,7 +41,7 @@ def map_cell0(site, args):
 
 
 def ensure_cell0(site, url=None):
-    """Map cell0 unless it is; whether it was new."""
+    """Map cell0 if it is not mapped. Return whether it was new."""
     if any(cell.is_cell0 for cell in site.cells.every()):
         return False
     values = {
@@ -54,11 +56,9 @@ def ensure_cell0(site, url=None):
 
 
 def default_cell0_url(url):
-    """The cell's database URL with _cell0 after the database's name; raises Invalid."""
+    """Return the database URL with _cell0 appended to the name. Raise Invalid without URL."""
     if not url:
-        raise exception.Invalid(
-            reason='neither --database_connection nor [database]connection is given'
-        )
+        raise exception.Invalid(reason='use --database_connection or set [database]connection')
     found = sa.make_url(url)
     return found.set(database=f'{found.database}_cell0').render_as_string(hide_password=False)
 
@@ -69,7 +69,7 @@ def default_cell0_url(url):
     BUS,
     DATABASE,
     command.VERBOSE,
-    command.flag('--disabled', 'keep the cell out of scheduling at first'),
+    command.flag('--disabled', 'do not schedule servers to the cell'),
 )
 def create_cell(site, args):
     """Map a cell by its message bus and database."""
@@ -115,11 +115,11 @@ def list_cells(site, args):
     NAME,
     BUS,
     DATABASE,
-    command.flag('--disable', 'keep the cell out of scheduling'),
-    command.flag('--enable', 'let it take part again'),
+    command.flag('--disable', 'do not schedule servers to the cell'),
+    command.flag('--enable', 'schedule servers to the cell again'),
 )
 def update_cell(site, args):
-    """Change a cell; what is not given comes from the configuration."""
+    """Change a cell mapping; omitted URLs are taken from the configuration."""
     try:
         row = site.api_db.read(cell_mappings.get, args.cell_uuid)
     except exception.CellMappingNotFound:
@@ -156,9 +156,13 @@ def _changes(site, args, row):
     return values
 
 
-@command.verb('cell_v2', command.flag('--force', 'unmap hosts and deleted servers too'), UUID)
+@command.verb(
+    'cell_v2',
+    command.flag('--force', 'also delete the mappings of its hosts and deleted servers'),
+    UUID,
+)
 def delete_cell(site, args):
-    """Unmap a cell that has no servers."""
+    """Delete the mapping of a cell without servers."""
     try:
         cell = site.cells.get(args.cell_uuid)
     except exception.CellMappingNotFound:
@@ -191,12 +195,12 @@ def add(site, values):
 
 
 def is_url(text):
-    """Whether it looks like the URL of a bus."""
+    """Return whether the text looks like the URL of a bus."""
     return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
 
 
 def clashes(site, bus, url, but=None):
-    """Whether another cell has that bus or database; says so."""
+    """Return whether another cell has that bus or database, and print it."""
     for row in site.api_db.read(cell_mappings.every):
         if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
             print(
@@ -208,7 +212,7 @@ def clashes(site, bus, url, but=None):
 
 
 def masked(url):
-    """A URL without its password, and without that of a key in its query."""
+    """Return a URL with its password, and those in its query, masked."""
     url = SECRET.sub(r'\1****', url)
     parts = urllib.parse.urlsplit(url)
     if parts.password is None:

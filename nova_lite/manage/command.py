@@ -1,4 +1,4 @@
-"""What verbs are made of: their declaration, the deployment they work on, their output."""
+"""Common parts of verbs: declaration, the deployment, output."""
 
 import collections
 import contextlib
@@ -31,9 +31,9 @@ class Verb:
         parser.set_defaults(run=self._exit)
 
     def _exit(self, site, args):
-        """Run the verb; returns the exit code. With --json it prints one document.
+        """Run the verb and return the exit code. With --json print one document.
 
-        That is the list that the verb has made, else what it found and said.
+        The document is the list that the verb made, or else its values and messages.
         """
         if not args.json:
             return self.run(site, args) or 0
@@ -48,7 +48,7 @@ class Verb:
 
 
 def verb(category, *options, name=None):
-    """Declare the decorated function as a verb; it returns the exit code, None for 0."""
+    """Declare the decorated function as a verb. It returns the exit code, or None for 0."""
 
     def declare(function):
         VERBS[category].append(Verb(name or function.__name__, function, options))
@@ -58,16 +58,16 @@ def verb(category, *options, name=None):
 
 
 def option(*flags, **keywords):
-    """An option or argument, as argparse's add_argument takes it."""
+    """Return an option or argument, as argparse's add_argument takes it."""
     return flags, keywords
 
 
 def flag(name, text):
-    """An option that is given or not."""
+    """Return an option without a value."""
     return option(name, action='store_true', help=text)
 
 
-VERBOSE = flag('--verbose', 'say more')
+VERBOSE = flag('--verbose', 'print more')
 JSON = flag('--json', 'print JSON')
 
 
@@ -80,7 +80,7 @@ class Site:
     def __init__(self, conf):
         self.conf = conf
         self.found, self.listed = {}, None
-        # One statement may archive or map all there is.
+        # One statement may archive or map a whole table.
         conf.set_override('read_timeout', 0, group='database')
 
     def __enter__(self):
@@ -94,7 +94,7 @@ class Site:
 
     @functools.cached_property
     def api_db(self):
-        """The API database; raises Invalid when the configuration does not name it."""
+        """The API database. Raise Invalid if it is not configured."""
         url = self.conf.api_database.connection
         if not url:
             raise exception.Invalid(reason='[api_database]connection is not set')
@@ -126,7 +126,7 @@ def print_list(site, args, columns, lines):
 
 
 def moment(text):
-    """A time that was given as text, in UTC without a zone; raises ValueError."""
+    """Return a time that was given as text, in UTC without a zone. Raise ValueError."""
     return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
 
 

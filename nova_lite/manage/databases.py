@@ -1,4 +1,4 @@
-"""api_db and db: schemas, and what is to be migrated while daemons run."""
+"""api_db and db: schemas and online data migrations."""
 
 from alembic import util
 
@@ -8,25 +8,25 @@ from nova_lite.manage import command
 
 REVISION = command.option('version', nargs='?', metavar='VERSION', default=migrate.HEAD)
 LOCAL = command.option(
-    '--local_cell', action='store_true', help='leave cell0 alone: only the database configured'
+    '--local_cell', action='store_true', help='only the configured database, not that of cell0'
 )
 
 
 @command.verb('api_db', REVISION, name='sync')
 def api_sync(site, args):
-    """Bring the schema up to date."""
+    """Upgrade the schema."""
     return _sync(site.api_db.url, 'api', args.version)
 
 
 @command.verb('api_db', name='version')
 def api_version(site, _args):
-    """Print the schema's revision."""
+    """Print the revision of the schema."""
     _print_version(site, site.api_db.url, 'api')
 
 
 @command.verb('db', LOCAL, REVISION, name='sync')
 def sync(site, args):
-    """Bring the schema of the cell up to date, and cell0's unless told otherwise."""
+    """Upgrade the schemas of the configured cell and of cell0."""
     failed = 0
     if not args.local_cell:
         failed = _sync_cell0(site, args.version)
@@ -43,7 +43,7 @@ def version(site, _args):
 
 @command.verb(
     'db',
-    command.option('--max-count', type=int, metavar='N', help='rows to migrate at most'),
+    command.option('--max-count', type=int, metavar='N', help='largest number of rows to migrate'),
     name='online_data_migrations',
 )
 def online_data_migrations(site, args):
@@ -51,7 +51,7 @@ def online_data_migrations(site, args):
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max_count')
         return 127
-    # This is the first release: there is nothing older to migrate from.
+    # This is the first release: there are no migrations yet.
     columns = {'migration': 'Migration', 'needed': 'Total Needed', 'completed': 'Completed'}
     command.print_list(site, args, columns, ())
     return 0

@@ -1,4 +1,4 @@
-"""cell_v2: which cell each compute host is in, and the way to a first cell."""
+"""cell_v2: mappings of compute hosts, and the setup of a first cell."""
 
 from oslo_db import exception as db_exception
 
@@ -12,7 +12,7 @@ from nova_lite.lifecycle import discovery
 from nova_lite.manage import cells
 from nova_lite.manage import command
 
-ONE_CELL = command.option('--cell_uuid', metavar='UUID', help='this cell only')
+ONE_CELL = command.option('--cell_uuid', metavar='UUID', help='only this cell')
 COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname'}
 
 
@@ -20,15 +20,15 @@ COLUMNS = {'cell_name': 'Cell Name', 'cell_uuid': 'Cell UUID', 'host': 'Hostname
     'cell_v2',
     ONE_CELL,
     command.VERBOSE,
-    command.flag('--strict', 'fail when no host is new'),
+    command.flag('--strict', 'exit with 1 if no new host is found'),
     command.option(
         '--by-service',
         action='store_true',
-        help='also map hosts whose service is there but no node yet',
+        help='also map hosts that have a compute service and no node yet',
     ),
 )
 def discover_hosts(site, args):
-    """Map hosts that reported themselves."""
+    """Map new hosts to their cells."""
     try:
         only = [site.cells.get(args.cell_uuid)] if args.cell_uuid else None
     except exception.CellMappingNotFound:
@@ -51,7 +51,7 @@ def discover_hosts(site, args):
 
 @command.verb('cell_v2', ONE_CELL)
 def list_hosts(site, args):
-    """List the hosts of all cells, or of one."""
+    """List the mapped hosts of all cells or of one."""
     try:
         searched = [site.cells.get(args.cell_uuid)] if args.cell_uuid else site.cells.every()
     except exception.CellMappingNotFound:
@@ -69,10 +69,10 @@ def list_hosts(site, args):
 @command.verb(
     'cell_v2',
     cells.UUID,
-    command.option('--host', required=True, metavar='HOST', help='its name'),
+    command.option('--host', required=True, metavar='HOST', help='name of the host'),
 )
 def delete_host(site, args):
-    """Unmap a host without servers."""
+    """Delete the mapping of a host without servers."""
     try:
         cell = site.cells.get(args.cell_uuid)
     except exception.CellMappingNotFound:
@@ -122,7 +122,7 @@ def map_cell_and_hosts(site, args):
 
 
 def _map_cell_and_hosts(site, bus, name=None):
-    """The cell, or None when bus or database are missing; says so, and when no host is there."""
+    """Return the cell, or None if the bus or the database is not given. Print what is missing."""
     bus = bus or site.conf.transport_url
     if not bus or not cells.is_url(bus):
         print('Must specify --transport-url if [DEFAULT]/transport_url is not set.')

@@ -1,4 +1,4 @@
-"""placement sync_aggregates: put what compute's aggregates say into placement."""
+"""placement sync_aggregates: copy the members of compute's aggregates to placement."""
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
@@ -10,7 +10,7 @@ from nova_lite.superconductor.audits import memberships
 
 
 class Refused(Exception):
-    """Why hosts cannot be put into aggregates. code: what to exit with."""
+    """Why aggregates cannot be synchronized. code: exit code"""
 
     def __init__(self, code, text):
         self.code = code
@@ -19,7 +19,7 @@ class Refused(Exception):
 
 @command.verb('placement', command.VERBOSE)
 def sync_aggregates(site, args):
-    """Make hosts members of their aggregates in placement; nothing is removed there."""
+    """Add hosts to their aggregates in placement, without removing any."""
     found = [each for each in site.api_db.read(aggregates.every) if each.hosts]
     try:
         nodes = _nodes(site, {host for each in found for host in each.hosts})
@@ -30,19 +30,19 @@ def sync_aggregates(site, args):
     code = 0
     for host in sorted(nodes):
         code = _add(site, args, nodes[host], names) or code
-    # Schedulers ask placement anew: what they reuse was answered without these members.
+    # Schedulers drop cached answers of placement, which lack these members.
     site.api_db.write(stamps.bump, stamps.AGGREGATES)
     return code
 
 
 def _nodes(site, hosts):
-    """{host: its node}; raises Refused."""
+    """Return {host: its node}. Raise Refused."""
     every = site.cells.every(cell0=False)
     answers = site.cells.scatter(compute_nodes.every, cells=every)
     found = {}
     for cell, nodes in answers.items():
         if isinstance(nodes, cells_module.Unreachable):
-            raise Refused(255, f'Cell {cell.name} cannot be reached')
+            raise Refused(255, f'Cell {cell.name} does not answer')
         for node in nodes:
             found.setdefault(node.host, []).append(node)
     for host in sorted(hosts):
@@ -58,7 +58,7 @@ def _nodes(site, hosts):
 
 
 def _add(site, args, node, names):
-    """Add a node to its aggregates in placement; the exit code. names: {uuid: name}"""
+    """Add a node to its aggregates in placement. Return the exit code. names: {uuid: name}"""
     try:
         joined, _left = memberships.sync(site.api_db, site.placement.providers, node, removes=False)
     except exception.ResourceProviderNotFound:
@@ -68,7 +68,7 @@ def _add(site, args, node, names):
         print(f'Failed to update aggregates of {node.hypervisor_hostname}: {error}')
         return 3
     except exception.NovaLiteError as error:
-        print(f'Placement does not answer as it should: {error}')
+        print(f'Request to placement failed: {error}')
         return 2
     if args.verbose:
         for uuid in sorted(joined):

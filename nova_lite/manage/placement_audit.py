@@ -1,4 +1,4 @@
-"""placement audit: allocations on compute nodes that belong to nothing."""
+"""placement audit: find orphaned allocations on compute nodes."""
 
 from nova_lite import context
 from nova_lite import exception
@@ -13,11 +13,11 @@ NONE, ERROR, FOUND, DELETED, BAD = 0, 1, 3, 4, 127
 @command.verb(
     'placement',
     command.VERBOSE,
-    command.flag('--delete', 'give up the orphans'),
-    command.option('--resource_provider', metavar='UUID', help='this provider only'),
+    command.flag('--delete', 'delete the orphaned allocations'),
+    command.option('--resource_provider', metavar='UUID', help='only this resource provider'),
 )
 def audit(site, args):
-    """Find allocations whose server or move is gone."""
+    """Find allocations whose server or migration does not exist."""
     wanted = args.resource_provider
     try:
         known = [provider.uuid for provider in site.placement.providers.list(context.admin())]
@@ -37,7 +37,7 @@ def audit(site, args):
             if args.delete:
                 site.placement.release(context.admin(), consumer, {node.uuid})
     except exception.NovaLiteError as error:
-        print(f'The audit ends early: {error}')
+        print(f'Cannot finish the audit: {error}')
         return ERROR
     if args.json:
         lines = [(node.uuid, consumer, resources) for node, consumer, resources in found]

@@ -1,4 +1,4 @@
-"""placement heal_allocations: give servers the allocations they should have."""
+"""placement heal_allocations: create missing allocations of servers."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ DONE, MORE, NO_NODE, FAILED, NOTHING, BAD = 0, 1, 2, 3, 4, 127
 
 @dataclasses.dataclass
 class Tally:
-    """What came of it. left: how many may still be healed; None for no bound."""
+    """Result of the run. left: how many servers may be healed; None for no limit"""
 
     left: int | None
     healed: int = 0
@@ -30,16 +30,19 @@ class Tally:
 
 @command.verb(
     'placement',
-    command.option('--max-count', type=int, metavar='N', help='servers to heal at most'),
+    command.option('--max-count', type=int, metavar='N', help='largest number of servers to heal'),
     command.VERBOSE,
-    command.flag('--dry-run', 'only say what would be done'),
-    command.option('--instance', metavar='UUID', help='this server only'),
-    command.flag('--skip-port-allocations', 'accepted: no port of ours has allocations'),
-    command.option('--cell', metavar='UUID', help='this cell only'),
-    command.flag('--force', 'with --instance: replace what it holds'),
+    command.flag('--dry-run', 'only print the allocations that would be created'),
+    command.option('--instance', metavar='UUID', help='only this server'),
+    command.flag(
+        '--skip-port-allocations',
+        'ignored, because ports have no allocations here; accepted for scripts',
+    ),
+    command.option('--cell', metavar='UUID', help='only this cell'),
+    command.flag('--force', 'with --instance: replace the existing allocations'),
 )
 def heal_allocations(site, args):
-    """Create allocations that are missing."""
+    """Create missing allocations of servers."""
     problem = _problem(args)
     if problem:
         print(problem)
@@ -113,7 +116,7 @@ def _heal(site, args, row, provider, *, tally):
         tally.healed += 1
         if args.dry_run:
             return
-        # A claim on a provider that is not there leaves a consumer that refuses the next.
+        # A claim on a missing provider leaves a consumer, which makes the next claim fail.
         site.placement.providers.get(ctxt, provider)
         claimed = any(_put(site, ctxt, row, held, {provider: each}) for each in choices)
     except exception.NovaLiteError as error:
@@ -125,7 +128,7 @@ def _heal(site, args, row, provider, *, tally):
 
 
 def _put(site, ctxt, row, held, amounts):
-    """One request, so that a failure leaves the server what it held."""
+    """Send one request, so that a failure does not change the existing allocations."""
     wanted = {provider: {'resources': resources} for provider, resources in amounts.items()}
     consumer = placement.Consumer(row.uuid, row.project_id, row.user_id)
     if held:
@@ -134,7 +137,7 @@ def _put(site, ctxt, row, held, amounts):
 
 
 def _choices(site, row):
-    """Amounts for the server, the best first: dedicated CPUs are VCPU on some hosts."""
+    """Return possible amounts, the best first: some hosts have no PCPU for dedicated CPUs."""
     spec = site.api_db.read(request_specs.stored, [row.uuid]).get(row.uuid, {})
     found = [query.held(row.flavor, spec, pinned=pinned) for pinned in (True, False)]
     return found if found[0] != found[1] else found[:1]

@@ -1,4 +1,4 @@
-"""cell_v2: which cell each server is in."""
+"""cell_v2: mappings of servers."""
 
 import sqlalchemy as sa
 
@@ -13,11 +13,11 @@ BATCH = 50
 
 @command.verb(
     'cell_v2',
-    command.option('--uuid', required=True, metavar='UUID', help='the server'),
-    command.flag('--quiet', 'say nothing, only exit'),
+    command.option('--uuid', required=True, metavar='UUID', help='uuid of the server'),
+    command.flag('--quiet', 'print nothing; use the exit code'),
 )
 def verify_instance(site, args):
-    """Check that a server is where its mapping says."""
+    """Check that the cell of a server's mapping has the server."""
     say = (lambda _text: None) if args.quiet else print
     mapping = site.api_db.read(instance_mappings.find, args.uuid)
     if mapping is None:
@@ -42,15 +42,17 @@ def verify_instance(site, args):
 @command.verb(
     'cell_v2',
     cells.UUID,
-    command.option('--max-count', type=int, metavar='N', help='servers to map at most'),
-    command.flag('--reset', 'accepted for the sake of scripts: every run looks at all'),
+    command.option('--max-count', type=int, metavar='N', help='largest number of servers to map'),
+    command.flag(
+        '--reset', 'ignored, because a run always starts at the first server; accepted for scripts'
+    ),
 )
 def map_instances(site, args):
     """Map the servers of a cell that have no mapping."""
     if args.max_count is not None and args.max_count < 1:
         print('Must supply a positive value for max-count')
         return 127
-    # A cell that is not there is not 1: that asks to be run again.
+    # An unknown cell raises, because exit code 1 means that the command must be repeated.
     cell = site.cells.get(args.cell_uuid)
     left, site.found['mapped'] = args.max_count, 0
     with progress.Count(f'servers of {cell.name}', None) as count:

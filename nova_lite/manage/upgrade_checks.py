@@ -1,4 +1,4 @@
-"""Whether a deployment is ready for this release, check by check.
+"""Check whether a deployment is ready for this release.
 
 Source: reference/nova/cells-and-rpc 5.
 """
@@ -27,17 +27,17 @@ STUCK = datetime.timedelta(minutes=10)
 
 
 def success(details=None):
-    """The check found nothing."""
+    """Return the result of a check without findings."""
     return upgradecheck.Result(upgradecheck.Code.SUCCESS, details)
 
 
 def warning(details):
-    """The check found something to look at."""
+    """Return the result of a check that found something to inspect."""
     return upgradecheck.Result(upgradecheck.Code.WARNING, details)
 
 
 def failure(details):
-    """The check found something that must be mended first."""
+    """Return the result of a check that found something to repair before the upgrade."""
     return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
 
 
@@ -50,7 +50,7 @@ def _older(version, needed):
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """What is checked, in this order."""
+    """The checks, in this order."""
 
     def __init__(self, conf):
         self.conf = conf
@@ -58,7 +58,7 @@ class Checks(upgradecheck.UpgradeCommands):
 
     @property
     def cells(self):
-        """The deployment's cells; raises Invalid without an API database."""
+        """The cells of the deployment. Raise Invalid without an API database."""
         if self._cells is None:
             url = self.conf.api_database.connection
             if not url:
@@ -67,21 +67,21 @@ class Checks(upgradecheck.UpgradeCommands):
         return self._cells
 
     def close(self):
-        """Give up the connections."""
+        """Close the connections."""
         if self._cells is not None:
             self._cells.close()
             self._cells.api_db.dispose()
 
     def check_cells(self):
-        """cell0 and another cell are mapped, and so are the hosts there are."""
+        """Check that cell0, another cell and the existing hosts are mapped."""
         try:
             found = self.cells.every()
         except exception.NovaLiteError as error:
-            return failure(f'The API database cannot be read: {error}')
+            return failure(f'Cannot read the API database: {error}')
         if not any(cell.is_cell0 for cell in found):
-            return failure('There is no cell0 mapping. Run nova-lite-manage cell_v2 map_cell0.')
+            return failure('cell0 is not mapped. Run nova-lite-manage cell_v2 map_cell0.')
         if len(found) < 2:
-            return failure('There is no cell but cell0. Run nova-lite-manage cell_v2 create_cell.')
+            return failure('Only cell0 is mapped. Run nova-lite-manage cell_v2 create_cell.')
         hosts = self.cells.api_db.read(host_mappings.every)
         nodes = self._every_cell(compute_nodes.every)
         if not hosts and nodes:
@@ -94,41 +94,45 @@ class Checks(upgradecheck.UpgradeCommands):
         return success()
 
     def check_placement(self):
-        """Placement answers and speaks the version that is asked of it."""
+        """Check that placement answers and supports the version that is used."""
         try:
             newest = self._newest('placement')
         except exception.NovaLiteError as error:
-            return failure(f'Placement cannot be reached: {error}')
+            return failure(f'Cannot reach placement: {error}')
         if _older(newest, PLACEMENT_VERSION):
-            return failure(f'Placement is at {newest}, and {PLACEMENT_VERSION} is needed.')
+            return failure(
+                f'Placement supports {newest}, and {PLACEMENT_VERSION} is needed. Upgrade placement.'
+            )
         return success()
 
     def check_cinder(self):
-        """The volume service, if there is one, speaks the version that is asked of it."""
+        """Check that the volume service, if any, supports the version that is used."""
         if not (self.conf.cinder.auth_type or self.conf.service_user.auth_type):
             return success('No volume service is configured.')
         try:
             newest = self._newest('cinder')
         except exception.NovaLiteError as error:
-            return warning(f'The volume service cannot be reached: {error}')
+            return warning(f'Cannot reach the volume service: {error}')
         if _older(newest, CINDER_VERSION):
-            return failure(f'Cinder is at {newest}, and {CINDER_VERSION} is needed.')
+            return failure(
+                f'Cinder supports {newest}, and {CINDER_VERSION} is needed. Upgrade Cinder.'
+            )
         return success()
 
     def check_service_user(self):
-        """Long operations go on after the user's token has expired."""
+        """Check that long operations can continue after the user's token has expired."""
         options = self.conf.service_user
         if not options.auth_type:
-            return failure('[service_user] has no credentials (auth_type).')
+            return failure('[service_user]auth_type is not set. Configure credentials there.')
         if not options.send_service_user_token:
             return failure(
-                '[service_user]send_service_user_token is off: volumes cannot be detached, and '
-                "long operations fail when the user's token expires."
+                '[service_user]send_service_user_token is false. Set it to true: without it volumes '
+                "cannot be detached, and long operations fail when the user's token expires."
             )
         return success()
 
     def _newest(self, group):
-        """The newest microversion of a neighbour; raises a NovaLiteError."""
+        """Return the newest microversion of a neighbour. Raise a NovaLiteError."""
         service = session.Neighbour(self.conf, group, title=group)
         try:
             offered = service.get(context.admin(), '/')['versions']
@@ -137,44 +141,45 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         except (ValueError, KeyError, TypeError) as error:
             raise exception.Unavailable(
-                service=group, reason=f'it does not tell its versions: {error}'
+                service=group, reason=f'cannot read its versions: {error}'
             ) from error
 
     def check_policy(self):
-        """The policy file is YAML."""
+        """Check that the policy file is YAML."""
         return common_checks.check_policy_json(self, self.conf)
 
     def check_services(self):
-        """No compute is older than the oldest release that this one works with."""
+        """Check that all computes are at least of the oldest release that this one supports."""
         try:
             found = self._every_cell(services.every, binary=services.COMPUTE)
         except exception.NovaLiteError as error:
-            return failure(f'The cells cannot be read: {error}')
+            return failure(f'Cannot read the cells: {error}')
         oldest = min(release['service'] for release in versions.RELEASES.values())
         old = sorted(row.host for row in found if 0 < row.version < oldest)
         if old:
             return failure(
-                f'{len(old)} computes are too old for this release, {old[0]} among them.'
+                f'{len(old)} computes are too old for this release, for example {old[0]}. '
+                'Upgrade them first.'
             )
         return success()
 
     def check_sagas(self):
-        """Every move is driven by some super-conductor."""
+        """Check that super-conductors pick up sagas."""
         try:
             found = self.cells.api_db.read(sagas.every, active=True)
         except exception.NovaLiteError as error:
-            return failure(f'The API database cannot be read: {error}')
+            return failure(f'Cannot read the API database: {error}')
         limit = runtime.naive_now() - STUCK
         stuck = [row for row in found if max(row.wake_at, row.lease_until or row.wake_at) < limit]
         if stuck:
             return warning(
-                f'{len(stuck)} moves are driven by no one, {stuck[0].uuid} among them. Is a '
-                'super-conductor running? See nova-lite saga list.'
+                f'No super-conductor has picked up {len(stuck)} sagas, for example '
+                f'{stuck[0].uuid}. Check that a super-conductor runs; see nova-lite saga list.'
             )
         return success()
 
     def _every_cell(self, function, **where):
-        """The rows of all cells; raises Unavailable when one does not answer."""
+        """Return the rows of all cells. Raise Unavailable if one does not answer."""
         rows = []
         for cell in self.cells.every():
             rows += cell.db.read(function, **where)

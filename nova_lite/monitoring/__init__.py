@@ -1,1 +1,1 @@
-"""Monitoring: whether a daemon is well, and what it measures, over HTTP on loopback."""
+"""Monitoring: the health checks and metrics of a daemon, over HTTP on loopback."""

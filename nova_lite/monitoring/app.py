@@ -1,6 +1,6 @@
 """GET /healthcheck and GET /metrics of one daemon, or of several in one process.
 
-And GET /healthcheck of an API, on its own port, for whoever balances its load.
+Also GET /healthcheck of an API on its own port, for load balancers.
 """
 
 import http
@@ -17,8 +17,8 @@ HEALTHCHECK = '/healthcheck'
 class Monitoring:
     """The WSGI application.
 
-    daemons: the daemons of this process, looked at anew for each request; each has a
-        name, checks and collectors, see service.Daemon.watch
+    daemons: the daemons of this process, read for each request; each has a name, checks and
+        collectors, see service.Daemon.watch
     """
 
     def __init__(self, daemons):
@@ -60,12 +60,12 @@ class Monitoring:
 
 
 class Balanced:
-    """An API that tells at /healthcheck whether this worker of it can answer requests.
+    """An API that reports at /healthcheck whether this worker can serve requests.
 
-    Anybody may ask, so it gives no causes.
+    The page needs no authentication, so it does not show causes.
 
-    checks: of what no request can do without, as of a daemon
-    app: what the application says it serves
+    checks: of the services that all requests need, as of a daemon
+    app: the application object of the wrapped application
     closing: called by `close`, in this order
     """
 
@@ -83,7 +83,7 @@ class Balanced:
         return _answer(environ, start_response, status=_status(healthy), body={'healthy': healthy})
 
     def close(self):
-        """Finish what goes on behind the requests, when the process ends."""
+        """Finish background work, when the process ends."""
         for close in self.closing:
             close()
 

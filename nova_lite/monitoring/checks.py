@@ -1,4 +1,4 @@
-"""What daemons need: functions that raise, with the cause, when it does not answer."""
+"""Health checks: functions that raise, with the cause, if a service does not answer."""
 
 import functools
 
@@ -6,12 +6,12 @@ from nova_lite import context
 
 
 def bus(client, server=None):
-    """Whether a call comes back over the bus. client: of an RPC interface"""
+    """Return a check that sends a call over the bus. client: of an RPC interface"""
     return functools.partial(client.ping, server)
 
 
 def placement(client):
-    """Whether placement answers, and believes who we are. client: clients.placement"""
+    """Return a check that sends an authenticated request. client: clients.placement"""
     return functools.partial(
         client.service.call, context.admin(), 'GET', '/resource_providers?name=nobody'
     )

@@ -1,7 +1,6 @@
-"""Collectors of what the databases know: sagas, services, capacity.
+"""Collectors of metrics from the databases: sagas, services, capacity.
 
-The super-conductor's /metrics has them; others would only repeat them. Names are
-openstack-exporter's where it has one.
+Only the super-conductor exports them. Names are those of openstack-exporter where it has one.
 """
 
 from prometheus_client import core
@@ -46,35 +45,35 @@ LAG = 'nova_lite_saga_lag_seconds'
 # By metric: its help and its labels.
 FAMILIES = {
     SAGAS: (
-        'Sagas that have not ended, by the step they reached last.',
+        'Sagas that have not ended, by their last step.',
         ('kind', 'step', 'direction', 'state'),
     ),
     FAILING: (
-        f'Sagas whose step, or what they clean up, has failed {journal.MANY_ATTEMPTS} times in '
-        'a row or more, by the step they reached last.',
+        f'Sagas whose current step or cleanup has failed at least {journal.MANY_ATTEMPTS} times '
+        'in a row, by their last step.',
         ('kind', 'step', 'state'),
     ),
-    LAG: ('Seconds since the saga that is most overdue should have been taken up.', ()),
-    UP: ('Whether the database of a cell answers.', ('cell',)),
-    AGENT: ('Whether a service is up: 1 or 0.', AGENT_LABELS),
+    LAG: ('Seconds since the most overdue saga should have been picked up.', ()),
+    UP: ('1 if the database of a cell answers, else 0.', ('cell',)),
+    AGENT: ('1 if a service is up, else 0.', AGENT_LABELS),
     **{name: (text, WHERE) for name, (text, _value) in CAPACITY.items()},
 }
 
 
 def family(name):
-    """A gauge without samples yet."""
+    """Return a gauge without samples."""
     text, labels = FAMILIES[name]
     return core.GaugeMetricFamily(name, text, labels=labels)
 
 
 class Sagas:
-    """How many sagas stand where, and how long the one that is most overdue waits."""
+    """Number of sagas by step and state, and how long the most overdue one has waited."""
 
     def __init__(self, api_db):
         self._api_db = api_db
 
     def collect(self):
-        """The metrics, as prometheus_client asks for them."""
+        """Yield the metrics, for prometheus_client."""
         for name, read in ((SAGAS, saga_counts.standing), (FAILING, saga_counts.failing)):
             where = family(name)
             for *labels, count in self._api_db.read(read):
@@ -92,7 +91,7 @@ class Hosts:
         self._conf, self._api_db, self._cells = conf, api_db, cells
 
     def collect(self):
-        """The metrics, as prometheus_client asks for them."""
+        """Yield the metrics, for prometheus_client."""
         known = self._api_db.read(aggregates.every)
         zones = aggregates.zones_of(known)
         answers = self._cells.scatter(_services_and_nodes)

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 
 def answers(found):
-    """Whether a Database answers."""
+    """Return a check that queries a Database."""
     return functools.partial(found.read, _one)
 
 

@@ -1,7 +1,6 @@
-"""Health: whether what a daemon needs answers, with the cause where it does not.
+"""Health of a daemon: whether the services that it needs answer, with the cause if not.
 
-Checks run at the same time and are given up after a while, so that a dead broker
-does not keep anyone from asking.
+Checks run in parallel and time out, so that a dead broker does not block the report.
 """
 
 import dataclasses
@@ -9,23 +8,23 @@ import dataclasses
 from nova_lite import runtime
 
 LIMIT_S = 5
-# Whoever asks more often is told what was found before.
+# More frequent requests get the former results.
 KEPT_S = 2
 NO_ANSWER = f'no answer in {LIMIT_S} s'
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What a check found. cause: None when all is well."""
+    """Result of a check. cause: None if it succeeded"""
 
     name: str
     cause: str | None
 
 
 class Health:
-    """What a daemon needs.
+    """Health checks of a daemon.
 
-    checks: {name: function that raises when it is not well, its error being the cause}
+    checks: {name: function that raises an error, which is the cause, if the check fails}
     """
 
     def __init__(self, daemon, checks):
@@ -37,7 +36,7 @@ class Health:
         self._found, self._until = (), 0
 
     def results(self):
-        """The Result of each check."""
+        """Return the Result of each check."""
         with self._lock:
             if runtime.monotonic() >= self._until:
                 self._found = self._look()
@@ -45,7 +44,7 @@ class Health:
             return self._found
 
     def report(self):
-        """(whether all is well, {'daemon', 'healthy', 'checks': {name: cause or None}})."""
+        """Return (healthy, {'daemon', 'healthy', 'checks': {name: cause or None}})."""
         found = {result.name: result.cause for result in self.results()}
         healthy = not any(found.values())
         return healthy, {'daemon': self.daemon, 'healthy': healthy, 'checks': found}
@@ -56,7 +55,7 @@ class Health:
 
     def _look(self):
         for name, check in self._checks.items():
-            # One that hangs is not asked again before it has ended.
+            # A check that hangs is not started again before it has ended.
             if name not in self._running or self._running[name].done():
                 self._running[name] = self._pool.submit(check)
         runtime.wait_all(self._running.values(), LIMIT_S)

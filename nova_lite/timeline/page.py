@@ -1,6 +1,6 @@
-"""Stories as one page that stands alone: no script, no network, light and dark.
+"""Stories as one HTML page without scripts or external files, for light and dark themes.
 
-Lanes by daemon and cell above, every step in a table below; both tell the same.
+The lanes by daemon and cell and the table of steps below show the same data.
 """
 
 import html
@@ -35,8 +35,8 @@ PAGE = """<!doctype html>
 </html>
 """
 ABOUT = (
-    'Each step as the journal of nova-lite noted it. A step is one effect with its undo; '
-    'whoever takes over a dead super-conductor’s saga repeats the step it was at.'
+    'The steps as recorded in the journal of nova-lite. A step is one effect with its undo. '
+    'A super-conductor that takes over a saga repeats the step that was in progress.'
 )
 SECTION = """<section>
 <h2>{title}</h2>
@@ -58,18 +58,18 @@ SECTION = """<section>
 
 
 class Unwritable(exception.NovaLiteError):
-    msg = 'The page cannot be written to %(path)s: %(reason)s'
+    msg = 'Cannot write the page to %(path)s: %(reason)s'
 
 
 def page(title, stories):
-    """The page's text."""
+    """Return the HTML text of the page."""
     style = importlib.resources.files(__package__).joinpath('style.css').read_text()
     sections = '\n'.join(_section(number, story) for number, story in enumerate(stories, 1))
     return PAGE.format(title=_text(title), about=_text(ABOUT), style=style, sections=sections)
 
 
 def write(path, title, stories):
-    """Write the page to a file; raises Unwritable."""
+    """Write the page to a file. Raise Unwritable."""
     try:
         with open(path, 'w', encoding='utf-8') as file:
             file.write(page(title, stories))
@@ -91,7 +91,7 @@ def _section(number, story):
         title=_text(story.title),
         summary=_text(summary),
         legend=_legend(story),
-        label=_text(f'Steps of "{story.title}" by daemon and cell; the table has the same.'),
+        label=_text(f'Steps of "{story.title}" by daemon and cell, as in the table.'),
         lanes='\n'.join(
             [
                 _owners(story, scale),
@@ -109,14 +109,14 @@ def _legend(story):
     if story.dest and story.dest != story.source:
         entries.append(('dest', f'{story.dest} (destination)'))
     if any(bar.outcome == LOST for bar in story.bars):
-        entries.append(('lost', 'nobody runs the saga (time shortened)'))
+        entries.append(('lost', 'no super-conductor runs the saga (time shortened)'))
     if any(bar.is_pivot for bar in story.bars):
-        entries.append(('control pivot', 'the switch: no way back after it'))
+        entries.append(('control pivot', 'pivot: not undone after this step'))
     return ''.join(f'<li><i class="{name}"></i>{_text(text)}</li>' for name, text in entries)
 
 
 def _side(story, bar):
-    """The class that gives a bar its colour."""
+    """Return the CSS class for the colour of a bar."""
     if bar.outcome == LOST:
         return 'lost'
     if bar.cell is None:
@@ -128,7 +128,7 @@ def _side(story, bar):
 
 
 def _owners(story, scale):
-    """The lane that tells who ran the saga."""
+    """Return the lane of the super-conductors that ran the saga."""
     drawn = []
     for owner in story.owners:
         mine = [bar for bar in story.bars if bar.owner == owner and bar.outcome != LOST]
@@ -148,7 +148,7 @@ def _owners(story, scale):
 
 
 def _lanes(story):
-    """(daemon, cell) of the lanes: what is in no cell, the cells, the neighbours."""
+    """Return (daemon, cell) of the lanes: those without a cell, the cells, the neighbours."""
     found = {(bar.daemon, bar.cell) for bar in story.bars}
     order = {None: 0, story.source: 1, story.dest: 2}
 
@@ -197,14 +197,14 @@ def _name(bar):
 
 
 def _told(bar):
-    """What a tooltip says of a bar."""
+    """Return the tooltip of a bar."""
     parts = [f'{bar.place}; {bar.begin:.3f} s, took {bar.lasted * 1000:.0f} ms']
     parts.append(f'{bar.owner}, epoch {bar.epoch}')
     return '; '.join([*parts, *bar.notes])
 
 
 def _over(story, scale):
-    """Ticks, the time nobody ran it, and when it was killed and taken over."""
+    """Return the ticks, the gaps between owners, and the marks of kill and takeover."""
     drawn = [
         f'<div class="tick" style="left:{scale.at(moment):.3%}"><span>{moment:g} s</span></div>'
         for moment in scale.ticks()
@@ -214,10 +214,10 @@ def _over(story, scale):
             continue
         since = bar.begin if story.killed is None else max(bar.begin, story.killed)
         begin, end = scale.at(since), scale.at(bar.end)
-        died = 'killed' if story.killed is not None else 'last heard of'
+        died = 'killed' if story.killed is not None else 'last event'
         drawn.append(
             f'<div class="gap" style="left:{begin:.3%};width:{end - begin:.3%}">'
-            f'<span>nobody runs it:<br>{bar.end - since:.1f} s</span></div>'
+            f'<span>not running:<br>{bar.end - since:.1f} s</span></div>'
             f'<div class="mark back" style="left:{begin:.3%}"><span>{died}</span></div>'
             f'<div class="mark" style="left:{end:.3%}"><span>taken over</span></div>'
         )

@@ -1,7 +1,7 @@
-"""The story of a saga: which step took place when and where, and who ran it.
+"""The story of a saga: when and where each step ran, and which super-conductor ran it.
 
-Read from the journal alone. It notes when a step ended; the next one began then. Of
-one that died it knows nothing: what it left is drawn until another took over.
+It is read from the journal, which records when a step ended; the next step began then. A
+step whose super-conductor died is drawn until another one takes over.
 """
 
 import dataclasses
@@ -23,10 +23,10 @@ LOST = 'lost'
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """One step, or what a dead owner left of it. begin, end: seconds since the request.
+    """One step, or the part of it that a dead owner ran. begin, end: seconds since the request
 
-    daemon: or service; cell: None for what is in no cell; outcome: of ENDS, or LOST
-    notes: what happened in between, as text
+    daemon: or service; cell: None outside of cells; outcome: one of ENDS, or LOST
+    notes: texts of the events in between
     """
 
     step: str
@@ -52,10 +52,10 @@ class Bar:
 
 @dataclasses.dataclass(frozen=True)
 class Story:
-    """title: what it was; state: how it ended, or where it stands
+    """title: of the page; state: the saga's last state
 
     source, dest: cells by name, None where they are not known
-    killed: seconds since the request at which its owner was killed, if the teller knows
+    killed: seconds since the request at which its owner was killed, if known
     """
 
     uuid: str
@@ -72,12 +72,12 @@ class Story:
 
     @property
     def owners(self):
-        """Who ran it, in order."""
+        """The super-conductors that ran it, in order."""
         return list(dict.fromkeys(bar.owner for bar in self.bars if bar.outcome != LOST))
 
 
 def read(connection, uuid, *, title=None, killed_at=None):
-    """The Story of a saga; raises SagaNotFound. killed_at: naive UTC."""
+    """Return the Story of a saga. Raise SagaNotFound. killed_at: naive UTC"""
     row = sagas.get(connection, uuid)
     ends = _ends(connection, row)
     events = sagas.events(connection, uuid)
@@ -94,7 +94,7 @@ def read(connection, uuid, *, title=None, killed_at=None):
 
 
 def _bars(row, events, ends):
-    """The bars of all steps, in order."""
+    """Yield the bars of all steps, in order."""
     began, notes, steps = row.created_at, [], kinds.steps(row.kind)
     for index, event in enumerate(events):
         if event.what in WAITS:
@@ -127,12 +127,12 @@ def _bars(row, events, ends):
 
 
 def _under_way(later):
-    """The step that a dead owner was at: the next one that ends."""
+    """Return the step that a dead owner was running: the next one that ends."""
     return next((event.step for event in later if event.what in ENDS), CONTROL)
 
 
 def _place(step, ends):
-    """(daemon, cell) of a step; None: one that this release does not know."""
+    """Return (daemon, cell) of a step. step: None if this release does not know it"""
     place = step.at if step is not None else places.Place(CONTROL)
     host, cell = ends[place.end] if place.end else (None, None)
     if place in (places.SOURCE_HOST, places.DEST_HOST) and host:
@@ -141,7 +141,7 @@ def _place(step, ends):
 
 
 def _ends(connection, row):
-    """{SOURCE, DEST: (host, cell name)}, None for what the journal does not tell."""
+    """Return {SOURCE, DEST: (host, cell name)}, with None where the journal has no value."""
     source = dest = None
     for known in row.data.values():
         if isinstance(known, dict):

@@ -1,4 +1,4 @@
-"""A story on the terminal: a row for each step, its bar at the time at which it went on."""
+"""A story on the terminal: a row for each step, with its bar on the time axis."""
 
 from rich import box
 from rich import table
@@ -15,7 +15,7 @@ REST = 28
 
 
 def draw(story, width=80):
-    """What rich can print. width: of the terminal, in characters."""
+    """Return a table for rich. width: of the terminal, in characters"""
     names = [_name(bar) for bar in story.bars]
     taken = REST + max(map(len, names), default=0)
     taken += max((len(bar.place) for bar in story.bars), default=0)
@@ -41,7 +41,7 @@ def draw(story, width=80):
 
 
 def side(story, bar):
-    """'source', 'dest' or None: in which cell a bar is."""
+    """Return 'source', 'dest' or None: the side whose cell a bar is in."""
     if bar.cell is None:
         return None
     return 'source' if bar.cell == story.source else 'dest'

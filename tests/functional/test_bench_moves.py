@@ -62,8 +62,8 @@ class BenchMovesTest(BenchTestCase):
         for args, said in (
             (('resize', '--count', '0'), '--count must be at least 1'),
             (('migrate', '--concurrency', '0'), '--concurrency must be at least 1'),
-            (('evacuate', '--waiting', '3'), '--waiting is for moves that wait'),
-            (('boot', '--waiting', '3'), '--waiting is for moves that wait'),
+            (('evacuate', '--waiting', '3'), '--waiting applies only to moves that wait'),
+            (('boot', '--waiting', '3'), '--waiting applies only to moves that wait'),
             (('resize', '--waiting', '-1'), '--waiting must not be negative'),
             (('resize', '--new-flavor', 'm1.tiny'), '--new-flavor must differ'),
             (('resize', '--new-flavor', 'none'), 'there is no flavor none'),

@@ -104,7 +104,9 @@ class MaintenanceTest(HostTestCase):
         self.assertEqual(('live', 'left'), found[:2])
         self.assertIn('No valid host', found[3])
         said, told = self.command('drain-host', HOST, *QUICK, '--confirm')
-        self.assertIn('server: live migration refused, moving it cold: No valid host', told)
+        self.assertIn(
+            'server: live migration was refused, using cold migration: No valid host', told
+        )
         (moved,) = json.loads(said)['servers']
         self.assertEqual(('cold', 'moved'), (moved['how'], moved['outcome']))
         self.assertEqual((self.host_of(server), 'ACTIVE'), (moved['host'], self.status(server)))
@@ -115,10 +117,10 @@ class MaintenanceTest(HostTestCase):
         self.addCleanup(self.stage.behave, 'extends: instant\n')
         self.stage.behave(live_moving.ENDLESS)
         found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
-        self.assertEqual(('live', 'left', None, 'still under way: migrating'), found)
+        self.assertEqual(('live', 'left', None, 'still in progress: migrating'), found)
         # It is not asked for again, but watched.
         found = self.outcomes('drain-host', HOST, '--timeout', '0.1', code=1)['server']
-        self.assertEqual(('follow', 'left', None, 'still under way: migrating'), found)
+        self.assertEqual(('follow', 'left', None, 'still in progress: migrating'), found)
         self.assertEqual(1, len(self.stage.migrations(server)))
         self.stage.force_complete(server, self.stage.watched(server, 'running'))
         self.stage.ended(server)
@@ -138,7 +140,7 @@ class MaintenanceTest(HostTestCase):
         server = self.cloud.boot('web', host=HOST)
         self.stage.act(server, 'lock')
         said = ''.join(self.command('evacuate-host', HOST, '--yes', code=2))
-        self.assertIn('is up: `nova-lite drain-host`', said)
+        self.assertIn('is up. Use `nova-lite drain-host`', said)
         self.assertIn('--force-down', said)
         self.stage.power_off(HOST)
         shown, _err = self.command('evacuate-host', HOST, '--force-down', '--plan')
@@ -154,10 +156,10 @@ class MaintenanceTest(HostTestCase):
 
     def test_wrong_use(self):
         for argv, words in (
-            (('drain-host', 'nowhere'), 'no compute host nowhere'),
+            (('drain-host', 'nowhere'), 'compute host nowhere does not exist'),
             (('drain-host', HOST, '--target', HOST), '--target'),
-            (('evacuate-host', HOST, '--target', 'nowhere'), 'no compute host nowhere'),
-            (('undrain', 'nowhere'), 'no compute host nowhere'),
+            (('evacuate-host', HOST, '--target', 'nowhere'), 'compute host nowhere does not exist'),
+            (('undrain', 'nowhere'), 'compute host nowhere does not exist'),
             (('drain-host', HOST, '--cold-only', '--live-only'), 'not allowed with'),
             (('drain-host', HOST, '--max', '0'), '--max'),
         ):
@@ -228,8 +230,8 @@ class ProcessTest(HostTestCase):
         running.send_signal(signal.SIGINT)
         self.assertEqual(1, running.wait(60))
         rest = output.read()
-        self.assertIn(f'{name}: left: still under way: migrating', rest)
-        self.assertIn('left: not begun: interrupted', rest)
+        self.assertIn(f'{name}: left: still in progress: migrating', rest)
+        self.assertIn('left: not started: the command was interrupted', rest)
         self.stage.force_complete(moving, migration)
         self.stage.ended(moving)
         self.command('undrain', HOST)

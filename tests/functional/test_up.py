@@ -112,7 +112,7 @@ class UpTest(testtools.TestCase):
         code, told, _progress = commands.run_by_interpreter(
             'verify', '--state-dir', self.state_dir, timeout_s=RUN_S
         )
-        self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told))
+        self.assertEqual((0, 'No invariant is violated.\n'), (code, told))
         self.boot('four')
         self.interrupt(process)
 
@@ -138,7 +138,7 @@ class UpTest(testtools.TestCase):
         self.interrupt(process)
         verify = ('verify', '--state-dir', self.state_dir)
         code, told, progress = commands.run(*verify)
-        self.assertEqual((0, 'Nothing breaks an invariant.\n'), (code, told), progress)
+        self.assertEqual((0, 'No invariant is violated.\n'), (code, told), progress)
 
         self.alter('placement', 'DELETE FROM allocations WHERE resource_class_id = 0')
         code, told, _progress = forking.run([COMMAND, *verify], timeout_s=RUN_S)
@@ -176,7 +176,7 @@ class RefusalsTest(testtools.TestCase):
         with socket.create_server(('127.0.0.1', self.port)):
             message = self.refused()
         self.assertIn(f'Port {self.port} of 127.0.0.1', message)
-        self.assertIn('choose another with --port', message)
+        self.assertIn('Choose another with --port', message)
 
     def test_a_state_directory_in_use(self):
         holder = self.useFixture(
@@ -205,7 +205,7 @@ class RefusalsTest(testtools.TestCase):
     def test_buses(self):
         for url, part in (
             ('foo', '{cell}'),
-            ('foo://{cell}', 'cannot be of the kind foo'),
+            ('foo://{cell}', 'does not support foo'),
             ('rabbit:///{cell}', 'names no host'),
             ('rabbit://nova:hidden@host:port/{cell}', 'not the URL of a broker'),
         ):
@@ -216,8 +216,8 @@ class RefusalsTest(testtools.TestCase):
     def test_databases(self):
         for url, part in (
             ('foo', 'not the URL of a database server'),
-            ('oracle://nova:hidden@host', 'cannot be of the kind oracle'),
-            ('mysql+pymysql://nova:hidden@host/nova', 'omit the name'),
+            ('oracle://nova:hidden@host', 'does not support oracle'),
+            ('mysql+pymysql://nova:hidden@host/nova', 'must not name a database'),
         ):
             message = self.refused('--db', url)
             self.assertIn(part, message)

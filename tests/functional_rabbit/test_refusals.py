@@ -55,14 +55,14 @@ class RefusalsTest(testtools.TestCase):
     def test_each_says_what_it_refuses(self):
         self.assertEqual([], self.wait(self.url.replace('{cell}', 'top')))
         message = self.refused(self.url.replace(self.broker.password, 'hidden'))
-        self.assertIn(f'127.0.0.1:{self.broker.port} refuses user nova', message)
+        self.assertIn(f'127.0.0.1:{self.broker.port} rejects user nova', message)
 
         message = self.refused(self.url)
         self.assertIn('has no virtual host cell1 for user nova', message)
         self.assertIn('add_vhost', message)
 
         self.broker.renew('top', 'cell1')
-        self.assertIn("--db: the server refuses us: Access denied for user 'root'",
+        self.assertIn("--db: the server rejects the credentials: Access denied for user 'root'",
                       self.refused(self.url))  # fmt: skip
 
         closed = self.useFixture(ports.Port()).number

@@ -45,4 +45,4 @@ class WatchTest(testtools.TestCase):
         for cloud in (Cloud('ACTIVE', task='resize_prep'), Cloud('VERIFY_RESIZE')):
             wanted = 'ACTIVE' if cloud.server['status'] == 'VERIFY_RESIZE' else 'VERIFY_RESIZE'
             error = self.assertRaises(exception.Unavailable, self.wait, cloud, wanted)
-            self.assertIn('in 2 s', str(error))
+            self.assertIn('after 2 s', str(error))

@@ -81,7 +81,8 @@ class CrewTest(testtools.TestCase):
         self.assertEqual(mover.What.MOVED, found['s0'].what)
         for name in ('s1', 's2'):
             self.assertEqual(
-                (mover.What.LEFT, 'not begun: interrupted'), (found[name].what, found[name].reason)
+                (mover.What.LEFT, 'not started: the command was interrupted'),
+                (found[name].what, found[name].reason),
             )
         under_way = [said for kind, _name, said in self.told if kind == 'interrupted']
         self.assertEqual([['s0']], [[entry.name for entry in each] for each in under_way])

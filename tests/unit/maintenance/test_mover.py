@@ -83,7 +83,7 @@ class MoverTest(testtools.TestCase):
         cloud = Cloud([MOVING, MOVED], [refusal, 'req-1'])
         self.assertEqual((How.COLD, What.MOVED, 'h2', ''), self.move(cloud))
         self.assertEqual(['os-migrateLive', 'migrate'], [asked[0] for asked in cloud.asked])
-        self.assertEqual(['live migration refused, moving it cold: no host'], self.told)
+        self.assertEqual(['live migration was refused, using cold migration: no host'], self.told)
         found = self.move(Cloud([MOVING], [refusal]), cold_instead=False)
         self.assertEqual((How.LIVE, What.LEFT, None, 'no host'), found)
         # Whoever may not migrate live need not try to do it cold.
@@ -94,10 +94,10 @@ class MoverTest(testtools.TestCase):
         found = self.move(Cloud([MOVING, server()], failure='it broke'))
         self.assertEqual((How.LIVE, What.LEFT, 'h1', 'it broke'), found)
         found = self.move(Cloud([server()]), How.FOLLOW)
-        self.assertEqual((How.FOLLOW, What.LEFT, 'h1', 'it stayed where it is'), found)
+        self.assertEqual((How.FOLLOW, What.LEFT, 'h1', 'it did not move'), found)
         broken = server(status='ERROR', fault={'message': 'no disk'})
         found = self.move(Cloud([broken]), How.EVACUATE)
-        self.assertEqual((How.EVACUATE, What.LEFT, 'h1', 'in error: no disk'), found)
+        self.assertEqual((How.EVACUATE, What.LEFT, 'h1', 'in ERROR: no disk'), found)
 
     def test_gone(self):
         for cloud in (Cloud([None]), Cloud([MOVED], [client.Refused(404, 'gone')])):
@@ -117,12 +117,12 @@ class MoverTest(testtools.TestCase):
         self.assertEqual((How.FOLLOW, What.LEFT, None, str(down)), found)
 
     def test_not_for_ever(self):
-        expected = (How.LIVE, What.LEFT, None, 'still under way: migrating')
+        expected = (How.LIVE, What.LEFT, None, 'still in progress: migrating')
         self.assertEqual(expected, self.move(Cloud([MOVING]), timeout_s=-1))
         self.assertEqual(expected, self.move(Cloud([MOVING]), leaving=True))
 
     def test_confirmed_where_it_is_wished(self):
-        waits = (How.COLD, What.WAITS, 'h2', 'waits to be confirmed or reverted')
+        waits = (How.COLD, What.WAITS, 'h2', 'waits for confirm or revert')
         self.assertEqual(waits, self.move(Cloud([WAITING]), How.COLD))
         cloud = Cloud([WAITING, WAITING, MOVED])
         found = self.move(cloud, How.COLD, confirm=True)
@@ -141,4 +141,4 @@ class MoverTest(testtools.TestCase):
         found = self.move(Cloud([WAITING], [client.Refused(409, 'busy')]), How.CONFIRM)
         self.assertEqual((How.CONFIRM, What.LEFT, None, 'busy'), found)
         found = self.move(Cloud([WAITING]), How.CONFIRM, timeout_s=-1)
-        self.assertEqual((How.CONFIRM, What.WAITS, 'h2', 'is being confirmed still'), found)
+        self.assertEqual((How.CONFIRM, What.WAITS, 'h2', 'confirm is still in progress'), found)

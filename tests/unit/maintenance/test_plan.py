@@ -40,7 +40,7 @@ class DrainTest(testtools.TestCase):
             ('locked', server(locked=True)),
             ('locked: keep', server(locked=True, locked_reason='keep')),
             ('busy: rebooting', server(task='rebooting', locked=True)),
-            ('in error: reset its state, or delete it', server('error')),
+            ('in ERROR: reset its state, or delete it', server('error')),
             ('its state is building', server('building')),
         ):
             entry = plan.drain(found)
@@ -85,7 +85,7 @@ class EvacuationTest(testtools.TestCase):
     def test_one_whose_build_failed_stays(self):
         """The API refuses to evacuate it."""
         entry = plan.evacuation(server('error', **{'OS-SRV-USG:launched_at': None}))
-        self.assertEqual((STAYS, 'it never ran: delete it'), (entry.how, entry.reason))
+        self.assertEqual((STAYS, 'never launched: delete it'), (entry.how, entry.reason))
 
     def test_one_under_way_is_followed(self):
         moving = {'migration_type': 'evacuation', 'status': 'accepted'}

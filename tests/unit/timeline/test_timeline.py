@@ -203,9 +203,9 @@ class TimelineTest(testtools.TestCase):
         self.assertIn(directory, error.message)
 
     def test_times_before_a_kill_that_nobody_saw(self):
-        """Without a teller the page says when the owner was last heard of."""
+        """Without the time of the kill the page shows the last event of the owner."""
         self.play()
-        self.assertIn('>last heard of<', page.page('x', [self.read()]))
+        self.assertIn('>last event<', page.page('x', [self.read()]))
 
 
 class RoundTest(testtools.TestCase):
