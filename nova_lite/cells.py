@@ -78,11 +78,11 @@ class Cell:
         try:
             return ask(function, *args, **kwargs)
         except exception.Unavailable as error:
-            LOG.warning('Cell %s cannot be reached: %s', self.name, error)
+            LOG.warning('Cannot reach cell %s: %s', self.name, error)
             return Unreachable(error)
         except errors.ERRORS as error:
             # Its database is there and of no use: without its schema, for example.
-            LOG.exception('Cell %s cannot answer', self.name)
+            LOG.exception('Unexpected error in a query to cell %s', self.name)
             return Unreachable(error)
 
     def give_up(self, future):

@@ -312,7 +312,7 @@ class ResourceProviderNotFound(NotFound):
 
 
 class DecisionNotFound(NotFound):
-    msg = 'The scheduler remembers no decision about instance %(uuid)s.'
+    msg = 'The scheduler has no decision about instance %(uuid)s in its memory.'
 
 
 class SagaNotFound(NotFound):
@@ -331,7 +331,7 @@ class InstanceInvalidState(Conflict):
 
 
 class InstanceMoved(InstanceInvalidState):
-    msg = "Cannot '%(action)s' instance %(instance_id)s: it has left its host meanwhile"
+    msg = "Cannot '%(action)s' instance %(instance_id)s: it has moved to another host"
 
 
 class InstanceIsLocked(Conflict):
@@ -351,22 +351,22 @@ class InstanceNotReady(Conflict):
 
 
 class StateChanged(Conflict):
-    """A compare-and-swap was lost: someone else changed the row first."""
+    """A compare-and-swap was lost: another writer changed the row first."""
 
     msg = '%(what)s %(key)s is no longer in the expected state: %(detail)s'
 
 
 class TransitionRefused(NovaLiteError):
-    """A defect of ours, or a host that reports what cannot be: the write did not take place."""
+    """A defect of nova_lite, or an impossible report of a host: nothing was written."""
 
     msg = (
-        'Server %(uuid)s is %(vm_state)s with the task %(task_state)s, from where nothing leads '
-        'to %(values)s.'
+        'Cannot set server %(uuid)s to %(values)s: no transition leads there from '
+        'vm_state %(vm_state)s and task_state %(task_state)s.'
     )
 
 
 class InstanceSealed(Conflict):
-    """Asked of a server in the instant in which another cell's record takes its place."""
+    """The record of another cell is just replacing the record of the server."""
 
     msg = 'Instance %(instance_id)s is changing cells. Try again in a moment.'
 
@@ -384,11 +384,11 @@ class AggregateActionRefused(Conflict):
 
 
 class TooOld(Conflict):
-    """Refused before anything is sent: a daemon of an earlier release is in the way."""
+    """Refused before anything is sent: a daemon of an earlier release does not support it."""
 
     msg = (
-        'Not possible until the upgrade is finished: a %(service)s service is older than '
-        'RPC version %(since)s, which brought %(method)s as it is needed.'
+        'Finish the upgrade first: a %(service)s service does not support RPC version '
+        '%(since)s, which %(method)s requires.'
     )
 
 
@@ -428,9 +428,9 @@ class ProviderConflict(Conflict):
 
 
 class StaleEpoch(Conflict):
-    """A saga's former owner calls; the far side has seen a newer epoch."""
+    """The call comes from a former owner of the saga: a newer epoch is known."""
 
-    msg = 'Saga %(saga)s is at epoch %(seen)s; a call of epoch %(epoch)s is refused.'
+    msg = 'Saga %(saga)s is at epoch %(seen)s; a call from epoch %(epoch)s is refused.'
 
 
 # ---- scheduling and building ----------------------------------------------

@@ -69,7 +69,7 @@ class Daemon:
                 self._tell('start')
                 break
             except exception.Unavailable as error:
-                LOG.warning('%s waits: %s', self.name, error)
+                LOG.warning('%s is waiting: %s', self.name, error)
                 tell_systemd(f'STATUS=Waits: {error}')
                 runtime.sleep(WAIT_S)
         for server in self._servers:
@@ -101,7 +101,10 @@ class Daemon:
         if not self._ready:
             raise exception.Unavailable(service=self.name, reason='it starts')
         if not self.alive:
-            raise exception.Unavailable(service=self.name, reason='its periodic work has ended')
+            raise exception.Unavailable(
+                service=self.name,
+                reason='its thread of periodic tasks has ended. Restart the daemon',
+            )
 
     def reload(self):
         """Read again what can be; what is refused leaves the former in force."""
@@ -109,7 +112,7 @@ class Daemon:
             try:
                 read()
             except (exception.NovaLiteError, OSError, ValueError) as error:
-                LOG.error('%s cannot apply a part of the new configuration: %s', self.name, error)
+                LOG.error('%s cannot apply part of the new configuration: %s', self.name, error)
 
     def stop(self):
         """Take no new calls, finish those begun, stop the manager, close connections."""
@@ -165,9 +168,11 @@ def _persistent(method, stopping):
 def _log_failure(task, error):
     """Log why a periodic failed; its next turn comes as usual."""
     if isinstance(error, exception.Unavailable):
-        LOG.warning('Periodic %s waits for its next turn: %s', task.__qualname__, error)
+        LOG.warning(
+            'Periodic task %s failed: %s. Retrying at its next run.', task.__qualname__, error
+        )
         return
-    LOG.error('Periodic %s failed', task.__qualname__, exc_info=error)
+    LOG.error('Unexpected error in periodic task %s', task.__qualname__, exc_info=error)
 
 
 # Until the main thread has left a finalizer.
@@ -245,7 +250,7 @@ def run(daemon, reload=None, *, stop_limit_s=STOP_LIMIT_S):
             tell_systemd('RELOADING=1', f'MONOTONIC_USEC={int(runtime.monotonic() * 1e6)}')
             reload()
             tell_systemd('READY=1')
-    tell_systemd('STOPPING=1', 'STATUS=Ends what has begun')
+    tell_systemd('STOPPING=1', 'STATUS=Finishing work in progress')
     stopped = runtime.Event()
     runtime.spawn(_end_in_time, daemon, stopped, stop_limit_s, name='stop')
     daemon.stop()
@@ -258,7 +263,7 @@ def _end_in_time(daemon, stopped, seconds):
     That loses nothing: whoever starts next finds all of it, as after a kill.
     """
     if not runtime.wait(stopped, seconds):
-        LOG.error('%s did not stop in %s s and is ended', daemon.name, seconds)
+        LOG.error('%s did not stop within %s s. Exiting.', daemon.name, seconds)
         os._exit(1)
 
 
@@ -282,4 +287,4 @@ def tell_systemd(*lines, address=None):
         try:
             notify.sendto('\n'.join(lines).encode(), address)
         except OSError as error:
-            LOG.warning('The service manager could not be told %s: %s', lines, error)
+            LOG.warning('Cannot notify the service manager of %s: %s', lines, error)

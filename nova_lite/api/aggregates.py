@@ -303,4 +303,6 @@ def _unmirror(req, node, aggregate):
     try:
         req.app.placement.providers.remove_from_aggregate(req.ctxt, node.uuid, aggregate.uuid)
     except exception.ResourceProviderNotFound:
-        LOG.info('Node %s has no resource provider that could leave an aggregate', node.uuid)
+        LOG.info(
+            'Node %s has no resource provider; nothing to remove from the aggregate', node.uuid
+        )

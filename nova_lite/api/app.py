@@ -221,7 +221,7 @@ class _Errors:
         code, message = faults.describe(error)
         chosen = http.context.operation
         if dispatch.undeclared(chosen, error, code):
-            LOG.warning('%s answered %s, which it does not declare', chosen, code)
+            LOG.warning('Operation %s answered with the undeclared status %s', chosen, code)
             self._app.undeclared.append((str(chosen), code))
         response.status = code
         retry_after_s = getattr(error, 'retry_after_s', None)

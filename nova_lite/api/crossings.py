@@ -13,7 +13,7 @@ MOST = 20
 
 
 def steadily(req, read):
-    """What `read()` gives, at a time during which no server changed cells."""
+    """Return `read()` from a time during which no server changed cells."""
     if len(req.app.cells.every(cell0=False)) < 2:
         return read()
     count = req.app.api_db.read(crossing.count)
@@ -22,5 +22,9 @@ def steadily(req, read):
         before, count = count, req.app.api_db.read(crossing.count)
         if count == before:
             return found
-    LOG.warning('Servers change cells faster than they can be listed')
+    LOG.warning(
+        'Servers changed cells during each of %s attempts to list them; '
+        'the list may lack some of them or contain them twice',
+        MOST,
+    )
     return found

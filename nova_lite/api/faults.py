@@ -99,10 +99,10 @@ def describe(error):
     if isinstance(error, exception.NovaLiteError):
         code = CODES[error.kind]
         if code == 500:
-            LOG.error('The request failed: %s', error, exc_info=error)
+            LOG.error('Request failed: %s', error, exc_info=error)
             return code, UNEXPECTED % type(error)
         if code == 503:
-            LOG.warning('The request cannot be served: %s', error)
+            LOG.warning('Cannot serve the request: %s', error)
         return code, error.message
     if isinstance(error, falcon.HTTPError):
         return _describe_falcon(error)

@@ -108,9 +108,9 @@ def _declare(action, policy):
         'GET', f'{ONE}/{action}', until=UNTIL, policy=policy, faults=(400, 403, 404, 501)
     )
     def act(req):
-        """Hosts are switched on and off by their operator, not from here."""
+        """Raise NotImplementedHere: the API cannot switch hosts on or off."""
         req.app.cells.of_host(req.args['host'])
-        raise exception.NotImplementedHere(reason=f'hosts cannot be told to {action}')
+        raise exception.NotImplementedHere(reason=f'hosts do not support the action {action}')
 
     return act
 

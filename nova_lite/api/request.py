@@ -133,7 +133,7 @@ def _require_storable(value):
     text.encode()
     # dumps writes NUL as an escape again; an escaped backslash comes in pairs.
     if '\\u0000' in text.replace('\\\\', ''):
-        raise ValueError('NUL in a string')
+        raise ValueError('a string contains the character NUL')
 
 
 def decode_query(http):

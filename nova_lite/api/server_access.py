@@ -62,7 +62,7 @@ class Server:
 class Unreachable(exception.Unavailable):
     """The server's cell does not answer; `mapping` is what is known of it."""
 
-    msg = 'The cell of server %(uuid)s does not answer.'
+    msg = 'The cell of server %(uuid)s does not answer. Try again later.'
 
     def __init__(self, mapping, reason):
         super().__init__(uuid=mapping.instance_uuid, reason=reason)

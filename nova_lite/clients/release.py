@@ -156,7 +156,12 @@ def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> 
         except exception.StaleEpoch:
             raise
         except REFUSED as error:
-            LOG.warning('Image %s of server %s stays: %s', images.shelved, uuid, error)
+            LOG.warning(
+                'Cannot delete shelved image %s of server %s; the image stays: %s',
+                images.shelved,
+                uuid,
+                error,
+            )
 
 
 def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:

@@ -232,7 +232,7 @@ class Neighbour:
     def _ours_in(self, project_id: str | None) -> Headers:
         """Headers with our own identity in another project; raises Forbidden."""
         if not project_id:
-            raise exception.Forbidden('There is neither a user nor a project to act for.')
+            raise exception.Forbidden('The request context has neither a user nor a project.')
         if self.trusting:
             token = f'{OURSELVES["X-User-Id"]}:{project_id}'
             return {**OURSELVES, 'X-Project-Id': project_id, 'X-Auth-Token': token}
@@ -313,7 +313,7 @@ class Neighbour:
     def _pause(self, attempt: int, reason: object) -> None:
         pause_s = min(self.options.connect_retry_delay * 2**attempt, MAX_PAUSE_S)
         pause_s *= runtime.random().uniform(0.5, 1)
-        LOG.warning('%s does not answer (%s), trying again in %.1f s', self.title, reason, pause_s)
+        LOG.warning('%s does not answer (%s). Retrying in %.1f s.', self.title, reason, pause_s)
         runtime.sleep(pause_s)
 
     def _unavailable(self, error: Exception) -> exception.Unavailable:

@@ -62,7 +62,7 @@ def _require_guest(driver, node, guest, verb):
     except exception.GuestNotFound:
         LOG.warning('Guest %s was created on node %s and has been removed since', guest, node)
     raise exception.DriverError(
-        verb=str(verb), guest=guest, node=node, reason='the guest was removed after it was made.'
+        verb=str(verb), guest=guest, node=node, reason='the guest was removed after it was created.'
     )
 
 
@@ -101,7 +101,7 @@ def connect(site, ctxt, node, instance, block_devices):
             raise exception.MoveRefused(
                 host=node,
                 instance_uuid=instance.uuid,
-                reason=f'it has no path to volume {device.volume_id}',
+                reason=f'it cannot connect to volume {device.volume_id}',
             )
     return devices
 

@@ -94,7 +94,7 @@ class Audit:
             for guest in guests:
                 if guest.uuid not in held:
                     LOG.warning(
-                        'Guest %s on node %s belongs to no server: removing it',
+                        'Removing guest %s on node %s, which belongs to no server',
                         guest.uuid,
                         guest.node,
                     )
@@ -114,7 +114,12 @@ class Audit:
         try:
             yield from jobs.ended(job)
         except exception.DriverError as error:
-            LOG.warning('Cannot remove guest %s from node %s: %s', guest.uuid, guest.node, error)
+            LOG.warning(
+                'Cannot remove guest %s from node %s: %s. Retrying at the next audit.',
+                guest.uuid,
+                guest.node,
+                error,
+            )
             return
         self._site.claims.release_old(guest.node, guest.uuid, promised)
 

@@ -64,7 +64,9 @@ class Build:
                     yield from self._outlast_former_requests()
                 yield from self._provide()
         except exception.StateChanged as error:
-            LOG.info('Build of server %s on host %s stops: %s', self._uuid, self._host, error)
+            LOG.info(
+                'Stopping the build of server %s on host %s: %s', self._uuid, self._host, error
+            )
             if self._spawned:
                 yield from self._leave_to_others()
         except exception.NovaLiteError as error:

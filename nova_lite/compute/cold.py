@@ -40,7 +40,7 @@ class Cold:
 
     def leave(self, node, guest, move, *, key):
         """Source: stop the guest and hand its disks over."""
-        LOG.info('Server %s is moved away from node %s by migration %s', guest, node, move)
+        LOG.info('Server %s leaves node %s with migration %s', guest, node, move)
         return replies.reply(
             self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
         )

@@ -47,7 +47,7 @@ def delete(site, ctxt, host, instance):
         yield from _destroy_rest(site, ctxt, node, uuid)
         return
     except exception.StateChanged as error:
-        LOG.warning('Server %s is not deleted by %s: %s', uuid, host, error)
+        LOG.warning('Not deleting server %s on host %s: %s', uuid, host, error)
         return
     try:
         yield from _destroy(site, ctxt, node, uuid)

@@ -303,5 +303,5 @@ class Jobs:
             # The end of the line, as in RPC dispatch: nothing may end a pool
             # thread without a word, and the audit takes the guest up again.
             away = isinstance(error, exception.Unavailable)
-            LOG.error('Work on %s stopped without an end: %s', work.key, error, exc_info=not away)
+            LOG.error('Work on %s failed: %s', work.key, error, exc_info=not away)
             return None

@@ -217,7 +217,7 @@ def fulfil(site, ctxt, host, guest, move, *, wish):
     except exception.GuestNotFound as missing:
         error = model.JobError('GuestNotFound', missing.message)
     if error is not None:
-        LOG.warning('%s of live migration %s: %s', wish, move, error.message)
+        LOG.warning('Request to %s live migration %s failed: %s', wish, move, error.message)
     if wish == FORCE_COMPLETE and error and error.error_class in OVER:
         error = None
     site.conductor.live_migration_answered(

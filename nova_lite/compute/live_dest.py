@@ -43,7 +43,7 @@ def check(site, node, instance, *, key, source=None, dest=None):
     try:
         return {**replies.reply(site.driver, job), 'facts': dataclasses.asdict(own)}
     except exception.DriverError as error:
-        LOG.info('Server %s cannot be live migrated: %s', instance.uuid, error)
+        LOG.info('Refusing the live migration of server %s: %s', instance.uuid, error)
         raise exception.MigrationPreCheckError(reason=error.kwargs['reason']) from error
 
 

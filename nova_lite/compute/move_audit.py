@@ -43,7 +43,9 @@ class MoveAudit:
         for host, guest in suspects:
             if guest.uuid in ended:
                 LOG.warning(
-                    'Guest %s on node %s was left by a move that has ended', guest.uuid, guest.node
+                    'Cleaning up guest %s on node %s, left by a move that has ended',
+                    guest.uuid,
+                    guest.node,
                 )
                 work = self._take_back(guest, ended[guest.uuid])
                 self._site.jobs.run((host, guest.uuid), work)
@@ -73,7 +75,12 @@ class MoveAudit:
         try:
             yield from jobs.ended(job)
         except exception.DriverError as error:
-            LOG.warning('Cannot clean up guest %s on node %s: %s', guest.uuid, guest.node, error)
+            LOG.warning(
+                'Cannot clean up guest %s on node %s: %s. Retrying at the next audit.',
+                guest.uuid,
+                guest.node,
+                error,
+            )
 
     def _is_left(self, guest):
         """Whether a guest is yet as it was listed; its move may have ended since."""

@@ -71,13 +71,22 @@ class PowerAudit:
             power_state = _power_of(self._find(node, uuid))
             if not any(_runs_wrongly(record, power_state) for record in found):
                 return
-            LOG.warning('Server %s is off and its guest runs on %s: stopping it', uuid, node)
+            LOG.warning(
+                'Stopping the guest of server %s on node %s: the server is recorded as stopped',
+                uuid,
+                node,
+            )
             job = self._site.driver.change_power(
                 node, uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
             )
             yield from jobs.ended(job)
         except exception.NovaLiteError as error:
-            LOG.warning('Guest %s runs on %s though its server is off: %s', uuid, node, error)
+            LOG.warning(
+                'Cannot stop guest %s on node %s, whose server is recorded as stopped: %s',
+                uuid,
+                node,
+                error,
+            )
 
 
 def _power_of(guest):

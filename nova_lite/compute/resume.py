@@ -95,7 +95,7 @@ class Resume:
 
     def _build(self, ctxt, work):
         if not work['build']:
-            error = exception.NovaLiteError('nothing says how the server is to be built')
+            error = exception.NovaLiteError('the arguments of the build are missing')
             self._give_up(ctxt, work, error)
             return
         self._manager.rebuild_after_loss(ctxt, work['instance'].host, _order(work))
@@ -120,7 +120,7 @@ class Resume:
         """Clear the task of work that will not be done; work for `jobs`."""
         instance = work['instance']
         host, uuid = instance.host, instance.uuid
-        LOG.warning('Server %s: %s', uuid, error)
+        LOG.warning('Cannot resume the work on server %s: %s', uuid, error)
         if instance.vm_state == states.VmState.BUILDING:
             failure = {'error': error.message, 'details': None}
             yield from jobs.insist(

@@ -71,7 +71,7 @@ class Uploads:
 
     def _run(self, upload, work):
         """Do the work and keep what came of it; work for `jobs`."""
-        upload.error = exception.Unavailable(service='Upload', reason='it broke off')
+        upload.error = exception.Unavailable(service='Upload', reason='it was interrupted')
         try:
             yield from work
         except exception.NovaLiteError as error:

@@ -137,7 +137,7 @@ class Volumes:
         device.connection_info = attachment['connection_info']
         if not self._site.driver.can_connect_volume(self._node, device.connection_info):
             error = exception.VolumeNotUsable(
-                volume_id=device.volume_id, reason=f'{self._node} has no path to it'
+                volume_id=device.volume_id, reason=f'node {self._node} cannot connect to it'
             )
             error.reschedule = True
             raise error

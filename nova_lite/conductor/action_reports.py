@@ -191,7 +191,7 @@ def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
     """
     row = instances.held(connection, uuid)
     if row is None or row.host != host or row.vm_state != states.VmState.BUILDING:
-        LOG.info('Server %s is not being built on %s: its devices stay as they are', uuid, host)
+        LOG.info('Server %s is not being built on host %s; not changing its devices', uuid, host)
         return
     for values in changed:
         children.update_block_device(connection, values['uuid'], values)

@@ -76,14 +76,14 @@ class Audit:
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
             if row.task_state == states.TaskState.SCHEDULING:
-                LOG.warning('Build of server %s has no host: rescheduling it', row.uuid)
+                LOG.warning('Rescheduling the build of server %s, which has no host', row.uuid)
                 self._attempt(self._rescheduler.take_up, row)
         for row in hostless:
             if row.task_state == states.TaskState.DELETING:
-                LOG.warning('Deletion of server %s was not finished: finishing it', row.uuid)
+                LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
                 self._attempt(self._delete, row)
         if incomplete:
-            LOG.info('Moves of servers that are deleted have failed: %s', incomplete)
+            LOG.info('Ending unfinished migrations of deleted servers: %s', incomplete)
             self._write(_close, incomplete)
         self._forget_epochs()
 
@@ -94,7 +94,7 @@ class Audit:
             self._forgot_at = now
 
     def _attempt(self, repair, row):
-        with searches.going_on('Server %s cannot be repaired now', row.uuid):
+        with searches.going_on('Cannot repair server %s; retrying later', row.uuid):
             repair(row)
 
     def _delete(self, row):

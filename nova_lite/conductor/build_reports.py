@@ -23,7 +23,7 @@ LOG = log.getLogger(__name__)
 EVENT = 'compute__do_build_and_run_instance'
 # Of a search that found no other host there is no event on record, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
-DELETED = {'error': 'The server was deleted meanwhile.', 'details': None}
+DELETED = {'error': 'The server was deleted during the operation.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
 # States of servers that never run; a host may have something of their builds yet.
 OVER = (states.VmState.ERROR, states.VmState.DELETED)
@@ -148,7 +148,7 @@ def leave_host(connection, ctxt, host, uuid, *, failure):
     try:
         _end(connection, host, uuid, values)
     except exception.StateChanged as changed:
-        LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
+        LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
         _fail_event(connection, ctxt, host, uuid, failure)
         return None
     _fail_event(connection, ctxt, host, uuid, failure)

@@ -43,9 +43,9 @@ class Reclaim:
         try:
             devices = self._write(_begin, ctxt, row.uuid)
         except exception.StateChanged as error:
-            LOG.info('Server %s is not reclaimed: %s', row.uuid, error)
+            LOG.info('Not reclaiming server %s: %s', row.uuid, error)
             return
-        LOG.info('Server %s was soft-deleted long ago: deleting it', row.uuid)
+        LOG.info('Reclaiming soft-deleted server %s after reclaim_instance_interval', row.uuid)
         if row.host is None:
             return  # the super-conductor ends the record
         self._compute.delete_instance(

@@ -78,7 +78,9 @@ class Reschedule:
     def take_up(self, row):
         """Go on with a build that is on no host and at which nobody works any more."""
         if not row.build:
-            LOG.warning('Server %s has no host and nothing says how to build it', row.uuid)
+            LOG.warning(
+                'Server %s has no host, and the arguments of its build are missing', row.uuid
+            )
         ctxt = _context_of(row)
         reason = exception.BuildRescheduled(
             instance_uuid=row.uuid, reason='the search for another host was interrupted'
@@ -86,7 +88,7 @@ class Reschedule:
         try:
             row = self._write(_take_up, ctxt, row)
         except exception.StateChanged as changed:
-            LOG.debug('Another conductor has it: %s', changed)
+            LOG.debug('Another conductor reschedules the build: %s', changed)
             return
         self._place(ctxt, row, reason)
 
@@ -138,7 +140,7 @@ class Reschedule:
 
         A claim no longer has a purpose if the server is gone.
         """
-        LOG.info('Build of server %s is not rescheduled: %s', uuid, changed)
+        LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
         if instances.is_gone(self._read(instances.find, uuid)):
             self._placement.delete_allocations(ctxt, uuid, force=True)
 

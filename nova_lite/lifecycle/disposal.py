@@ -47,11 +47,10 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
 
 
 def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> bool:
-    """Clear up after a build request that was withdrawn (its row).
+    """Release everything that a withdrawn build request has reserved. request: its row
 
-    No builder maps a record of its any more, and a host would build what nobody has.
-    A scheduler that was asked before may still claim, so this is repeated later.
-    Returns whether every cell is known to have no record and to take none.
+    A scheduler that was asked earlier may still claim resources, so this is repeated later.
+    Return whether each cell has confirmed that it has no record and will accept none.
     """
     uuid = request.instance_uuid
     cleared = world.cells.scatter(
@@ -60,7 +59,11 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
     release.release(world, ctxt, uuid, request.block_devices, ports=())
     away = [cell.name for cell, kept in cleared.items() if isinstance(kept, cells.Unreachable)]
     if away:
-        LOG.warning('Whether %s have records of server %s is not known yet', away, uuid)
+        LOG.warning(
+            'Cells %s do not answer: they may have records of server %s. Repeating this later.',
+            away,
+            uuid,
+        )
     return not away
 
 

@@ -91,7 +91,7 @@ def begin(api_db, cell, ctxt, intent):
         cell.db.write(_begin, ctxt, intent)
     except exception.StaleEpoch as error:
         if not _goes_forward(api_db, intent.uuid):
-            reason = 'the request was given up, it took too long'
+            reason = 'the request took too long and was withdrawn. Send it again'
             raise exception.Conflict(reason=reason) from error
     except exception.NovaLiteError as error:
         # Without an answer nobody knows whether it took place: the saga will find out.
@@ -147,9 +147,7 @@ def _record(api_db, cell, ctxt, intent):
                 detail=f'found {row.vm_state}, task {row.task_state}, host {row.host}',
             ) from conflict
         if runtime.monotonic() > deadline:
-            raise exception.Conflict(
-                reason='another operation moves the server already'
-            ) from conflict
+            raise exception.Conflict(reason='another operation is moving the server') from conflict
         intent.pause(pause_s)
         pause_s = min(LONGEST_LOOK_S, pause_s * 1.5)
 

@@ -11,21 +11,21 @@ LOG = log.getLogger(__name__)
 
 @contextlib.contextmanager
 def going_on(message, *args):
-    """Log whatever error comes out of the block, and go on behind it.
+    """Log any error that the block raises, and continue after the block.
 
-    message: what is not done, with its arguments as of a log line
+    message: what was not done, with arguments as for a log line
     """
     try:
         yield
     except exception.NovaLiteError as error:
         LOG.warning('%s: %s', message % args, error)
     except Exception:
-        # A defect in what concerns one of them is not to keep all from being looked at.
+        # A defect that concerns one cell or server must not hold up the others.
         LOG.exception(message, *args)
 
 
 def each(cells, look, *, what):
-    """`look(cell)` at one cell after the other. what: is looked at, for the log"""
+    """Call `look(cell)` for one cell after the other. what: what it searches for, for the log"""
     for cell in cells:
-        with going_on('%s of cell %s are not looked at', what, cell.name):
+        with going_on('Skipping cell %s in the search for %s', cell.name, what):
             look(cell)

@@ -82,7 +82,7 @@ class DetachInterface(move.Move):
         try:
             row = instances.lock(connection, self.instance_uuid)
         except exception.InstanceNotFound:
-            LOG.info('Server %s is deleted, its interfaces with it', self.instance_uuid)
+            LOG.info('Server %s and its interfaces were deleted', self.instance_uuid)
         else:
             port_id = self.arguments['port_id']
             kept = [entry for entry in row.network_info or () if entry['id'] != port_id]

@@ -56,11 +56,11 @@ def of(record):
 def _find(kind, version):
     newest = KINDS.get(kind)
     if newest is None:
-        raise journal.UnknownPlan(f'{kind} is no kind of saga here')
+        raise journal.UnknownPlan(f'this release has no saga of kind {kind}')
     for saga in (newest, *SAGAS):
         if kind in saga.kinds() and version in (None, saga.version):
             return saga
-    raise journal.UnknownPlan(f'{kind} has no version {version} here')
+    raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
 
 
 def specimen(kind, way, saga_class=None):

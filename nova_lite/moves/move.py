@@ -201,7 +201,7 @@ class Move(saga.Saga):
             self.change(connection, changes, tasks=tasks)
         except exception.TransitionRefused:
             # A defect: without this the server would keep its task forever.
-            LOG.exception('Server %s cannot be given back; its status is ERROR', uuid)
+            LOG.exception('Cannot restore server %s. Its status is ERROR.', uuid)
             lost = {**changes, 'vm_state': states.VmState.ERROR}
             instances.force(connection, uuid, lost, expect_task=tasks or self.tasks)
 

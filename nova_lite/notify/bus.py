@@ -98,7 +98,7 @@ class Outlet:
             self._again_at = runtime.monotonic() + self._conf.notifications.pause_s
             self._dropped += 1
             LOG.warning(
-                'Notifications cannot be sent to bus %s: %s: %s; they are dropped for %s s',
+                'Cannot send notifications to bus %s: %s: %s. Dropping them for %s s.',
                 self.name,
                 type(error).__name__,
                 error,
@@ -106,7 +106,7 @@ class Outlet:
             )
             return
         if self._dropped:
-            LOG.warning('Bus %s: %s notifications were dropped', self.name, self._dropped)
+            LOG.warning('Bus %s answers again. Dropped %s notifications.', self.name, self._dropped)
             self._dropped = 0
 
     def _deliver(self, message):

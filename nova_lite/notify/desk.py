@@ -152,7 +152,7 @@ class Desk:
         try:
             found = self._cells.of_host(host)
         except exception.NovaLiteError as error:
-            LOG.info('The cell of host %s is not known: %s', host, error)
+            LOG.info('Cannot find the cell of host %s: %s', host, error)
             found = cell
         return (
             self._own

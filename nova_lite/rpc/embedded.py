@@ -20,7 +20,7 @@ Message: typing.TypeAlias = dict[str, typing.Any]
 Deliver: typing.TypeAlias = typing.Callable[[Message, str], None]
 # The transport option that names the bus.
 BUS = 'nova_lite_bus'
-NO_ROUTE = 'no queue takes the message'
+NO_ROUTE = 'no queue accepts the message'
 
 
 class Broker:

@@ -149,7 +149,7 @@ class Cleaning:
             steps = {step.name: step for step in self._saga.steps()}
             step = steps.get(duty['step'])
             if step is None or step.clean is None:
-                raise LookupError(f'there is no step "{duty["step"]}" that cleans')
+                raise LookupError(f'no step "{duty["step"]}" with a cleanup')
             if step.clean.alone and not self._engine.journal.hold_server(self._record):
                 duty['error'] = 'another saga has the server'
                 return False

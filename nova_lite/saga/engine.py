@@ -219,11 +219,13 @@ class Engine:
         try:
             self.run(entry.uuid, entry)
         except exception.Unavailable as error:
-            LOG.warning('Saga %s cannot be noted down; the sweep retries: %s', entry.uuid, error)
+            LOG.warning(
+                'Cannot record the progress of saga %s: %s. The sweep retries.', entry.uuid, error
+            )
         except Exception:
             # Nothing may end a pool thread without a word; the lease ends by
             # itself and the sweep takes the saga up again.
-            LOG.exception('Saga %s met an unexpected error; the sweep continues it', entry.uuid)
+            LOG.exception('Unexpected error in saga %s. The sweep continues it.', entry.uuid)
 
     def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:
         """Run a saga until it ends, waits, or is someone else's. Returns its state."""
@@ -257,7 +259,7 @@ class Engine:
             raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')
         except journal_module.UnknownPlan as error:
             LOG.error(
-                'Saga %s (%s of server %s) was begun by another release and is not run: %s',
+                'Saga %s (%s of server %s) was started by another release and is parked: %s',
                 record.uuid,
                 record.kind,
                 record.instance_uuid,

@@ -141,7 +141,7 @@ class Run:
                 self._retry(step, error)
                 return None
             LOG.error(
-                'Saga %s: undo of "%s" failed, going on: %s',
+                'Saga %s: undo of "%s" failed, continuing with the next undo: %s',
                 self.saga.uuid,
                 step.name,
                 error,
@@ -203,7 +203,12 @@ class Run:
             if not step.left or tried < step.attempts:
                 self._retry(step, error)
                 return None
-            LOG.warning('Saga %s: "%s" is left for later: %s', self.saga.uuid, step.name, error)
+            LOG.warning(
+                'Saga %s: continuing without step "%s", which keeps failing: %s',
+                self.saga.uuid,
+                step.name,
+                error,
+            )
             self._note(step_module.LEFT, step, describe(error))
             cleaning.add(self.saga, step, describe(error))
             return self._reach(index + 1, FORWARD, step, what='left')
@@ -237,7 +242,7 @@ class Run:
         self.attempts += 1
         LOG.log(
             cleaning.level(self.attempts),
-            'Saga %s (%s of server %s): step "%s" failed (%s: %s), attempt %s; next in %s s',
+            'Saga %s (%s of server %s): step "%s" failed (%s: %s), attempt %s; retrying in %s s',
             self.saga.uuid,
             self.record.kind,
             self.saga.instance_uuid,

@@ -101,7 +101,11 @@ class Claims:
             try:
                 self.placement.release(self.ctxt, uuid, set(wanted['allocations']))
             except exception.NovaLiteError as error:
-                LOG.warning('Server %s keeps a claim that is not needed: %s', uuid, error)
+                LOG.warning(
+                    'Cannot release an unneeded claim of server %s: %s. The audit of allocations releases it.',
+                    uuid,
+                    error,
+                )
         for wanted in (*self._held.values(), *self._planned.values()):
             self.candidates.give_back(wanted)
         self._held, self._planned = {}, {}

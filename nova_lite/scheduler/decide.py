@@ -233,7 +233,7 @@ class Decision:
             answer = self.world.source.get(self.ctxt, tuple(queries), version=version, since=since)
         except exception.Invalid as error:
             raise exception.NoValidHost(
-                reason=f'Placement cannot answer: {error.message}'
+                reason=f'Request to placement failed: {error.message}'
             ) from error
         self.record.offered = answer.offered
         LOG.debug('Placement offers %s providers for %s', len(answer.offered), queries)

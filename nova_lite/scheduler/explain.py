@@ -34,7 +34,7 @@ def explain(
         traits, _generation = providers.traits(ctxt, uuid)
         member_of, _generation = providers.aggregates(ctxt, uuid)
     except exception.ResourceProviderNotFound:
-        return ['placement has no provider for it']
+        return ['placement has no resource provider for the host']
     found: list[str] = []
     for suffix, group in wanted.groups.items():
         reasons = (
@@ -53,10 +53,10 @@ def without_reason(wanted: query.ResourceRequest, offered: int) -> str:
     offered: how many were
     """
     if len(wanted.groups) > 1:
-        return 'unknown: it fulfils each group alone, maybe not all of them together'
+        return 'unknown: it satisfies each request group, but perhaps not all of them together'
     if wanted.limit is not None and offered >= wanted.limit:
-        return f'unknown: placement was asked for {wanted.limit} candidates at most'
-    return 'it was not offered, but would be now'
+        return f'unknown: the query was limited to {wanted.limit} candidates'
+    return 'placement did not return the host, but would do so now'
 
 
 def _amounts(
@@ -74,7 +74,7 @@ def _amounts(
         capacity = (inventory['total'] - inventory['reserved']) * inventory['allocation_ratio']
         left = int(capacity) - usages.get(resource, 0)
         if amount > left:
-            yield f'has {left} {resource} left, {amount} are asked for'
+            yield f'has {left} {resource} left, {amount} requested'
         elif not inventory['min_unit'] <= amount <= inventory['max_unit']:
             yield (
                 f'gives from {inventory["min_unit"]} to {inventory["max_unit"]} {resource} to '
@@ -92,9 +92,9 @@ def _traits(
         required.update(wanted.root_required)
         forbidden.update(wanted.root_forbidden)
     for name in sorted(required - traits):
-        yield f'has not the trait {name}'
+        yield f'does not have the trait {name}'
     for name in sorted(forbidden & traits):
-        yield f'has the trait {name}, which is not wanted'
+        yield f'has the forbidden trait {name}'
 
 
 def _aggregates(
@@ -104,9 +104,9 @@ def _aggregates(
         if not member_of & set(uuids.split(',')):
             yield f'is not in {" or ".join(names.get(one, one) for one in uuids.split(","))}'
     for uuid in sorted(member_of & set(group.forbidden_aggregates)):
-        yield f'is in {names.get(uuid, uuid)}, which the server must keep out of'
+        yield f'is in {names.get(uuid, uuid)}, which is forbidden for the server'
 
 
 def _tree(group: request_spec.RequestGroup, uuid: str) -> Reasons:
     if group.in_tree and group.in_tree != uuid:
-        yield 'another host was asked for'
+        yield 'another host was requested'

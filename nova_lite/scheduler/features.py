@@ -83,7 +83,7 @@ def _cpus(mask: str, count: int) -> set[int]:
             start, end = int(first), int(last or first)
         except ValueError:
             raise exception.NoValidHost(
-                reason=f'hw:cpu_dedicated_mask of the flavor is not understood at "{part}".'
+                reason=f'hw:cpu_dedicated_mask of the flavor is invalid at "{part}".'
             ) from None
         # No more than there are: whoever writes 0-99999999999 shall not fill the memory.
         chosen.update(range(max(start, 0), min(end + 1, count)))

@@ -66,7 +66,7 @@ def _members(api_db: engine.Database, group_uuid: str) -> Members:
     try:
         found: Members = api_db.read(_read_members, group_uuid)
     except exception.ServerGroupNotFound:
-        LOG.info('Server group %s is gone; its policy no longer counts', group_uuid)
+        LOG.info('Server group %s was deleted; ignoring its policy', group_uuid)
         return None, []
     return found
 
@@ -96,7 +96,7 @@ def locate(
         group_places.of_servers, list(uuids), cells=[cells.by_id(one) for one in wanted]
     ).items():
         if not isinstance(hosts, dict):
-            LOG.warning('Cannot read from cell %s where its servers are: %s', cell.name, hosts)
+            LOG.warning('Cannot read the hosts of servers in cell %s: %s', cell.name, hosts)
             continue
         for uuid, places in hosts.items():
             found[uuid] |= places

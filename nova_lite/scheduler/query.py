@@ -171,7 +171,9 @@ def _read_extra_specs(wanted: ResourceRequest, extra_specs: dict[str, str | None
             if value in POLICIES:
                 wanted.group_policy = value
             else:
-                LOG.warning('Flavor extra spec group_policy=%s is neither none nor isolate', value)
+                LOG.warning(
+                    'Ignoring flavor extra spec group_policy=%s: it must be none or isolate', value
+                )
             continue
         found = KEY.fullmatch(key)
         if found is None:
@@ -185,10 +187,14 @@ def _read_extra_specs(wanted: ResourceRequest, extra_specs: dict[str, str | None
 
 def _read_amount(group: request_spec.RequestGroup, key: str, name: str, value: str | None) -> None:
     if not (name in os_resource_classes.STANDARDS or os_resource_classes.is_custom(name)):
-        LOG.warning('Flavor extra spec %s names no resource class', key)
+        LOG.warning('Ignoring flavor extra spec %s: it does not name a resource class', key)
         return
     if value is None or not value.isdecimal():
-        LOG.warning('Flavor extra spec %s=%s is not a number from 0 up', key, value)
+        LOG.warning(
+            'Ignoring flavor extra spec %s=%s: the value must be a number that is not negative',
+            key,
+            value,
+        )
         return
     group.resources[name] = int(value)
 
@@ -199,7 +205,9 @@ def _read_trait(group: request_spec.RequestGroup, key: str, name: str, value: st
     elif value == 'forbidden':
         group.forbidden_traits.append(name)
     else:
-        LOG.warning('Flavor extra spec %s=%s is neither required nor forbidden', key, value)
+        LOG.warning(
+            'Ignoring flavor extra spec %s=%s: the value must be required or forbidden', key, value
+        )
 
 
 def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta | None) -> None:
@@ -216,5 +224,5 @@ def _read_groups(wanted: ResourceRequest, spec: request_spec.RequestSpec) -> Non
     for group in spec.requested_resources:
         wanted.groups[group.suffix] = group
     if spec.requested_resources and wanted.group_policy is None and len(wanted.groups) > 2:
-        LOG.debug('No group_policy in flavor %s; none is taken', spec.flavor.name)
+        LOG.debug('Flavor %s has no group_policy; using none', spec.flavor.name)
         wanted.group_policy = 'none'

@@ -139,19 +139,23 @@ class _Selection:
     def _rule_out(self, host: HostState) -> tuple[str, str, str] | None:
         request, wanted = self.request, self.request.destination
         if not host.mapped:
-            return 'discovery', host.host, 'not in the host mappings yet: discover_hosts'
+            return (
+                'discovery',
+                host.host,
+                'not mapped to a cell; run nova-lite-manage cell_v2 discover_hosts',
+            )
         if host.host.lower() in request.ignore_hosts:
-            return 'ignore_hosts', host.host, 'to be left out'
+            return 'ignore_hosts', host.host, 'excluded by the request'
         if request.force_hosts and host.host.lower() not in request.force_hosts:
-            return 'forced host', host.host, 'another host was asked for'
+            return 'forced host', host.host, 'another host was requested'
         if request.force_nodes and host.node not in request.force_nodes:
-            return 'forced host', host.host, 'another node was asked for'
+            return 'forced host', host.host, 'another node was requested'
         if wanted is None:
             return None
         if wanted.host is not None and host.host != wanted.host:
-            return 'requested host', host.host, f'{wanted.host} was asked for'
+            return 'requested host', host.host, f'host {wanted.host} was requested'
         if wanted.node is not None and host.node != wanted.node:
-            return 'requested host', host.host, f'node {wanted.node} was asked for'
+            return 'requested host', host.host, f'node {wanted.node} was requested'
         if wanted.cell and not wanted.allow_cross_cell_move and host.cell_uuid != wanted.cell:
             return 'cell', host.host, 'in another cell than the server'
         return None
@@ -215,7 +219,7 @@ class _Selection:
             if self.claim(uuid, host, wanted):
                 LOG.debug('Server %s goes to %s', uuid, host)
                 return Choice(host, wanted)
-            self.refusals.add('claim', host.host, 'no room is left')
+            self.refusals.add('claim', host.host, 'not enough resources left')
         return None
 
     def _consume(self, host: HostState) -> HostState:

@@ -140,7 +140,9 @@ class Database:
             except sa.exc.DBAPIError as error:
                 if attempt == ATTEMPTS or not _is_lost_race(error):
                     raise
-                LOG.debug('A change lost a race (%s); attempt %d', error.orig, attempt)
+                LOG.debug(
+                    'Retrying a transaction that lost a race (%s), attempt %d', error.orig, attempt
+                )
             runtime.sleep(runtime.random().uniform(0, 0.01 * attempt))
         raise AssertionError('unreachable')
 

@@ -94,7 +94,9 @@ class Events:
             if response.ok:
                 return response.json()['volumeAttachment']['attachment_id'] == attachment_id
         except requests.RequestException as error:
-            LOG.warning('The compute service does not say who uses %s: %s', volume_id, error)
+            LOG.warning(
+                'Cannot read from the compute service which servers use %s: %s', volume_id, error
+            )
             return True
         return response.status_code != MISSING
 
@@ -133,7 +135,9 @@ class Events:
                 reason = response.status_code
             except requests.RequestException as error:
                 reason = error
-            LOG.warning('The compute service took no events (%s), attempt %d', reason, attempt)
+            LOG.warning(
+                'The compute service did not accept events (%s), attempt %d', reason, attempt
+            )
             with self._changed:
                 if self._closed or self._changed.wait_for(lambda: self._closed, PAUSE_S):
                     return

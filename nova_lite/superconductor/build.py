@@ -135,7 +135,7 @@ class Build:
             created = cell.db.write(self._create_records, chosen)
         except db_exception.DBDuplicateEntry:
             LOG.warning(
-                'Servers %s are in cell %s already: they are built elsewhere',
+                'Servers %s are already in cell %s: another super-conductor builds them',
                 list(chosen),
                 cell.name,
             )
@@ -148,7 +148,7 @@ class Build:
         compute = self.world.compute(cell)
         for uuid, choice in chosen.items():
             if uuid not in created:
-                self._lost(uuid, cell, 'another took the cell for it')
+                self._lost(uuid, cell, 'another super-conductor reserved the cell for it')
                 continue
             try:
                 self.world.api_db.write(self._map, uuid, cell.id)
@@ -189,7 +189,7 @@ class Build:
             bury.bury(self.world, self.ctxt, [self.requests[uuid] for uuid in over], reason)
             again = {uuid: epoch for uuid, epoch in again.items() if uuid not in over}
         if again:
-            LOG.warning('Build of %s is scheduled again: %s', list(again), reason)
+            LOG.warning('Rescheduling the build of %s: %s', list(again), reason)
             self.world.api_db.write(build_requests.expire, again)
 
     def _create_records(self, connection, chosen):
@@ -240,7 +240,7 @@ class Build:
 
     def _lost(self, uuid, cell, reason):
         """The pivot was lost: to the user who deleted the server, or to another builder."""
-        LOG.info('Build of server %s stops: %s', uuid, reason)
+        LOG.info('Stopping the build of server %s: %s', uuid, reason)
         # The request is read first: without one the mapping does not change any more.
         rival = self.world.api_db.read(build_requests.find, uuid)
         mapping = self.world.api_db.read(instance_mappings.find, uuid)
@@ -284,7 +284,7 @@ class Build:
                 continue
             if cell is None:
                 continue
-            LOG.info('Server %s is being built in cell %s already', uuid, cell.name)
+            LOG.info('Server %s is already being built in cell %s', uuid, cell.name)
             try:
                 self.world.api_db.write(self._map, uuid, cell.id)
             except exception.StateChanged as error:

@@ -47,12 +47,12 @@ class BuildSweep:
     def _take_up(self, ctxt, reservation_id, found):
         epoch = found[0].epoch
         LOG.warning(
-            'Build %s was not finished in time; epoch %s takes it up', reservation_id, epoch
+            'Build %s was not finished in time. Continuing it at epoch %s.', reservation_id, epoch
         )
         try:
             build.Build(self._world, ctxt, found).run()
         except exception.NovaLiteError as error:
-            LOG.error('Build %s is tried again later: %s', reservation_id, error)
+            LOG.error('Build %s failed and is retried later: %s', reservation_id, error)
         except Exception as error:
             LOG.exception('Build %s failed unexpectedly at epoch %s', reservation_id, epoch)
             self._count(ctxt, reservation_id, found, error)
@@ -64,7 +64,9 @@ class BuildSweep:
             failures = self._world.api_db.write(build_requests.count_failure, epochs)
             hopeless = [each for each in found if failures.get(each.instance_uuid, 0) >= ATTEMPTS]
             if hopeless:
-                LOG.error('Build %s is given up after %s failures', reservation_id, ATTEMPTS)
+                LOG.error('Giving up build %s after %s failures', reservation_id, ATTEMPTS)
                 build.Build(self._world, ctxt, hopeless).give_up(error)
         except Exception:
-            LOG.exception('Build %s cannot be buried; it is tried again later', reservation_id)
+            LOG.exception(
+                'Cannot record the failed build %s in cell0; retrying later', reservation_id
+            )

@@ -54,7 +54,7 @@ def _bury(world, ctxt, accepted, error, create):
             if mapping is None or mapping.cell_id != cell0.id:
                 cell0.db.write(attempts.take_back, uuid, request.epoch)
         except exception.StaleEpoch as stale:
-            LOG.info('Server %s was taken over by another super-conductor: %s', uuid, stale)
+            LOG.info('Another super-conductor took over server %s: %s', uuid, stale)
 
 
 def _create(connection, ctxt, request, error):
@@ -67,7 +67,11 @@ def _create(connection, ctxt, request, error):
 def _create_remains(connection, ctxt, request, error):
     record = requests.record_of(request, **STATES)
     for name in bounds.faults(instances.TABLE, record):
-        LOG.warning('Property %s of server %s is not recorded', name, request.instance_uuid)
+        LOG.warning(
+            'Property %s of server %s does not fit its column; recording a valid value instead',
+            name,
+            request.instance_uuid,
+        )
         record[name] = bounds.cut(instances.TABLE, name, record[name])
     message = f'{type(error).__name__}: the server cannot be built.'
     _record(connection, ctxt, request, record, message)

@@ -77,7 +77,7 @@ class World:
         try:
             waits = self.api_db.write(sagas.wake, uuid)
         except exception.Unavailable as error:
-            LOG.info('Saga %s is not woken: %s', uuid, error)
+            LOG.info('Cannot wake saga %s: %s. It continues at its next alarm.', uuid, error)
             return
         if waits and self.engine is not None:
             self.engine.submit(uuid)
@@ -173,9 +173,9 @@ class SuperConductor:
             try:
                 discovery.discover_hosts(self.world.cells, only=[cell])
             except db_exception.DBDuplicateEntry:
-                LOG.info('Hosts of cell %s are mapped by another super-conductor', cell.name)
+                LOG.info('Another super-conductor is mapping the hosts of cell %s', cell.name)
 
-        searches.each(self.world.cells.every(cell0=False), discover, what='Hosts')
+        searches.each(self.world.cells.every(cell0=False), discover, what='unmapped hosts')
 
     def periodics(self):
         """(seconds between, method) of what is done again and again."""

@@ -164,7 +164,7 @@ def _leave(worker):
         if worker.booted:
             worker.wsgi.close()
     except Exception:
-        LOG.exception('The application of worker %s could not be closed', worker.pid)
+        LOG.exception('Cannot close the application of worker %s', worker.pid)
         raise
     finally:
         logging.shutdown()

@@ -60,7 +60,7 @@ class UpgradeTest(testtools.TestCase):
             self.stage.wait_idle(server)
             if name == 'evacuation':
                 answer = self.stage.act(server, 'evacuate', {}, status=400, version='2.95')
-                self.assertIn('a compute service is older than 2', answer.text)
+                self.assertIn('a compute service is older than version 2', answer.text)
             scenario.ask(self.stage, server)
             self.stage.wait_idle(server)
             self.cloud.wait(server, scenario.done)
@@ -75,6 +75,6 @@ class UpgradeTest(testtools.TestCase):
         before = self.stage.saga(server).uuid
         self.patch(compute.ComputeAPI.methods['prep_resize'], 'rpc_since', '1.1')
         answer = self.stage.act(server, 'migrate', status=409)
-        self.assertIn('older than RPC version 1.1, which brought prep_resize', answer.text)
+        self.assertIn('does not support RPC version 1.1, which prep_resize requires', answer.text)
         self.assertEqual(before, self.stage.saga(server).uuid)
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)

@@ -172,7 +172,7 @@ class StartTests(testtools.TestCase):
         with runtime.install(Sleepless()):
             service.Daemon('conductor', manager).start()
         self.assertEqual(0, manager.failures)
-        self.assertEqual(3, logger.output.count('conductor waits: The database'))
+        self.assertEqual(3, logger.output.count('conductor is waiting: The database'))
 
 
 class SignalTests(testtools.TestCase):

@@ -114,7 +114,7 @@ class WritesTest(testtools.TestCase):
         error = self.assertRaises(
             exception.TransitionRefused, self.change, {'vm_state': 'shelved', 'task_state': None}
         )
-        self.assertIn('is active with the task None', str(error))
+        self.assertIn('from vm_state active and task_state None', str(error))
         row = self.cell.read(instances.find, self.uuid)
         self.assertEqual(('active', None), (row.vm_state, row.task_state))
 

@@ -141,7 +141,7 @@ def _texts(allowed):
 
 
 def refuse(server, guard):
-    """Raise for what made the race be lost: InstanceInvalidState or NotFound."""
+    """Raise the reason why another request won the race: InstanceInvalidState or NotFound."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
         raise exception.InstanceNotFound(instance_id=server.uuid) from None
@@ -151,14 +151,16 @@ def refuse(server, guard):
     if guard.vm_states is not None and row.vm_state not in guard.vm_states:
         attr, state = 'vm_state', row.vm_state
     elif guard.task_states is None or row.task_state in guard.task_states:
-        raise exception.Conflict(reason=f'The server changed meanwhile: ask to {guard.verb} again')
+        raise exception.Conflict(
+            reason=f'another request changed the server. Send the request to {guard.verb} again'
+        )
     raise exception.InstanceInvalidState(
         action=guard.verb, instance_id=server.uuid, attr=attr, state=state
     ) from None
 
 
 def send(req, server, method, *, host=None, **arguments):
-    """Cast to the server's host. What the bus does not take is left to the host's audit.
+    """Cast to the server's host. If the cast cannot be sent, the host's audit does the work.
 
     host: another one of the server's cell
     """
@@ -166,7 +168,12 @@ def send(req, server, method, *, host=None, **arguments):
     try:
         cast(req.ctxt, host=host or server.row.host, **arguments)
     except exception.Unavailable as error:
-        LOG.warning('%s of server %s is left to the audit: %s', method, server.uuid, error)
+        LOG.warning(
+            'Cannot cast %s of server %s: %s. The audit of its host does it later.',
+            method,
+            server.uuid,
+            error,
+        )
 
 
 def _of_object(changes):

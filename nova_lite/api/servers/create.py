@@ -151,7 +151,10 @@ def _accept(req, plan, boot_image):
             accepted = reservation.accepted()
         except exception.Unavailable:
             accepted = plan.uuids
-            LOG.error('Cannot determine yet whether servers %s were accepted', plan.uuids)
+            LOG.error(
+                'Lost the database: unknown whether servers %s were accepted. The super-conductor finds out.',
+                plan.uuids,
+            )
             raise
         if not accepted:
             raise

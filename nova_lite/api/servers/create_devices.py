@@ -97,8 +97,8 @@ def _device(item):
     volume_type = item.get('volume_type') or None
     if volume_type and (destination == LOCAL or source == VOLUME):
         raise exception.InvalidBDM(
-            reason='volume_type is for volumes that are created: not for destination_type '
-            'local, nor for an existing volume.'
+            reason='volume_type applies only to a volume that is created, not to '
+            'destination_type local or an existing volume.'
         )
     if item.get('disk_bus') and item['disk_bus'] not in BUSES:
         raise exception.InvalidBDM(reason=f'Disk bus {item["disk_bus"]} is invalid.')

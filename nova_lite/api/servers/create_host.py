@@ -30,8 +30,8 @@ def choose(req, server, plan):
         req.authorize(rules.REQUESTED_DESTINATION)
         if host or node:
             raise exception.Invalid(
-                'It is not possible to name a host in availability_zone and to use host or '
-                'hypervisor_hostname as well.'
+                'availability_zone cannot name a host or node when host or '
+                'hypervisor_hostname is given.'
             )
         _require_destination(req, **wanted)
         plan.destination = wanted
@@ -50,13 +50,18 @@ def _parse(req, text):
 
 
 def _zone_of_forced(req, zone, host):
-    """A forced host stands above the zone: one that is not the host's is replaced."""
+    """Return the zone of a forced host, which replaces any other zone in the request."""
     if host is None or zone is None:
         return zone
     actual = req.app.api_db.read(aggregates.zones).get(host)
     if zone == (actual or req.conf.default_availability_zone):
         return zone
-    LOG.warning('Zone %s was asked for with host %s, which is in %s', zone, host, actual)
+    LOG.warning(
+        'Zone %s was requested with host %s, which is in zone %s. Using the zone of the host.',
+        zone,
+        host,
+        actual,
+    )
     return actual
 
 

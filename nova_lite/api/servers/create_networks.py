@@ -61,7 +61,7 @@ def validate(req, plan):
         may_attach_external=req.allows(rules.EXTERNAL_NETWORK),
     )
     if count < plan.least:
-        raise exception.OverQuota('The quota of ports does not suffice for these servers.')
+        raise exception.OverQuota('Maximum number of ports exceeded')
     plan.networks, plan.most = networks, count
 
 

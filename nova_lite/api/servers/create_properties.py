@@ -32,6 +32,6 @@ def of(image):
     if size > SIZE:
         raise exception.ImageNotUsable(
             image_id=image['id'],
-            reason=f'its properties take {size} bytes, {SIZE} are allowed',
+            reason=f'its properties take {size} bytes, more than the limit of {SIZE}',
         )
     return found

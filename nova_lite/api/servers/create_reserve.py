@@ -71,7 +71,11 @@ class Reservation:
             try:
                 self._req.app.api_db.write(build_requests.forget, left, 0)
             except exception.NovaLiteError as error:
-                LOG.warning('Servers %s are forgotten later: %s', left, error)
+                LOG.warning(
+                    'Cannot withdraw servers %s: %s. The super-conductor does it later.',
+                    left,
+                    error,
+                )
 
     def _intents(self):
         """The volumes are the user's: they are never deleted for a server that never was."""
@@ -120,7 +124,11 @@ class Reservation:
         try:
             self._req.app.volume.delete_attachment(self._req.ctxt, attachment_id)
         except exception.NovaLiteError as error:
-            LOG.error('Cannot delete attachment %s now: %s', attachment_id, error)
+            LOG.error(
+                'Cannot delete volume attachment %s: %s. The super-conductor will delete it.',
+                attachment_id,
+                error,
+            )
             return False
         return True
 

@@ -32,13 +32,17 @@ def is_allowed(req, server):
     found = req.app.cells.scatter(services.minimum_version, cells=every)
     for cell, version in found.items():
         if isinstance(version, cells.Unreachable):
-            LOG.info('Server %s stays in its cell: %s does not answer', server.uuid, cell.name)
+            LOG.info('Server %s stays in its cell: cell %s does not answer', server.uuid, cell.name)
             return False
         if version is not None and version < versions.CROSS_CELL_RESIZE:
-            LOG.info('Server %s stays in its cell: %s has old computes', server.uuid, cell.name)
+            LOG.info(
+                'Server %s stays in its cell: a compute of cell %s is too old to change cells',
+                server.uuid,
+                cell.name,
+            )
             return False
     if req.app.network.has_resource_request(req.ctxt, server.uuid):
-        LOG.info('Server %s stays in its cell: a port requests resources', server.uuid)
+        LOG.info('Server %s stays in its cell: one of its ports requests resources', server.uuid)
         return False
     return True
 

@@ -179,14 +179,14 @@ def _confirm_first(req, server, *, delete):
             server.follow(server_access.load(req, server.uuid))
             if server.row.vm_state == states.VmState.RESIZED:
                 raise
-            # It was confirmed or reverted in between.
+            # Another request confirmed or reverted the resize.
             return False
-        LOG.info('Server %s is deleted as it is: %s', server.uuid, error)
+        LOG.info('Deleting server %s without ending its resize first: %s', server.uuid, error)
         return False
 
 
 def _delete_request(req, server):
-    """Take a build request back; False when it has become a record meanwhile."""
+    """Withdraw the build request. Return False if the server has a record by now."""
     withdrawn = req.app.api_db.write(_withdraw, server.uuid, req.conf.conductor.build_lease_s)
     if withdrawn is None:
         return False
@@ -194,7 +194,11 @@ def _delete_request(req, server):
     try:
         disposal.withdraw(req.app, req.ctxt, withdrawn)
     except exception.NovaLiteError as error:
-        LOG.warning('The rest of server %s is left to the sweep: %s', server.uuid, error)
+        LOG.warning(
+            'Cannot release all resources of server %s: %s. The sweep will release them.',
+            server.uuid,
+            error,
+        )
     return True
 
 

@@ -35,15 +35,18 @@ STOPPED = 95
 
 
 class SameHost(exception.Invalid):
-    msg = 'The server is on host %(host)s already.'
+    msg = 'The server is already on host %(host)s. Choose another host.'
 
 
 class PasswordOfKeptDisk(exception.Invalid):
-    msg = 'The password of a server whose disks are kept cannot be changed.'
+    msg = "admin password can't be changed on existing disk"
 
 
 class OldComputes(exception.Invalid):
-    msg = 'The server cannot be left stopped: a compute service is older than %(version)s.'
+    msg = (
+        'The server cannot be left stopped: a compute service is older than version %(version)s. '
+        'Finish the upgrade, or use a microversion before 2.95.'
+    )
 
 
 @operation.operation(

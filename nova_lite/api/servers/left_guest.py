@@ -20,13 +20,13 @@ WAIT_S, LONGEST_LOOK_S = 10, 1
 
 class MayRunElsewhere(exception.Conflict):
     msg = (
-        'Server %(instance_id)s may still run on host %(host)s, to which it could not be moved. '
-        'That is over when the host is up, or forced down by an operator.'
+        'Server %(instance_id)s may still run on host %(host)s after a move to it failed. '
+        'Try again when the host is up or an operator has forced it down.'
     )
 
 
 def remove(req, server):
-    """Have nothing of the server run elsewhere; raises MayRunElsewhere."""
+    """Remove guests of the server from other hosts; raise MayRunElsewhere if that is impossible."""
     if server.cell is None:
         return
     for migration in server.cell.db.read(migrations.left_behind, server.uuid):
@@ -39,7 +39,7 @@ def remove(req, server):
 
 
 def _is_off(req, server, migration, place):
-    """Whether a host has, by its own word or an operator's, nothing of the server."""
+    """Return whether the host, or an operator, reports that it has no guest of the server."""
     try:
         cell = req.app.cells.of_host(place['host'])
         service = cell.db.read(services.find, place['host'])
@@ -51,12 +51,12 @@ def _is_off(req, server, migration, place):
     except exception.HostMappingNotFound:
         return True
     except (exception.Unavailable, exception.DriverError) as error:
-        LOG.warning('Host %s does not remove server %s: %s', place['host'], server.uuid, error)
+        LOG.warning('Cannot remove server %s from host %s: %s', server.uuid, place['host'], error)
         return False
 
 
 def _remove(req, server, cell, migration, place):
-    """Have a host that is up remove the guest; whether it did in time."""
+    """Ask a host that is up to remove the guest. Return whether it did so in time."""
     deadline = runtime.monotonic() + WAIT_S
     while True:
         answer = req.app.compute(cell).revert_resize(

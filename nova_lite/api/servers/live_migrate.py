@@ -41,11 +41,11 @@ REFUSALS = ('NoValidHost', 'RequestFilterFailed', 'MaxRetriesExceeded', 'Migrati
 
 
 class ForceWithoutHost(exception.Invalid):
-    msg = 'Only a move to a host that is named can be forced.'
+    msg = "Can't force to a non-provided destination"
 
 
 class Refused(exception.Invalid):
-    """What the checks found against it."""
+    """The checks of the live migration refuse it."""
 
 
 def rule(req):
@@ -107,8 +107,8 @@ def is_forced(req, asked):
 
 
 def forced_message(host):
-    """What the record of actions says of a move that passed the scheduler by."""
-    return f'Forced to host {host}: the scheduler was not asked.'
+    """Return the message of the instance action of a move that the scheduler did not check."""
+    return f'Forced to host {host} without asking the scheduler.'
 
 
 def migration_of(req, server, uuid, kind, wanted):

@@ -46,7 +46,7 @@ class NoRescueImage(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def rescue(req, server):
-    """Boot from the named image, or the one the server was made from; answers a password."""
+    """Boot the server from the named image or from its own image, and return a password."""
     asked = req.content or {}
     acting.require_host(server)
     image_id = asked.get('rescue_image_ref')
@@ -64,7 +64,7 @@ def rescue(req, server):
 
 
 def _require_image(req, image_id):
-    """Raise NoRescueImage for an image from which nothing can boot."""
+    """Raise NoRescueImage for an image that cannot be booted."""
     try:
         image = req.app.image.get(req.ctxt, image_id)
     except exception.ImageNotFound as error:
@@ -72,7 +72,9 @@ def _require_image(req, image_id):
     if image['status'] != 'active':
         raise NoRescueImage(image_id=image_id, reason=f'it is {image["status"]}')
     if image['properties'].get('block_device_mapping'):
-        raise NoRescueImage(image_id=image_id, reason='it stands for volumes')
+        raise NoRescueImage(
+            image_id=image_id, reason='it has a block_device_mapping instead of data'
+        )
 
 
 def _require_volume_rescue(req, server):
@@ -80,7 +82,7 @@ def _require_volume_rescue(req, server):
     if req.minor < VOLUME_BACKED:
         raise VolumeBacked(
             instance_id=server.uuid,
-            reason='it boots from a volume, which microversion 2.87 allows.',
+            reason='it boots from a volume, which needs microversion 2.87.',
         )
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
@@ -89,7 +91,8 @@ def _require_volume_rescue(req, server):
         if os_traits.COMPUTE_RESCUE_BFV in traits:
             return
     raise VolumeBacked(
-        instance_id=server.uuid, reason='its host cannot rescue one that boots from a volume.'
+        instance_id=server.uuid,
+        reason='its host cannot rescue a server that boots from a volume.',
     )
 
 

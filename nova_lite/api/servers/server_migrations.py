@@ -28,7 +28,7 @@ PLACES = ('source_compute', 'source_node', 'dest_compute', 'dest_node', 'dest_ho
 COUNTERS = tuple(
     f'{what}_{part}' for what in ('memory', 'disk') for part in ('total', 'processed', 'remaining')
 )
-ALREADY = 'An earlier request for the same is being carried out.'
+ALREADY = 'An earlier request of this kind is still in progress for the migration.'
 FORCE_COMPLETE = {'2.22': types.body('force_complete', types.NOTHING)}
 
 

@@ -47,7 +47,7 @@ class UnknownZone(exception.Invalid):
 
 class NotOffloaded(exception.Conflict):
     msg = (
-        'Instance %(instance_id)s is %(state)s: a zone or a host can be asked for only '
+        'Instance %(instance_id)s is %(state)s: availability_zone and host are allowed only '
         'when it is shelved_offloaded.'
     )
 

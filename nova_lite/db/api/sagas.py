@@ -80,7 +80,7 @@ def create(
     size: {'vcpus', 'memory_mb'} that quotas count for the server until the saga ends, if
         that is more than its mapping says; None for a saga that changes no size
     """
-    conflict = exception.Conflict(reason='another operation moves the server already')
+    conflict = exception.Conflict(reason='another operation is moving the server')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
         raise conflict
     values = ctxt.to_wire()

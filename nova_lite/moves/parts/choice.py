@@ -42,7 +42,11 @@ class Choice(part.Part):
             alternate, *move.data['alternates'] = move.data['alternates']
             request = json.loads(alternate['allocation_request'])
             if placement.claim(move.ctxt, consumer, request, beside=move.held_beside()):
-                LOG.info('Server %s moves to host %s instead', row.uuid, alternate['service_host'])
+                LOG.info(
+                    'Retrying the move of server %s with alternate host %s',
+                    row.uuid,
+                    alternate['service_host'],
+                )
                 return alternate
         raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
 

@@ -42,7 +42,9 @@ IMAGE_NAME = '%s-resize-temp'
 
 
 class NetworkTooOld(exception.NovaLiteError):
-    msg = 'Moves between cells need the extension %(extension)s of the network service.'
+    msg = (
+        'Cross-cell moves need the extension %(extension)s of the network service. Upgrade Neutron.'
+    )
 
 
 class Crossing(part.Part):

@@ -47,12 +47,14 @@ class LiveChecks(part.Part):
     def require_fit(self, row, node):
         """Refuse the server's own host, and one whose memory does not suffice."""
         if node.host == row.host:
-            raise exception.MigrationPreCheckError(reason=f'the server is on {row.host} already')
+            raise exception.MigrationPreCheckError(
+                reason=f'the server is already on host {row.host}'
+            )
         used = self._move.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
         free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
         if free_mb < row.memory_mb:
             raise exception.MigrationPreCheckError(
-                reason=f'{node.host} does not have enough free memory for the server'
+                reason=f'host {node.host} does not have enough free memory for the server'
             )
 
     # ---- both hosts ----

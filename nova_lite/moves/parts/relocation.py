@@ -112,7 +112,9 @@ class Relocation(part.Part):
         node = self.node_row(host, move.arguments['node'])
         self._require_fit(row, node)
         self._copy_allocation(row, node)
-        LOG.warning('Server %s is forced to host %s', row.uuid, host)
+        LOG.warning(
+            'Moving server %s to forced host %s without asking the scheduler', row.uuid, host
+        )
         zones = move.world.api_db.read(aggregates.zones)
         return selection_objects.Selection(
             service_host=host,
@@ -134,7 +136,9 @@ class Relocation(part.Part):
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         wanted = {'allocations': {node.uuid: {'resources': resources}}}
         if not placement.claim(move.ctxt, consumer, wanted, beside=move.held_beside()):
-            raise exception.NoValidHost(reason=f'{node.host} has no room for the server.')
+            raise exception.NoValidHost(
+                reason=f'Host {node.host} does not have enough free resources for the server.'
+            )
 
     def node_row(self, host, node):
         """A compute node's row; raises ComputeNodeNotFound."""
@@ -242,7 +246,7 @@ class Relocation(part.Part):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
         if not services.is_up(service, self._move.world.conf.service_down_time):
             raise exception.Unavailable(
-                service=f'Compute service of host {host}', reason='it does not report'
+                service=f'Compute service of host {host}', reason='it sends no heartbeats'
             )
 
     def ask(self, host, method, **arguments):

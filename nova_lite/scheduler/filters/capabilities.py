@@ -36,7 +36,7 @@ class ComputeCapabilitiesFilter(base.Filter):
                 if found is None:
                     if bare and not _knows(host, path[0]):
                         continue
-                    return f'says nothing of {key}'
+                    return f'does not report {key}'
                 if not operators.matches(found, requirement):
                     return f'{key} is {found}, not {requirement}'
             return None

@@ -21,7 +21,7 @@ class SameHostFilter(base.Filter):
         if not request.hints.get('same_host'):
             return None
         wanted = request.neighbours('same_host')
-        return lambda host: None if host.host in wanted else 'has none of the servers named'
+        return lambda host: None if host.host in wanted else 'has none of the servers in same_host'
 
 
 class DifferentHostFilter(base.Filter):
@@ -33,7 +33,7 @@ class DifferentHostFilter(base.Filter):
         avoided = request.neighbours('different_host')
         if not avoided:
             return None
-        return lambda host: 'has a server to stay away from' if host.host in avoided else None
+        return lambda host: 'has a server in different_host' if host.host in avoided else None
 
 
 class SimpleCIDRAffinityFilter(base.Filter):
@@ -102,7 +102,7 @@ class JsonFilter(base.Filter):
 
         def refuse(host: hosts.HostState) -> str | None:
             try:
-                return None if _evaluate(query, host) else f'does not fulfil {text}'
+                return None if _evaluate(query, host) else f'does not satisfy {text}'
             except TypeError as error:
                 return f'{text} cannot be evaluated: {error}'
 
@@ -119,7 +119,7 @@ def _evaluate(query: typing.Any, host: hosts.HostState) -> typing.Any:
         return True
     name, *arguments = query
     if not isinstance(name, str) or name not in OPERATORS:
-        raise TypeError(f'{name!r} is no operator')
+        raise TypeError(f'{name!r} is not an operator')
     return OPERATORS[name]([_evaluate(argument, host) for argument in arguments])
 
 

@@ -63,7 +63,7 @@ class AggregateImagePropertiesIsolation(base.Filter):
             for key, value in properties.items():
                 allowed = base.aggregate_values(host, key)
                 if allowed and str(value) not in allowed:
-                    return f'its aggregates want {key} to be {", ".join(sorted(allowed))}'
+                    return f'its aggregates require {key} to be {", ".join(sorted(allowed))}'
             return None
 
         return refuse if properties else None

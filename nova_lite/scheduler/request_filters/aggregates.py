@@ -29,7 +29,7 @@ def require_tenant_aggregate(spec: request_spec.RequestSpec, world: base.World) 
         )
     ]
     if found:
-        return f'project {spec.project_id} stays in {_require(spec, found)}'
+        return f'project {spec.project_id} is limited to {_require(spec, found)}'
     if world.options.placement_aggregate_required_for_tenants:
         raise exception.RequestFilterFailed(reason='No hosts available for tenant')
     return None
@@ -55,7 +55,7 @@ def isolate_aggregates(spec: request_spec.RequestSpec, world: base.World) -> str
     if not found:
         return None
     spec.destination().forbid_aggregates(aggregate.uuid for aggregate in found)
-    return f'keeps out of {_names(found)}'
+    return f'forbids {_names(found)}'
 
 
 def isolated(

@@ -133,7 +133,7 @@ def _require_known(spec: request_spec.RequestSpec, names: list[str]) -> str | No
     """Require traits made from what users wrote: all of them, or none if one is no trait."""
     unknown = [name for name in names if name not in _standard_traits()]
     if unknown:
-        LOG.error('No such trait as %s; none of %s is required', unknown, names)
+        LOG.error('Trait %s does not exist in placement; not requiring any of %s', unknown, names)
         return None
     return _require(spec, names) if names else None
 

@@ -64,7 +64,7 @@ def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        LOG.warning('An aggregate names %s as a multiplier: not a number', text)
+        LOG.warning('Ignoring multiplier %s in the metadata of an aggregate: not a number', text)
         return None
 
 

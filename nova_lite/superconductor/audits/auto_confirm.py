@@ -53,12 +53,12 @@ class AutoConfirm:
 
     def run(self):
         """Confirm what is due, and end what has lost its server."""
-        searches.each(self._world.cells.every(cell0=False), self._look, what='Migrations')
+        searches.each(self._world.cells.every(cell0=False), self._look, what='resizes to confirm')
 
     def _look(self, cell):
         for migration, row in cell.db.read(finished):
             # Its source may be in another cell: that is not to hold up the next.
-            with searches.going_on('Migration %s is not looked at', migration.uuid):
+            with searches.going_on('Skipping migration %s', migration.uuid):
                 self._consider(cell, migration, row)
 
     def _consider(self, cell, migration, row):
@@ -79,15 +79,15 @@ class AutoConfirm:
         source = self._source_cell(cell, migration)
         service = source.db.read(services.find, migration.source_compute)
         if service is None or not services.is_up(service, self._world.conf.service_down_time):
-            LOG.info('Resize %s is not confirmed: its source is down', migration.uuid)
+            LOG.info('Not confirming resize %s yet: its source host is down', migration.uuid)
             return
         intent = confirmation(migration)
         try:
             intents.begin(self._world.api_db, cell, context.admin(), intent)
         except (exception.Conflict, exception.NotFound) as error:
-            LOG.info('Resize %s is not confirmed: %s', migration.uuid, error)
+            LOG.info('Not confirming resize %s: %s', migration.uuid, error)
             return
-        LOG.info('Resize %s was not confirmed in time: confirming it', migration.uuid)
+        LOG.info('Confirming resize %s automatically after resize_confirm_window', migration.uuid)
         self._run_saga(intent.uuid)
 
     def _is_copy(self, cell, migration):
@@ -108,7 +108,7 @@ class AutoConfirm:
         """Give up a migration, and remove what the source kept."""
         if self._is_copy(cell, migration):
             return
-        LOG.warning('Migration %s will not be ended by anyone: %s', migration.uuid, reason)
+        LOG.warning('No saga will end migration %s: %s', migration.uuid, reason)
         try:
             self._world.compute(self._source_cell(cell, migration)).confirm_resize(
                 context.admin(),
@@ -119,7 +119,12 @@ class AutoConfirm:
                 key=f'{migration.uuid}/abandon',
             )
         except exception.NovaLiteError as error:
-            LOG.warning('Its guest is left to the audit: %s', error)
+            LOG.warning(
+                'Cannot remove the guest of migration %s from its source: %s. The audit of the host '
+                'removes it.',
+                migration.uuid,
+                error,
+            )
         self._world.placement.delete_allocations(context.admin(), migration.uuid, force=True)
         if migration.cross_cell_move:
             source = self._source_cell(cell, migration)
@@ -132,7 +137,7 @@ class AutoConfirm:
                 expect_status=(str(Status.FINISHED),),
             )
         except exception.StateChanged as error:
-            LOG.info('Migration %s has ended after all: %s', migration.uuid, error)
+            LOG.info('Migration %s has already ended: %s', migration.uuid, error)
 
 
 def confirmation(migration):

@@ -35,12 +35,12 @@ class AutoOffload:
 
     def run(self):
         """Offload what is due. A server whose host is down has to wait for it."""
-        searches.each(self._world.cells.every(cell0=False), self._look, what='Shelved servers')
+        searches.each(self._world.cells.every(cell0=False), self._look, what='servers to offload')
 
     def _look(self, cell):
         kept = datetime.timedelta(seconds=self._world.conf.shelved_offload_time)
         for row in cell.db.read(_due, runtime.naive_now() - kept):
-            with searches.going_on('Server %s is not offloaded', row.uuid):
+            with searches.going_on('Cannot offload server %s', row.uuid):
                 service = cell.db.read(services.find, row.host)
                 if service and services.is_up(service, self._world.conf.service_down_time):
                     self._offload(cell, row)
@@ -55,9 +55,13 @@ class AutoOffload:
         try:
             intents.begin(self._world.api_db, cell, context.admin(), intent)
         except (exception.Conflict, exception.NotFound) as error:
-            LOG.info('Server %s is not offloaded: %s', row.uuid, error)
+            LOG.info('Not offloading server %s: %s', row.uuid, error)
             return
-        LOG.info('Server %s was shelved long ago: taking it off %s', row.uuid, row.host)
+        LOG.info(
+            'Offloading shelved server %s from host %s after shelved_offload_time',
+            row.uuid,
+            row.host,
+        )
         self._run_saga(intent.uuid)
 
 

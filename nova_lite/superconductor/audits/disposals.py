@@ -36,7 +36,7 @@ class Disposals:
         """Finish what has not moved for too long."""
         cell0 = self._world.cells.cell0
         for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
-            LOG.warning('Deletion of server %s was left unfinished', row.uuid)
+            LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
             self._attempt(row.uuid, disposal.finish, context.admin(), cell0, row)
         withdrawn = self._world.api_db.write(
             build_requests.take_over_withdrawn, self._options.build_lease_s
@@ -44,10 +44,13 @@ class Disposals:
         for request in withdrawn:
             ctxt = requests.context_of(request)
             self._attempt(request.instance_uuid, _withdraw, ctxt, request)
-        searches.each(self._world.cells.every(), self._count, what='Servers that count')
+        searches.each(self._world.cells.every(), self._count, what='servers to count')
 
     def _attempt(self, uuid, work, ctxt, *args):
-        with ctxt.bound(), searches.going_on('Server %s cannot be cleared up after now', uuid):
+        with (
+            ctxt.bound(),
+            searches.going_on('Cannot clean up after server %s; retrying later', uuid),
+        ):
             work(self._world, ctxt, *args)
 
     def _count(self, cell):
@@ -72,8 +75,10 @@ class Disposals:
             instance_mappings.queue_for_delete, cell.id, uuids, not stays
         )
         if mended:
-            what = 'stayed and did not count' if stays else 'were going away and counted'
-            LOG.warning('%s servers of cell %s %s', mended, cell.name, what)
+            what = (
+                'existing servers that did not count' if stays else 'deleted servers that counted'
+            )
+            LOG.warning('Corrected the quota usage of cell %s: %s %s', cell.name, mended, what)
 
 
 def _withdraw(world, ctxt, request):

@@ -75,7 +75,7 @@ def _ask_once(world, ctxt, host, image_ids):
             raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
         return world.compute(cell).cache_images(ctxt, host=host, image_ids=image_ids)
     except exception.NovaLiteError as error:
-        LOG.warning('Cannot ask host %s to cache images: %s', host, error)
+        LOG.warning('Cannot request host %s to cache images: %s', host, error)
         return {}
 
 

@@ -104,7 +104,7 @@ class Audit:
         try:
             found = self._find()
         except exception.Unavailable as error:
-            LOG.info('Cannot audit allocations: %s', error)
+            LOG.info('Cannot audit allocations: %s. Retrying at the next audit.', error)
             return
         for provider, consumer in sorted(found & self._suspects):
             self._give_up(provider, consumer)
@@ -143,7 +143,7 @@ class Audit:
                 )
         except exception.NovaLiteError as error:
             LOG.warning(
-                'Cannot settle allocations of consumer %s on provider %s: %s',
+                'Cannot correct allocations of consumer %s on provider %s: %s',
                 consumer,
                 provider,
                 error,

@@ -229,7 +229,7 @@ class TestJobs(testtools.TestCase):
         self.jobs.run('a', work())
         self.later(1)
         (line,) = logger.output.splitlines()
-        self.assertIn('Work on a stopped without an end: The database', line)
+        self.assertIn('Work on a failed: The database', line)
 
     def test_stop_drops_what_waits(self):
         self.jobs.start()

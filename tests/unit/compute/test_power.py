@@ -257,7 +257,7 @@ class TestAnotherTable(Base):
 
     def check_has_ended(self, vm_state):
         self.assertEqual((vm_state, None, 'host-1'), self.cell.state(self.uuid))
-        self.assertIn('nothing leads to', self.cell.fault(self.uuid))
+        self.assertIn('no transition leads there', self.cell.fault(self.uuid))
         event = (power.ACTIONS['pause'].event, 'host-1', 'Error')
         self.assertEqual([event], self.cell.events(self.uuid)[1:])
         calls = len(self.cell.lossy.calls)

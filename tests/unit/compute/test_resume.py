@@ -134,7 +134,7 @@ class TestLost(Base):
         _ctxt, uuid = self.cell.accept(build=None)
         self.cell.compute._resume.run(0)
         self.assertEqual('error', self.cell.state(uuid)[0])
-        self.assertIn('nothing says how', self.cell.fault(uuid))
+        self.assertIn('the arguments of the build are missing', self.cell.fault(uuid))
 
     def fail_build(self):
         """The answer about an attachment is lost; then the volume service stops answering."""

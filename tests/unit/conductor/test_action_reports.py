@@ -122,7 +122,7 @@ class TestActions(base.CellConductorTestCase):
 
     def test_finish_in_another_state(self):
         self.start()
-        self.check_is_rejected('nothing leads to', self.finish, vm_state='shelved')
+        self.check_is_rejected('no transition leads there', self.finish, vm_state='shelved')
         self.assertEqual(4, self.cell.row(self.uuid).power_state)
         self.assertFalse(self.finish(vm_state='shelved'))
         self.assertEqual(1, len(self.cell.events(self.uuid)))

@@ -27,8 +27,10 @@ class CellSearchTest(testtools.TestCase):
                 raise errors[cell.name]
 
         cells = [types.SimpleNamespace(name=name) for name in ('cell1', 'cell2', 'cell3')]
-        searches.each(cells, look, what='Servers')
+        searches.each(cells, look, what='servers')
         self.assertEqual(['cell1', 'cell2', 'cell3'], looked)
-        self.assertIn('Servers of cell cell1 are not looked at: The database', self.logger.output)
-        self.assertIn('Servers of cell cell2 are not looked at\n', self.logger.output)
+        self.assertIn(
+            'Skipping cell cell1 in the search for servers: The database', self.logger.output
+        )
+        self.assertIn('Skipping cell cell2 in the search for servers\n', self.logger.output)
         self.assertEqual(1, self.logger.output.count('Traceback'))

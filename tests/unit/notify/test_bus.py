@@ -80,7 +80,7 @@ class OutletTest(testtools.TestCase):
             outlet.send(message(number))
         outlet.close()
         self.assertEqual([], self.queues())
-        self.assertNotIn('cannot be sent', self.log.output)
+        self.assertNotIn('Cannot send notifications', self.log.output)
 
     def test_a_broker_that_is_away(self):
         port = server.free_port()
@@ -89,8 +89,8 @@ class OutletTest(testtools.TestCase):
         for number in range(1000):
             outlet.send(message(number))
         self.assertLess(runtime.monotonic() - began, WAIT_S)
-        self.wait_for(lambda: 'cannot be sent' in self.log.output)
-        self.assertEqual(1, self.log.output.count('cannot be sent'))
+        self.wait_for(lambda: 'Cannot send notifications' in self.log.output)
+        self.assertEqual(1, self.log.output.count('Cannot send notifications'))
         self.assertNotIn('Traceback', self.log.output)
 
     def wait_for(self, condition):

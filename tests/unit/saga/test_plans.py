@@ -112,7 +112,7 @@ class OtherStepsTest(testscenarios.WithScenarios, PlansCase):
             self.clock.advance(journal.LONGEST_WAIT_S)
             self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
         self.assertEqual(before, self.world.log)
-        self.assertIn('was begun by another release', log.output)
+        self.assertIn('was started by another release', log.output)
         self.assertEqual(1, self.events().count('unknown'))
         self.assertEqual(1, self.failing())
         self.kind = test_engine.Toy

@@ -190,7 +190,9 @@ class WaysTest(WaysCase):
         self.world.errors['leave', 'do'] = [NO] * 3
         self.world.errors['take', 'undo'] = [LOST] * 20
         self.assertEqual('undone', self.run_to_end())
-        self.assertIn('undo of "take" failed, going on: Timed out', logger.output)
+        self.assertIn(
+            'undo of "take" failed, continuing with the next undo: Timed out', logger.output
+        )
         self.assertNotIn('Traceback', logger.output)
 
     def test_parts_of_a_step_have_another_key_after_it_failed(self):

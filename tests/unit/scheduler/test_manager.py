@@ -122,7 +122,7 @@ class RefusalTest(cloud.ManagerTestCase):
                 {'trait:HW_CPU_X86_AVX': 'forbidden'}, {'trait:HW_CPU_X86_AVX': 'required'}
             )
         )
-        self.assertIn('Placement cannot answer', message)
+        self.assertIn('Request to placement failed', message)
 
     def test_an_unknown_host(self):
         self.add_host('a')

@@ -116,11 +116,11 @@ class WhyTest(cloud.ManagerTestCase):
         )
         self.refused(spec)
         expected = {
-            'full': 'has 1 VCPU left, 2 are asked for; has not the trait CUSTOM_X',
-            'traits': 'has not the trait CUSTOM_X; '
-            'has the trait COMPUTE_STATUS_DISABLED, which is not wanted',
-            'licensed': 'has not the trait CUSTOM_X; '
-            'is in windows, which the server must keep out of',
+            'full': 'has 1 VCPU left, 2 requested; does not have the trait CUSTOM_X',
+            'traits': 'does not have the trait CUSTOM_X; '
+            'has the forbidden trait COMPUTE_STATUS_DISABLED',
+            'licensed': 'does not have the trait CUSTOM_X; '
+            'is in windows, which is forbidden for the server',
             'zone': 'is not in az',
         }
         for host, reason in expected.items():
@@ -133,16 +133,19 @@ class WhyTest(cloud.ManagerTestCase):
         uuid = self.add_host('a', traits=['COMPUTE_STATUS_DISABLED'])
         self.refused()
         self.providers.set_traits(self.admin, uuid, ['OWNER_NOVA'])
-        self.assertEqual(('placement', 'it was not offered, but would be now'), self.reason('a'))
+        self.assertEqual(
+            ('placement', 'placement did not return the host, but would do so now'),
+            self.reason('a'),
+        )
 
     def test_all_groups_are_looked_at(self):
         for name in 'ab':
             self.add_host(name, vcpus=4, traits=['CUSTOM_A'] if name == 'a' else ())
         specs = {'resources_1:VCPU': '3', 'trait_1:CUSTOM_A': 'required', 'resources_2:VCPU': '3'}
         self.refused(base.make_spec({**specs, 'group_policy': 'none', 'resources:VCPU': '0'}))
-        self.assertEqual('has not the trait CUSTOM_A (group _1)', self.reason('b')[1])
+        self.assertEqual('does not have the trait CUSTOM_A (group _1)', self.reason('b')[1])
         self.assertEqual(
-            'unknown: it fulfils each group alone, maybe not all of them together',
+            'unknown: it satisfies each request group, but perhaps not all of them together',
             self.reason('a')[1],
         )
 
@@ -153,7 +156,7 @@ class WhyTest(cloud.ManagerTestCase):
         (chosen,) = self.chosen()
         (other,) = {'a', 'b'} - {chosen}
         self.assertEqual(
-            ('placement', 'unknown: placement was asked for 1 candidates at most'),
+            ('placement', 'unknown: the query was limited to 1 candidates'),
             self.reason(other),
         )
 
@@ -190,7 +193,7 @@ class WhyTest(cloud.ManagerTestCase):
         self.refused(base.make_spec(sizes={'vcpus': 2, 'memory_mb': 1001}))
         self.assertEqual(
             'has no DISK_GB; gives MEMORY_MB in steps of 1000; '
-            'gives from 1 to 1 VCPU to one server, 2 are asked for',
+            'gives from 1 to 1 VCPU to one server, 2 requested',
             self.reason('a')[1],
         )
 
@@ -200,7 +203,9 @@ class WhyTest(cloud.ManagerTestCase):
         self.add_host('a')
         self.providers.delete(self.admin, base.uuid_of('b'))
         self.decide()
-        self.assertEqual(('placement', 'placement has no provider for it'), self.reason('b'))
+        self.assertEqual(
+            ('placement', 'placement has no resource provider for the host'), self.reason('b')
+        )
 
     def test_another_host_was_asked_for(self):
         self.add_host('a')
@@ -208,7 +213,7 @@ class WhyTest(cloud.ManagerTestCase):
         spec = base.make_spec()
         spec.destination().host = 'a'
         self.decide(spec)
-        self.assertEqual(('placement', 'another host was asked for'), self.reason('b'))
+        self.assertEqual(('placement', 'another host was requested'), self.reason('b'))
 
     def test_unknown(self):
         self.add_host('a')

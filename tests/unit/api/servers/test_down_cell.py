@@ -94,7 +94,7 @@ class TestOneServer(testtools.TestCase):
         self.assertEqual([(name, code, message) for name, _code, _message in found], found)
 
     def test_who_is_away_is_told(self):
-        message = f'The cell of server {self.uuid} does not answer.'
+        message = f'The cell of server {self.uuid} does not answer. Try again later.'
         self.assert_all(503, message, self.answers())
         mapping = self.api.api_db.read(instance_mappings.get, self.uuid)
         self.assertFalse(mapping.queued_for_delete)

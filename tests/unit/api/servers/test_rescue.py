@@ -51,7 +51,10 @@ class TestRescue(base.Case):
         uuid = self.api.add_server()
         for values, reason in (
             ({'status': 'queued'}, 'it is queued'),
-            ({'properties': {'block_device_mapping': '[{"boot_index": 0}]'}}, 'for volumes'),
+            (
+                {'properties': {'block_device_mapping': '[{"boot_index": 0}]'}},
+                'block_device_mapping',
+            ),
         ):
             self.api.neighbours.image.add(IMAGE, **values)
             self.refused_act(uuid, 'rescue', {'rescue_image_ref': IMAGE}, code=400, text=reason)

@@ -27,5 +27,5 @@ class LogContextTest(build_base.BuildTestCase):
         heard = self.useFixture(contexts.Contexts())
         with context.admin().bound():
             disposals.Disposals(self.world).run()
-        found = {uuid: heard.of(f'Server {uuid} cannot be cleared up') for uuid in wanted}
+        found = {uuid: heard.of(f'Cannot clean up after server {uuid}') for uuid in wanted}
         self.assertEqual(wanted, found)
