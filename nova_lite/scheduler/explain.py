@@ -77,11 +77,11 @@ def _amounts(
             yield f'has {left} {resource} left, {amount} requested'
         elif not inventory['min_unit'] <= amount <= inventory['max_unit']:
             yield (
-                f'gives from {inventory["min_unit"]} to {inventory["max_unit"]} {resource} to '
-                f'one server, {amount} are asked for'
+                f'allows from {inventory["min_unit"]} to {inventory["max_unit"]} {resource} to '
+                f'one server, {amount} requested'
             )
         elif amount % inventory['step_size']:
-            yield f'gives {resource} in steps of {inventory["step_size"]}'
+            yield f'allows {resource} in steps of {inventory["step_size"]}'
 
 
 def _traits(

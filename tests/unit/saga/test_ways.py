@@ -232,7 +232,7 @@ class DefectTest(WaysCase):
         self.try_often(16)
         self.assertEqual(16, self.row().attempts)
         self.assertEqual(5, self.logger.output.count('Traceback'))
-        self.assertIn('attempt 16; next in 600 s', self.logger.output)
+        self.assertIn('attempt 16; retrying in 600 s', self.logger.output)
 
     def test_it_is_not_tried_before_its_pause_is_over(self):
         self.try_often(12)

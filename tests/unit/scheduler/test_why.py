@@ -192,8 +192,8 @@ class WhyTest(cloud.ManagerTestCase):
         )
         self.refused(base.make_spec(sizes={'vcpus': 2, 'memory_mb': 1001}))
         self.assertEqual(
-            'has no DISK_GB; gives MEMORY_MB in steps of 1000; '
-            'gives from 1 to 1 VCPU to one server, 2 requested',
+            'has no DISK_GB; allows MEMORY_MB in steps of 1000; '
+            'allows from 1 to 1 VCPU to one server, 2 requested',
             self.reason('a')[1],
         )
 
