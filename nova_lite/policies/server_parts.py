@@ -23,6 +23,8 @@ ACTIONS_LIST = _ACTIONS + 'list'
 ACTIONS_SHOW = _ACTIONS + 'show'
 ACTIONS_EVENTS = _ACTIONS + 'events'
 ACTIONS_DETAILS = _ACTIONS + 'events:details'
+TOPOLOGY = 'compute:server:topology:index'
+TOPOLOGY_HOST = 'compute:server:topology:host:index'
 
 _SERVER = '/servers/{server_id}'
 
@@ -71,6 +73,7 @@ def _tags():
 
 def _rest():
     actions = f'{_SERVER}/os-instance-actions'
+    topology = f'GET {_SERVER}/topology'
     one = f'GET {actions}/{{request_id}}'
     return [
         base.rule(IPS_LIST, base.READER, 'List the addresses of a server.', f'GET {_SERVER}/ips'),
@@ -79,6 +82,13 @@ def _rest():
             base.READER,
             'List the addresses of a server on one network.',
             f'GET {_SERVER}/ips/{{network_label}}',
+        ),
+        base.rule(TOPOLOGY, base.READER, 'Show the NUMA topology of a server.', topology),
+        base.rule(
+            TOPOLOGY_HOST,
+            base.ADMIN,
+            'Show the host NUMA node and the CPU pinning in the NUMA topology of a server.',
+            topology,
         ),
         base.rule(ACTIONS_LIST, base.READER, 'List the actions of a server.', f'GET {actions}'),
         base.rule(ACTIONS_SHOW, base.READER, 'Show an action of a server.', one),

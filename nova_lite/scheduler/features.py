@@ -11,6 +11,7 @@ import os_resource_classes
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.objects import guest_numa
 from nova_lite.objects import request_spec
 
 
@@ -61,35 +62,16 @@ def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
     if wish(spec, 'cpu_policy') == 'mixed':
         # Of the flavor alone: an image has no such property.
         mask = spec.flavor.extra_specs.get('hw:cpu_dedicated_mask') or ''
-        dedicated = len(_cpus(mask, vcpus))
+        try:
+            dedicated = len(guest_numa.masked_cpus(mask, vcpus))
+        except ValueError as error:
+            raise exception.NoValidHost(
+                reason=f'hw:cpu_dedicated_mask of the flavor is invalid at "{error}".'
+            ) from None
     asked.resources['VCPU'] = vcpus - dedicated
     if wish(spec, 'emulator_threads_policy') == 'isolate':
         dedicated += 1
     asked.resources['PCPU'] = dedicated
-
-
-def _cpus(mask: str, count: int) -> set[int]:
-    """The CPU numbers below `count` that a mask such as `0-3,^2` names.
-
-    Raises NoValidHost for what is no mask.
-    """
-    named: set[int] = set()
-    refused: set[int] = set()
-    parts = [part.strip() for part in mask.split(',') if part.strip()]
-    for part in parts:
-        chosen = refused if part.startswith('^') else named
-        first, _dash, last = part.removeprefix('^').partition('-')
-        try:
-            start, end = int(first), int(last or first)
-        except ValueError:
-            raise exception.NoValidHost(
-                reason=f'hw:cpu_dedicated_mask of the flavor is invalid at "{part}".'
-            ) from None
-        # No more than there are: whoever writes 0-99999999999 shall not fill the memory.
-        chosen.update(range(max(start, 0), min(end + 1, count)))
-    if all(part.startswith('^') for part in parts):
-        named = set(range(count))
-    return named - refused
 
 
 def _threads(spec: request_spec.RequestSpec, asked: Asked) -> None:

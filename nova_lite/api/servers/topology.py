@@ -1,0 +1,47 @@
+"""GET /servers/{server_id}/topology (2.78): the NUMA nodes that a guest sees.
+
+A simulated host has one NUMA node and gives no CPU to one guest alone.
+"""
+
+from oslo_utils import strutils
+
+from nova_lite.api import operation
+from nova_lite.objects import guest_numa
+from nova_lite.policies import server_parts as rules
+
+HOST_NODE = 0
+# KiB. `any` leaves the choice to the host, which chooses small pages.
+PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
+
+
+@operation.operation(
+    'GET',
+    '/servers/{server_id}/topology',
+    since='2.78',
+    policy=rules.TOPOLOGY,
+    faults=(403, 404),
+)
+def show(req, server):
+    """The guest's NUMA nodes; administrators also see where on the host they are."""
+    row = server.row
+    wishes = guest_numa.Wishes(row.flavor.get('extra_specs'), row.image_properties)
+    place = {}
+    if req.allows(rules.TOPOLOGY_HOST, server.target):
+        place = {'host_node': HOST_NODE, 'cpu_pinning': {}}
+    nodes = [
+        {'vcpu_set': list(node.cpus), 'siblings': [], 'memory_mb': node.memory_mb, **place}
+        for node in wishes.nodes(row.vcpus, row.memory_mb)
+    ]
+    return {'nodes': nodes, 'pagesize_kb': _page_size_kb(wishes.of('mem_page_size'))}
+
+
+def _page_size_kb(wish):
+    """The size of the guest's memory pages in KiB, or None where none is asked for."""
+    if wish is None or wish in PAGES_KB:
+        return PAGES_KB.get(wish)
+    if wish.isdecimal():
+        return int(wish)
+    try:
+        return strutils.string_to_bytes(wish, return_int=True) // 1024
+    except ValueError:
+        return None
