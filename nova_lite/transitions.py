@@ -200,6 +200,11 @@ BACKUP = Transition(
     # The host does what it does for createImage.
     through=SNAPSHOT.through,
 )
+TRIGGER_CRASH_DUMP = Transition(
+    'trigger_crash_dump',
+    (_V.ACTIVE, _V.PAUSED, _V.RESCUED, _V.RESIZED, _V.ERROR),
+    saga=True,
+)
 _HAS_DISKS = (
     _V.ACTIVE,
     _V.PAUSED,

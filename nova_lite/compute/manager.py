@@ -28,6 +28,7 @@ from nova_lite.compute import jobs
 from nova_lite.compute import live_calls
 from nova_lite.compute import passwords
 from nova_lite.compute import power
+from nova_lite.compute import replies
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
@@ -253,6 +254,12 @@ class ComputeManager:
 
     def finish_snapshot_based_resize_at_dest(self, ctxt, host, instance, block_devices, arrival):
         return self._cold.spawn(ctxt, instance, block_devices, arrival)
+
+    def trigger_crash_dump(self, ctxt, host, instance, key):
+        action = model.PowerAction.TRIGGER_CRASH_DUMP
+        node = self.site.node_of(host, instance)
+        job = self.site.driver.change_power(node, instance.uuid, action, key=key)
+        return replies.reply(self.site.driver, job)
 
     # ---- images and reading -----------------------------------------------
 

@@ -8,6 +8,7 @@ from nova_lite import context
 from nova_lite.moves import attach_interface
 from nova_lite.moves import attach_volume
 from nova_lite.moves import confirm
+from nova_lite.moves import crash_dump
 from nova_lite.moves import detach_interface
 from nova_lite.moves import detach_volume
 from nova_lite.moves import evacuate
@@ -36,6 +37,7 @@ SAGAS = (
     swap_volume.SwapVolume,
     attach_interface.AttachInterface,
     detach_interface.DetachInterface,
+    crash_dump.CrashDump,
 )
 FIRST = 1
 # The newest version of each kind. Former ones stay in SAGAS until none is under way any more.

@@ -82,6 +82,7 @@ EVENTS = {
     'compute_resume_instance': (Told('resume'),),
     'compute_rescue_instance': (Told('rescue', payload=payloads.InstanceActionRescuePayload),),
     'compute_unrescue_instance': (Told('unrescue'),),
+    'compute_trigger_crash_dump': (Told('trigger_crash_dump'),),
     'compute_snapshot_instance': (
         Told('snapshot', payload=payloads.InstanceActionSnapshotPayload),
     ),

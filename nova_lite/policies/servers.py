@@ -25,6 +25,7 @@ UPDATE = _P + 'update'
 START = _P + 'start'
 STOP = _P + 'stop'
 REBOOT = _P + 'reboot'
+TRIGGER_CRASH_DUMP = _P + 'trigger_crash_dump'
 REBUILD = _P + 'rebuild'
 REBUILD_TRUSTED_CERTS = _P + 'rebuild:trusted_certs'
 CREATE_IMAGE = _P + 'create_image'
@@ -116,6 +117,12 @@ def _changing():
         base.rule(START, base.MEMBER, 'Start a server.', f'{_ACTION} (os-start)'),
         base.rule(STOP, base.MEMBER, 'Stop a server.', f'{_ACTION} (os-stop)'),
         base.rule(REBOOT, base.MEMBER, 'Reboot a server.', f'{_ACTION} (reboot)'),
+        base.rule(
+            TRIGGER_CRASH_DUMP,
+            base.MEMBER,
+            'Trigger a crash dump in a server.',
+            f'{_ACTION} (trigger_crash_dump)',
+        ),
         base.rule(REBUILD, base.MEMBER, 'Rebuild a server from an image.', f'{_ACTION} (rebuild)'),
         base.rule(
             REBUILD_TRUSTED_CERTS,

@@ -124,6 +124,13 @@ class ComputeAPI(rpc.Interface):
     def set_admin_password(self, ctxt: Ctxt, host: str, instance: Instance, password: str) -> None:
         """Set the administrator's password in the guest."""
 
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
+    def trigger_crash_dump(self, ctxt: Ctxt, host: str, instance: Instance, key: str) -> Json:
+        """Send the guest a non-maskable interrupt; what that does is the guest's business.
+
+        As cold moves: the same call with the same key asks again. Answers {'power_state'}.
+        """
+
     # ---- devices ----
     #
     # As cold moves: the same call with the same key asks again.

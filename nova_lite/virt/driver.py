@@ -142,7 +142,9 @@ class Driver(Protocol):
         key: str,
         spec: model.GuestSpec | None = None,
     ) -> model.Job:
-        """Start, stop, reboot, pause, ... the guest.
+        """Start, stop, reboot, pause, ... the guest, or send it a non-maskable interrupt.
+
+        The guest decides what the interrupt (TRIGGER_CRASH_DUMP) does.
 
         spec: for a hard reboot the definition to use if the node has lost the
         guest; for a rescue the definition to boot instead (its image is the

@@ -34,6 +34,7 @@ class Verb(enum.StrEnum):
     RESCUE = 'rescue'
     UNRESCUE = 'unrescue'
     SET_PASSWORD = 'set_password'
+    TRIGGER_CRASH_DUMP = 'trigger_crash_dump'
     SNAPSHOT = 'snapshot'
     ATTACH_VOLUME = 'attach_volume'
     DETACH_VOLUME = 'detach_volume'
@@ -66,6 +67,7 @@ class PowerAction(enum.StrEnum):
     RESUME = Verb.RESUME
     RESCUE = Verb.RESCUE
     UNRESCUE = Verb.UNRESCUE
+    TRIGGER_CRASH_DUMP = Verb.TRIGGER_CRASH_DUMP
 
 
 class Role(enum.StrEnum):

@@ -102,6 +102,7 @@ class ServersTest(NotificationsTestCase):
             ('unpause', None, 'ACTIVE', both('unpause')),
             ('suspend', None, 'SUSPENDED', both('suspend')),
             ('resume', None, 'ACTIVE', both('resume')),
+            ('trigger_crash_dump', None, 'ACTIVE', both('trigger_crash_dump')),
             ('lock', None, 'ACTIVE', ['instance.lock']),
             ('unlock', None, 'ACTIVE', ['instance.unlock']),
             ('createImage', {'name': 'copy'}, 'ACTIVE', both('snapshot')),

@@ -116,6 +116,15 @@ class ServerClientTest(base.CloudTest):
         ]
         self.assertEqual({'nodes': nodes, 'pagesize_kb': None}, shown)
 
+    def test_crash_dump(self):
+        self.cli.openstack('server', 'dump', 'create', 'mine')
+        self.hands.wait_idle(self.server)
+        self.cli.nova('trigger-crash-dump', self.server.id)
+        self.hands.wait_idle(self.server)
+        listed = self.cli.show('server', 'event', 'list', 'mine')
+        actions = [each['Action'] for each in listed]
+        self.assertEqual(['trigger_crash_dump', 'trigger_crash_dump', 'create'], actions)
+
     def test_rescue(self):
         self.cli.openstack('server', 'rescue', '--image', 'debian', '--password', 'secret', 'mine')
         self.cloud.wait(self.server, 'RESCUE')

@@ -36,6 +36,9 @@ ACROSS = {
 
 def main(name, step, failed=None):
     """Does not return."""
+    if name not in scenarios.SCENARIOS:
+        # The former commit has no saga of this kind.
+        os._exit(NOT_REACHED)
     settings = ACROSS if name.startswith('cross-cell') else WITHIN
     made = cloud_fixture.Cloud(**settings)
     made.setUp()

@@ -207,13 +207,12 @@ class SimDriver:
         key: str,
         spec: model.GuestSpec | None = None,
     ) -> model.Job:
-        return self._start(
-            node,
-            guest,
-            model.PowerAction(action),
-            key,
-            args={'spec': _text(spec) if spec else None},
-        )
+        self._check(node)
+        args = {
+            'spec': _text(spec) if spec else None,
+            'crash_dump': self.profile.behaviour(node).crash_dump,
+        }
+        return self._start(node, guest, model.PowerAction(action), key, args=args)
 
     def set_admin_password(self, node: str, guest: str, password: str, *, key: str) -> model.Job:
         kept = passwords.hashed(password)

@@ -112,6 +112,19 @@ def _unrescue(work: frame.Work) -> model.Json:
     return _boot(work, row, rescue_image=None)
 
 
+def _trigger_crash_dump(work: frame.Work) -> model.Json:
+    row = work.resident()
+    if row['power_state'] not in (Power.RUNNING, Power.PAUSED):
+        _refuse_power(work, row)
+    # A paused guest does not run the handler of its interrupt.
+    if row['power_state'] == Power.PAUSED or work.args['crash_dump'] == 'ignore':
+        return work.power_result(row['power_state'])
+    if work.args['crash_dump'] == 'reboot':
+        return _boot(work, row)
+    store.update_guest(work.tx, row, power_state=Power.CRASHED, started_at=None)
+    return work.power_result(Power.CRASHED)
+
+
 def _boot(work: frame.Work, row: sqlite3.Row, **values: object) -> model.Json:
     store.update_guest(
         work.tx, row, power_state=Power.RUNNING, started_at=work.at, ticket=None, **values
@@ -208,6 +221,7 @@ EFFECTS = {
     Verb.RESCUE: frame.Effect(_rescue, partial=_stop),
     Verb.UNRESCUE: frame.Effect(_unrescue, partial=_stop),
     Verb.SET_PASSWORD: frame.Effect(_set_password),
+    Verb.TRIGGER_CRASH_DUMP: frame.Effect(_trigger_crash_dump),
     Verb.SNAPSHOT: frame.Effect(_snapshot),
     Verb.ATTACH_VOLUME: frame.Effect(_attach),
     Verb.DETACH_VOLUME: frame.Effect(_detach),

@@ -26,6 +26,7 @@ VERBS = rules.VERBS
 Rule = TypeVar('Rule')
 WHEN = ('before', 'during', 'after')
 ARCHITECTURES = ('x86_64', 'aarch64', 'ppc64le', 's390x', 'riscv64')
+CRASH_DUMP = ('ignore', 'reboot', 'crash')
 RESOURCES = ('vcpus', 'memory_mb', 'disk_gb')
 LIVE_MIGRATION = (
     'bandwidth_mb_s',
@@ -46,6 +47,7 @@ HOST_KEYS = (
     'volume_types',
     'snapshot_bytes',
     'passwords',
+    'crash_dump',
     'live_migration',
     'delays',
 )
@@ -244,6 +246,7 @@ _HOST_READERS = {
     'volume_types': _strings,
     'passwords': lambda item: model.PasswordSupport(item.choice(tuple(model.PasswordSupport))),
     'snapshot_bytes': lambda item: item.integer(1, 2**32),
+    'crash_dump': lambda item: item.choice(CRASH_DUMP),
     'live_migration': _live_migration,
     'delays': _delays,
 }

@@ -102,6 +102,7 @@ class Behaviour:
     volume_types: tuple[str, ...]
     snapshot_bytes: int
     passwords: model.PasswordSupport
+    crash_dump: str
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
 

@@ -27,6 +27,7 @@ PHASED = [
     'resume',
     'rescue',
     'unrescue',
+    'trigger_crash_dump',
     'snapshot',
     'shelve',
     'shelve_offload',

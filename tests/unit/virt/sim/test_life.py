@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import profile
 from tests.unit.virt.sim import base
 
 Power = states.PowerState
@@ -52,6 +53,34 @@ class PowerTests(base.SimTestCase):
                 self.assertEqual({'power_state': expected}, self.assertDone(job))
                 guest = self.driver.get_guest('n1', base.GUEST)
                 self.assertEqual(expected, guest.power_state)
+
+    def trigger(self, what):
+        self.driver = self.hosts(f'extends: instant\nhosts: [{{crash_dump: {what}}}]')
+        self.driver.spawn('n1', base.guest_spec(), key='k')
+        self.clock.advance(60)
+        job = self.change(Action.TRIGGER_CRASH_DUMP)
+        guest = self.driver.get_guest('n1', base.GUEST)
+        self.assertEqual({'power_state': guest.power_state}, self.assertDone(job))
+        return guest.power_state, self.driver.get_diagnostics('n1', base.GUEST)['uptime']
+
+    def test_crash_dump_is_ignored(self):
+        self.assertEqual((Power.RUNNING, 60), self.trigger('ignore'))
+
+    def test_crash_dump_and_reboot(self):
+        self.assertEqual((Power.RUNNING, 0), self.trigger('reboot'))
+
+    def test_crash_dump_and_crash(self):
+        self.assertEqual((Power.CRASHED, 0), self.trigger('crash'))
+        self.assertFailed('InstanceInvalidState', self.change(Action.TRIGGER_CRASH_DUMP))
+        self.assertDone(self.change(Action.ON))
+        self.assertEqual(Power.RUNNING, self.driver.get_guest('n1', base.GUEST).power_state)
+
+    def test_crash_dump_of_a_paused_guest(self):
+        self.trigger('ignore')
+        self.driver.use_profile(profile.parse('hosts: [{crash_dump: crash, delays: {"*": 0}}]'))
+        self.change(Action.PAUSE)
+        self.assertDone(self.change(Action.TRIGGER_CRASH_DUMP))
+        self.assertEqual(Power.PAUSED, self.driver.get_guest('n1', base.GUEST).power_state)
 
     def test_rescue_boots_another_image(self):
         self.driver.spawn('n1', base.guest_spec(), key='k')

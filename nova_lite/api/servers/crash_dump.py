@@ -1,0 +1,25 @@
+"""The action trigger_crash_dump (2.17)."""
+
+from nova_lite import transitions
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.servers import moves
+from nova_lite.policies import servers as rules
+
+ACTION = transitions.TRIGGER_CRASH_DUMP.verb
+
+
+@operation.operation(
+    'POST',
+    '/servers/{server_id}/action',
+    action=ACTION,
+    since='2.17',
+    policy=rules.TRIGGER_CRASH_DUMP,
+    guard=transitions.TRIGGER_CRASH_DUMP,
+    body={'2.17': types.body(ACTION, types.NOTHING)},
+    success=202,
+    faults=(400, 403, 404, 409),
+)
+def trigger(req, server):
+    """Send the guest a non-maskable interrupt."""
+    moves.begin(req, server, kind='crash-dump', guard=transitions.TRIGGER_CRASH_DUMP, action=ACTION)

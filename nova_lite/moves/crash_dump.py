@@ -1,0 +1,43 @@
+"""Trigger a crash dump: a non-maskable interrupt for the guest, as the last way to learn from it.
+
+The server keeps its states. A guest that crashes of it is found by the power audit of its host.
+It is a saga since the server has no task meanwhile by which a host could find a lost request.
+"""
+
+from nova_lite import exception
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import services
+from nova_lite.moves import move
+from nova_lite.moves import places
+from nova_lite.moves import steps
+
+TRIGGER = 'interrupt the guest'
+EVENT = 'compute_trigger_crash_dump'
+
+
+class CrashDump(move.Move):
+    """It has no arguments. The interrupt cannot be taken back."""
+
+    kind = 'crash-dump'
+
+    def steps(self):
+        return (
+            steps.begin(self),
+            places.SOURCE_HOST.step(TRIGGER, self.trigger, calls=('trigger_crash_dump',)),
+            places.SOURCE_RECORDS.step('end the action', self.end, pivot=True),
+        )
+
+    def begun(self, connection, row):
+        self.require_there(row)
+        actions.start_event(connection, row.uuid, self.ctxt.request_id, EVENT, row.host)
+
+    def trigger(self):
+        """trigger_crash_dump; raises ServiceIsDown: whoever asks wants to see the guest now."""
+        row = self.require_there(self.row())
+        if not self.is_up(row.host):
+            raise exception.ServiceIsDown(binary=services.COMPUTE, host=row.host)
+        asked = {'host': row.host, 'instance': self.instance(row), 'key': self.key(TRIGGER)}
+        return self.ask(self.compute.trigger_crash_dump, asked)
+
+    def end(self):
+        self.write(self.end_events)
