@@ -1,15 +1,15 @@
 """GET /servers/{server_id}/topology (2.78): the NUMA nodes that a guest sees.
 
-A simulated host has one NUMA node and gives no CPU to one guest alone.
+Each is on one of the host's, in their order. A host gives no CPU to one guest alone.
 """
 
 from oslo_utils import strutils
 
 from nova_lite.api import operation
+from nova_lite.db.cell import compute_nodes
 from nova_lite.objects import guest_numa
 from nova_lite.policies import server_parts as rules
 
-HOST_NODE = 0
 # KiB. `any` leaves the choice to the host, which chooses small pages.
 PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
 
@@ -25,14 +25,24 @@ def show(req, server):
     """The guest's NUMA nodes; administrators also see where on the host they are."""
     row = server.row
     wishes = guest_numa.Wishes(row.flavor.get('extra_specs'), row.image_properties)
-    place = {}
-    if req.allows(rules.TOPOLOGY_HOST, server.target):
-        place = {'host_node': HOST_NODE, 'cpu_pinning': {}}
     nodes = [
-        {'vcpu_set': list(node.cpus), 'siblings': [], 'memory_mb': node.memory_mb, **place}
+        {'vcpu_set': list(node.cpus), 'siblings': [], 'memory_mb': node.memory_mb}
         for node in wishes.nodes(row.vcpus, row.memory_mb)
     ]
+    if nodes and req.allows(rules.TOPOLOGY_HOST, server.target):
+        count = _host_nodes(server)
+        for index, node in enumerate(nodes):
+            node |= {'host_node': index % count, 'cpu_pinning': {}}
     return {'nodes': nodes, 'pagesize_kb': _page_size_kb(wishes.of('mem_page_size'))}
+
+
+def _host_nodes(server):
+    """How many NUMA nodes the server's host has, as far as that is known."""
+    row, found = server.row, ()
+    if row.host:
+        named = {'host': row.host, 'hypervisor_hostname': row.node}
+        found = server.cell.db.read(compute_nodes.every, **named)
+    return found[0].cpu_info.get('topology', {}).get('cells', 1) if found else 1
 
 
 def _page_size_kb(wish):

@@ -4,6 +4,7 @@ import collections.abc
 import json
 import typing
 
+from nova_lite.objects import guest_numa
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import operators
 from nova_lite.scheduler import request
@@ -100,6 +101,24 @@ class ImagePropertiesFilter(base.Filter):
             if address_bits is not None and has_bits is not None and address_bits > has_bits:
                 return f'has fewer than {address_bits} address bits'
             return None
+
+        return refuse
+
+
+class NUMATopologyFilter(base.Filter):
+    """The host has as many NUMA nodes as the guest is to see, one for each."""
+
+    once = True
+    on_rebuild = True
+
+    def rule(self, request: request.Request) -> base.Refuse | None:
+        wanted = guest_numa.Wishes(request.extra_specs, request.image_properties).count()
+        if not wanted:
+            return None
+
+        def refuse(host: hosts.HostState) -> str | None:
+            has = _number(_fact(host, ['cpu_info', 'topology', 'cells'])) or 0
+            return None if has >= wanted else f'has {has} NUMA nodes, not {wanted}'
 
         return refuse
 

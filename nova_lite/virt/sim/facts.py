@@ -56,7 +56,7 @@ def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
         'model': 'simulated',
         'vendor': 'nova_lite',
         'topology': {
-            'cells': 1,
+            'cells': behaviour.numa_nodes,
             'sockets': sockets,
             'threads': threads,
             'cores': max(1, behaviour.capacity['vcpus'] // (sockets * threads)),

@@ -98,6 +98,7 @@ class Behaviour:
     reserved: dict[str, int]
     architecture: str
     hypervisor: model.Json
+    numa_nodes: int
     traits: tuple[str, ...]
     volume_types: tuple[str, ...]
     snapshot_bytes: int

@@ -79,6 +79,17 @@ class TestTopologyVersions(base.Case):
         shown = self.ok('GET', f'/servers/{uuid}/topology', version='2.78').json
         self.assertEqual([node([0, 1], 192)], shown['nodes'])
 
+    def test_where_on_the_host(self):
+        cpu_info = {'topology': {'cells': 2}}
+        self.api.add_host('numa', 'cell1', cpu_info=cpu_info)
+        flavor = {**servers_api.FLAVOR, 'id': 1, 'extra_specs': {'hw:numa_nodes': '3'}}
+        where = {'host': 'numa', 'node': 'numa.example'}
+        for values, expected in ((where, [0, 1, 0]), ({'host': None, 'node': None}, [0, 0, 0])):
+            uuid = self.api.add_server(flavor=flavor, vcpus=3, **values)
+            path = f'/servers/{uuid}/topology'
+            shown = self.ok('GET', path, version='2.78', who=base.ADMIN).json
+            self.assertEqual(expected, [each['host_node'] for each in shown['nodes']])
+
     def test_not_before_2_78(self):
         uuid = self.api.add_server()
         self.refused('GET', f'/servers/{uuid}/topology', code=404, version='2.77')

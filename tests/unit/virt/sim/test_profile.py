@@ -52,6 +52,7 @@ REFUSED = (
         'hosts: [{live_migration: {post_copy: 1}}]',
         'hosts[0].live_migration.post_copy: must be true or false',
     ),
+    ('hosts: [{numa_nodes: 0}]', 'hosts[0].numa_nodes: must be an integer between 1'),
     ('hosts: [{crash_dump: 1}]', 'hosts[0].crash_dump: must be'),
     ('failures: [{}]', "failures[0]: lacks 'verb'"),
     ('failures: [{verb: spawn, first: 1, nth: 2}]', 'failures[0]: only one of first and nth'),
