@@ -5,14 +5,21 @@ compute knows only its own cell and has no use for this.
 Source: reference/nova/cells-and-rpc 1 and 2.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+import typing
 import urllib.parse
 
+from oslo_config import cfg
 from oslo_log import log
+import oslo_messaging
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import engine
 from nova_lite.db import errors
+from nova_lite.db import notes
+from nova_lite.db import rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
@@ -23,6 +30,7 @@ from nova_lite.rpc import transport
 LOG = log.getLogger(__name__)
 
 CELL0_UUID = cell_mappings.CELL0_UUID
+T = typing.TypeVar('T')
 NO_BUS = 'none:///'
 RELOAD_S = 30
 READERS = 16  # threads that read from one cell
@@ -37,24 +45,24 @@ class Cell:
     that answers nothing any more are not missing elsewhere.
     """
 
-    def __init__(self, conf, row):
+    def __init__(self, conf: cfg.ConfigOpts, row: rows.Row) -> None:
         self.id, self.uuid, self.name, self.disabled = row.id, row.uuid, row.name, row.disabled
         self.urls = (row.transport_url, row.database_connection)
         url = fill(row.database_connection, conf.database.connection)
         self.db = engine.Database(url, limits=engine.limits(conf))
         self.oldest_compute = services.Oldest(self.db)
         self._conf = conf
-        self._bus = None
+        self._bus: oslo_messaging.Transport | None = None
         self._lock = runtime.Lock()
         self._readers = runtime.executor(READERS)
         self._hanging = 0
 
     @property
-    def is_cell0(self):
-        return self.uuid == CELL0_UUID
+    def is_cell0(self) -> bool:
+        return bool(self.uuid == CELL0_UUID)
 
     @property
-    def bus(self):
+    def bus(self) -> oslo_messaging.Transport:
         if self.is_cell0:
             raise exception.InstanceNotReady(instance_id='in cell0')
         with self._lock:
@@ -63,17 +71,34 @@ class Cell:
             return self._bus
 
     @property
-    def bus_url(self):
+    def bus_url(self) -> str:
         """The URL of the cell's bus, as this process reaches it."""
         return fill(self.urls[0], self._conf.transport_url)
 
-    def submit(self, function, args, kwargs, *, writes=False):
+    def submit(
+        self,
+        function: Callable[..., typing.Any],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+        *,
+        writes: bool = False,
+    ) -> runtime.Future[typing.Any] | None:
         """Begin a transaction in a thread; returns its future, or None when all of them hang."""
         if self._hanging >= READERS:
             return None
-        return self._readers.submit(self._ask, function, args, kwargs, writes=writes)
+        asked: runtime.Future[typing.Any] = self._readers.submit(
+            self._ask, function, args, kwargs, writes=writes
+        )
+        return asked
 
-    def _ask(self, function, args, kwargs, *, writes):
+    def _ask(
+        self,
+        function: Callable[..., typing.Any],
+        args: tuple[typing.Any, ...],
+        kwargs: dict[str, typing.Any],
+        *,
+        writes: bool,
+    ) -> typing.Any:
         ask = self.db.write if writes else self.db.read
         try:
             return ask(function, *args, **kwargs)
@@ -85,32 +110,32 @@ class Cell:
             LOG.exception('Unexpected error in a query to cell %s', self.name)
             return Unreachable(error)
 
-    def give_up(self, future):
+    def give_up(self, future: runtime.Future[typing.Any]) -> None:
         """Wait no longer for a read; its thread may hang for as long as it likes."""
         LOG.warning('Cell %s did not answer in time', self.name)
         if not future.cancel():
             self._count(1)
             future.add_done_callback(lambda _future: self._count(-1))
 
-    def _count(self, number):
+    def _count(self, number: int) -> None:
         with self._lock:
             self._hanging += number
 
-    def close(self):
+    def close(self) -> None:
         """Give up connections; only for a cell whose mapping is gone or changed."""
         self._readers.shutdown(wait=False, cancel_futures=True)
         self.db.dispose()
         if self._bus is not None:
             self._bus.cleanup()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<Cell {self.name} {self.uuid}>'
 
 
 class Unreachable:
     """Stands in a result of `scatter` for a cell that gave none; `error` says why."""
 
-    def __init__(self, error):
+    def __init__(self, error: Exception) -> None:
         self.error = error
 
 
@@ -121,16 +146,18 @@ class Cells:
     watch: function of a Cell to the watcher of its database, or None
     """
 
-    def __init__(self, conf, api_db, timeout_s=None):
+    def __init__(
+        self, conf: cfg.ConfigOpts, api_db: engine.Database, timeout_s: float | None = None
+    ) -> None:
         self.conf = conf
         self.api_db = api_db
         self.timeout_s = timeout_s or conf.api.cell_timeout
-        self.watch = None
-        self._cells = {}
-        self._loaded = None
+        self.watch: Callable[[Cell], notes.Watcher] | None = None
+        self._cells: dict[str, Cell] = {}
+        self._loaded: float | None = None
         self._lock = runtime.Lock()
 
-    def every(self, *, cell0=True, disabled=True):
+    def every(self, *, cell0: bool = True, disabled: bool = True) -> list[Cell]:
         """Cells in the order of their mappings."""
         return [
             cell
@@ -138,23 +165,23 @@ class Cells:
             if (cell0 or not cell.is_cell0) and (disabled or not cell.disabled)
         ]
 
-    def get(self, uuid):
+    def get(self, uuid: str) -> Cell:
         """One cell by uuid; raises CellMappingNotFound."""
         return self._find(lambda cell: cell.uuid == uuid, uuid)
 
-    def by_id(self, cell_id):
+    def by_id(self, cell_id: int) -> Cell:
         """One cell by the mapping's id; raises CellMappingNotFound."""
         return self._find(lambda cell: cell.id == cell_id, cell_id)
 
     @property
-    def cell0(self):
+    def cell0(self) -> Cell:
         return self.get(CELL0_UUID)
 
-    def of_host(self, host):
+    def of_host(self, host: str) -> Cell:
         """The cell of a compute host; raises HostMappingNotFound."""
         return self.by_id(self.api_db.read(host_mappings.get, host).cell_id)
 
-    def of_instance(self, uuid):
+    def of_instance(self, uuid: str) -> Cell:
         """The cell of a server.
 
         Raises InstanceNotFound, or InstanceMappingNotFound when it is in none yet.
@@ -167,12 +194,20 @@ class Cells:
             raise exception.InstanceMappingNotFound(uuid=uuid)
         return self.by_id(mapping.cell_id)
 
-    def instance(self, uuid, **options):
+    def instance(self, uuid: str, **options: bool) -> tuple[Cell, rows.Row]:
         """(cell, row) of a server that is in a cell; raises InstanceNotFound."""
         cell = self.of_instance(uuid)
         return cell, cell.db.read(instances.get, uuid, **options)
 
-    def scatter(self, function, *args, cells=None, timeout_s=None, writes=False, **kwargs):
+    def scatter(
+        self,
+        function: Callable[..., T],
+        *args: typing.Any,
+        cells: Iterable[Cell] | None = None,
+        timeout_s: float | None = None,
+        writes: bool = False,
+        **kwargs: typing.Any,
+    ) -> dict[Cell, T | Unreachable]:
         """Run `function(connection, ...)` in every cell at once.
 
         writes: it is more than a read, and does no harm if it takes place later than
@@ -198,14 +233,14 @@ class Cells:
             )
         return results
 
-    def _find(self, matches, key):
+    def _find(self, matches: Callable[[Cell], bool], key: object) -> Cell:
         for again in (False, True):
             for cell in self._known(again).values():
                 if matches(cell):
                     return cell
         raise exception.CellMappingNotFound(cell=key)
 
-    def _known(self, again=False):
+    def _known(self, again: bool = False) -> dict[str, Cell]:
         now = runtime.monotonic()
         if not again and self._loaded is not None and now - self._loaded < RELOAD_S:
             return self._cells
@@ -222,19 +257,19 @@ class Cells:
             self._cells, self._loaded = fresh, now
             return fresh
 
-    def _made(self, row):
+    def _made(self, row: rows.Row) -> Cell:
         cell = Cell(self.conf, row)
         if self.watch is not None:
             cell.db.watcher = self.watch(cell)
         return cell
 
-    def close(self):
+    def close(self) -> None:
         """Give up all connections."""
         for cell in self._cells.values():
             cell.close()
 
 
-def fill(url, local):
+def fill(url: str, local: str | None) -> str:
     """Fill `{hostname}`, `{port}`, ... in a mapping's URL from a daemon's own URL."""
     if '{' not in url or not local:
         return url

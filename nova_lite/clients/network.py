@@ -348,7 +348,7 @@ class Network:
     # ---- giving back --------------------------------------------------------
 
     def deallocate(
-        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json] = ()
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Fields] = ()
     ) -> None:
         """Take all ports from a server: delete those made for it, unplug the others.
 

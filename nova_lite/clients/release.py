@@ -58,7 +58,7 @@ class Network(typing.Protocol):
     """The network service, as ports are given back."""
 
     def deallocate(
-        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json] = ()
+        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Fields] = ()
     ) -> None:
         """Take all ports from a server."""
 
@@ -114,9 +114,9 @@ def release(
     clients: Clients,
     ctxt: session.Ctxt,
     uuid: str,
-    devices: Sequence[session.Json],
+    devices: Sequence[session.Fields],
     *,
-    ports: session.Jsons,
+    ports: Sequence[session.Fields],
     images: Images = NO_IMAGES,
 ) -> None:
     """Give up a server's allocations, ports, volumes and images.

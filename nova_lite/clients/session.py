@@ -37,6 +37,8 @@ Ctxt: typing.TypeAlias = context.RequestContext
 # Objects of JSON as services return them, and lists of these.
 Json: typing.TypeAlias = dict[str, typing.Any]
 Jsons: typing.TypeAlias = list[Json]
+# Plain values by name, which are only read.
+Fields: typing.TypeAlias = Mapping[str, typing.Any]
 # None stands for a header that is not sent.
 Headers: typing.TypeAlias = Mapping[str, str | None]
 # A class of errors or a function that makes one; see `raising`.

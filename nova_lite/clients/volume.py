@@ -30,14 +30,14 @@ class Named(typing.Protocol):
         """The volumes of that name."""
 
 
-def marks_of(instance_uuid: str, device: session.Json) -> session.Json:
+def marks_of(instance_uuid: str, device: session.Fields) -> session.Json:
     """Name and metadata that tell a volume which was made for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
     return {'name': f'{instance_uuid}-{kind}', 'metadata': {DEVICE: device.get('uuid')}}
 
 
 def made_for(
-    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: session.Json
+    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: session.Fields
 ) -> session.Jsons:
     """The volumes that were made for a block device, also those of which nobody was told."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
@@ -54,7 +54,7 @@ def strays(
     client: Named,
     ctxt: session.Ctxt,
     instance_uuid: str,
-    devices: Iterable[session.Json],
+    devices: Iterable[session.Fields],
 ) -> list[str]:
     """Ids of volumes that were made for block devices which do not name them."""
     return [

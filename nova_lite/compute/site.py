@@ -74,7 +74,7 @@ class Network(typing.Protocol):
         self,
         ctxt: session.Ctxt,
         server_uuid: str,
-        network_info: collections.abc.Iterable[session.Json] = (),
+        network_info: collections.abc.Iterable[session.Fields] = (),
     ) -> None:
         """Take all ports from a server."""
 

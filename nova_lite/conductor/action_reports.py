@@ -4,11 +4,17 @@ Every function takes a connection and the context first, writes only where the
 record is as the host believes it to be, and may be repeated.
 """
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 import dataclasses
 import datetime
+import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
@@ -19,6 +25,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
+from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
 
@@ -34,10 +41,17 @@ class Report:
     host: str
     uuid: str
     event: str
-    expect_task: list
+    expect_task: list[str | None]
 
 
-def start(connection, ctxt, report, *, task_state, interrupted=()):
+def start(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    report: Report,
+    *,
+    task_state: str | None,
+    interrupted: Collection[str] = (),
+) -> None:
     """Begin an action's event if the server's task is an expected one.
 
     A message that comes late or again is not to pass for a newer request of the same kind,
@@ -73,7 +87,13 @@ def start(connection, ctxt, report, *, task_state, interrupted=()):
     actions.start_event(connection, report.uuid, ctxt.request_id, report.event, report.host)
 
 
-def finish(connection, ctxt, report, *, changes):
+def finish(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    report: Report,
+    *,
+    changes: dict[str, typing.Any],
+) -> bool:
     """Apply what a successful action changed; False when the task is another's by now.
 
     An action whose changes the table of states refuses has failed.
@@ -81,14 +101,24 @@ def finish(connection, ctxt, report, *, changes):
     try:
         done = _apply(connection, report, changes)
     except exception.TransitionRefused as refused:
-        failure = {'error': refused.message, 'details': None, 'changes': changes}
+        failure: rpcapi.ActionFailure = {
+            'error': refused.message,
+            'details': None,
+            'changes': changes,
+        }
         fail(connection, ctxt, report, failure=failure)
         return False
     actions.finish_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
     return done
 
 
-def fail(connection, ctxt, report, *, failure):
+def fail(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    report: Report,
+    *,
+    failure: rpcapi.ActionFailure,
+) -> bool:
     """Apply what a failed action leaves, with a fault; False as `finish`."""
     done = _apply_failure(connection, report, failure['changes'])
     if done:
@@ -112,7 +142,9 @@ def fail(connection, ctxt, report, *, failure):
     return done
 
 
-def _apply_failure(connection, report, changes):
+def _apply_failure(
+    connection: sa.Connection, report: Report, changes: dict[str, typing.Any]
+) -> bool:
     """As `_apply`, but to ERROR in place of states that the table refuses.
 
     The server would keep its task otherwise, and its host would report it again and again.
@@ -131,7 +163,13 @@ def _apply_failure(connection, report, changes):
         return _apply(connection, report, lost, write=instances.force)
 
 
-def _apply(connection, report, changes, *, write=instances.update):
+def _apply(
+    connection: sa.Connection,
+    report: Report,
+    changes: dict[str, typing.Any],
+    *,
+    write: Callable[..., None] = instances.update,
+) -> bool:
     try:
         write(
             connection,
@@ -146,7 +184,9 @@ def _apply(connection, report, changes, *, write=instances.update):
     return True
 
 
-def start_delete(connection, ctxt, host, uuid, *, event):
+def start_delete(
+    connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, event: str
+) -> rpcapi.Json:
     """See ConductorAPI.delete_started."""
     row = instances.get(connection, uuid, hidden=True)
     if row.host not in (host, None) or row.task_state not in DELETING:
@@ -164,7 +204,14 @@ def start_delete(connection, ctxt, host, uuid, *, event):
     }
 
 
-def end(connection, ctxt, host, uuid, *, event):
+def end(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str | None,
+    uuid: str,
+    *,
+    event: str,
+) -> None:
     """End the record of a server of which nothing is left."""
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
@@ -179,12 +226,26 @@ def end(connection, ctxt, host, uuid, *, event):
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
 
 
-def change_network_info(connection, ctxt, host, uuid, network_info):
+def change_network_info(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    network_info: list[rpcapi.Json],
+) -> None:
     """Store a server's network information."""
     instances.update(connection, uuid, {'network_info': network_info})
 
 
-def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
+def change_block_devices(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    changed: Iterable[rpcapi.Json],
+    gone: Iterable[str],
+) -> None:
     """Change some of a server's block devices and drop others, while its host builds it.
 
     A late message must not replace what was recorded after it was sent.
@@ -199,7 +260,9 @@ def change_block_devices(connection, ctxt, host, uuid, *, changed, gone):
         children.destroy_block_device(connection, device)
 
 
-def note_power(connection, ctxt, found):
+def note_power(
+    connection: sa.Connection, ctxt: context.RequestContext, found: Iterable[rpcapi.Json]
+) -> None:
     """Store the power states that hosts have found. found: see ConductorAPI.power_states
 
     Source: nova's periodic power state sync. A server with a task is left alone: its power
@@ -209,10 +272,12 @@ def note_power(connection, ctxt, found):
         _note_power(connection, ctxt, report)
 
 
-def _note_power(connection, ctxt, report):
+def _note_power(
+    connection: sa.Connection, ctxt: context.RequestContext, report: rpcapi.Json
+) -> None:
     uuid, host, seen = report['uuid'], report['host'], report['seen']
     power_state = states.PowerState(report['power_state'])
-    changes = {'power_state': int(power_state)}
+    changes: dict[str, typing.Any] = {'power_state': int(power_state)}
     if states.has_gone_off(seen['vm_state'], power_state):
         changes['vm_state'] = states.VmState.STOPPED
     changed = seen['updated_at']

@@ -5,6 +5,7 @@ task. What hosts have yet to finish they find themselves (compute.audit).
 """
 
 from collections.abc import Callable
+from collections.abc import Sequence
 import datetime
 import typing
 
@@ -71,7 +72,7 @@ class Audit:
         self._idle_s = idle_s
         self._forgot_at: float | None = None
 
-    def run(self):
+    def run(self) -> None:
         """Finish what lies without a host, close moves of the deleted, forget old epochs."""
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
@@ -87,17 +88,17 @@ class Audit:
             self._write(_close, incomplete)
         self._forget_epochs()
 
-    def _forget_epochs(self):
+    def _forget_epochs(self) -> None:
         now = runtime.monotonic()
         if self._forgot_at is None or now - self._forgot_at >= FORGET_EVERY_S:
             self._write(epochs.forget, runtime.naive_now() - EPOCHS_KEPT)
             self._forgot_at = now
 
-    def _attempt(self, repair, row):
+    def _attempt(self, repair: Callable[[rows.Row], None], row: rows.Row) -> None:
         with searches.going_on('Cannot repair server %s; retrying later', row.uuid):
             repair(row)
 
-    def _delete(self, row):
+    def _delete(self, row: rows.Row) -> None:
         ctxt = context.admin()
         found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [device._mapping for device in found]
@@ -112,13 +113,13 @@ class Audit:
         self._write(action_reports.end, ctxt, None, row.uuid, event=DELETE_EVENT)
 
 
-def _abandoned(connection, idle_s):
+def _abandoned(connection: sa.Connection, idle_s: float) -> tuple[Sequence[rows.Row], list[str]]:
     """Return what has not moved for `idle_s` seconds: servers without a host, and moves."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return _hostless(connection, before), _incomplete(connection, before)
 
 
-def _hostless(connection, before):
+def _hostless(connection: sa.Connection, before: datetime.datetime) -> Sequence[rows.Row]:
     return rows.every(
         connection,
         instances.TABLE,
@@ -132,7 +133,7 @@ def _hostless(connection, before):
     )
 
 
-def _incomplete(connection, before):
+def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[str]:
     """Migrations (uuids) that ended in error, whose servers were deleted since.
 
     What hosts have left of them is found by their own audit (compute.audit).
@@ -141,7 +142,7 @@ def _incomplete(connection, before):
     return list(connection.scalars(_INCOMPLETE, {'before': before}))
 
 
-def _close(connection, uuids):
+def _close(connection: sa.Connection, uuids: list[str]) -> None:
     rows.change(
         connection,
         migrations.TABLE,

@@ -3,8 +3,12 @@
 Source: reference/nova/create-server 5.
 """
 
-from oslo_log import log
+from collections.abc import Iterable
 
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
@@ -16,6 +20,8 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
+from nova_lite.objects import instance_group
+from nova_lite.objects import selection as selections
 from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
@@ -23,16 +29,24 @@ LOG = log.getLogger(__name__)
 EVENT = 'compute__do_build_and_run_instance'
 # Of a search that found no other host there is no event on record, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
-DELETED = {'error': 'The server was deleted during the operation.', 'details': None}
+DELETED: rpcapi.Failure = {'error': 'The server was deleted during the operation.', 'details': None}
 BUILDING = (states.VmState.BUILDING,)
 # States of servers that never run; a host may have something of their builds yet.
 OVER = (states.VmState.ERROR, states.VmState.DELETED)
 
 
-def start(connection, ctxt, host, uuid, *, node, group):
+def start(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    node: str,
+    group: instance_group.Group | None,
+) -> str | bool:
     """See ConductorAPI.build_started."""
     row = instances.find(connection, uuid)
-    if instances.is_gone(row):
+    if row is None or instances.is_gone(row):
         return False
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
@@ -50,7 +64,15 @@ def start(connection, ctxt, host, uuid, *, node, group):
     return rpcapi.FIRST
 
 
-def finish(connection, ctxt, host, uuid, *, block_devices, values):
+def finish(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    block_devices: Iterable[rpcapi.Json],
+    values: rpcapi.Json,
+) -> bool:
     """See ConductorAPI.build_finished. values: the other columns the host tells."""
     values = {
         **values,
@@ -64,7 +86,7 @@ def finish(connection, ctxt, host, uuid, *, block_devices, values):
         _end(connection, host, uuid, values)
     except exception.StateChanged:
         row = instances.find(connection, uuid)
-        if instances.is_gone(row):
+        if row is None or instances.is_gone(row):
             _fail_event(connection, ctxt, host, uuid, DELETED)
             return False
         if row.host == host and row.launched_on == host:
@@ -77,7 +99,15 @@ def finish(connection, ctxt, host, uuid, *, block_devices, values):
     return True
 
 
-def fail(connection, ctxt, host, uuid, *, failure, keep_host):
+def fail(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    failure: rpcapi.Failure,
+    keep_host: bool,
+) -> bool:
     """See ConductorAPI.build_failed."""
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
@@ -102,24 +132,24 @@ def fail(connection, ctxt, host, uuid, *, failure, keep_host):
     return done
 
 
-def is_over(connection, host, uuid):
+def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
     """See ConductorAPI.build_is_over."""
     row = _over(connection, uuid)
     return row is not None and _is_kept_by(host, row)
 
 
-def _over(connection, uuid):
+def _over(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """The row of a server that never runs and to which nothing is done, or None."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
     is_over = row is not None and row.vm_state in OVER and row.task_state is None
     return row if is_over else None
 
 
-def _is_kept_by(host, row):
+def _is_kept_by(host: str, row: rows.Row) -> bool:
     return row.host == host and row.build is not None
 
 
-def clear(connection, host, uuid):
+def clear(connection: sa.Connection, host: str, uuid: str) -> bool:
     """See ConductorAPI.build_cleared."""
     row = _over(connection, uuid)
     if row is None:
@@ -134,7 +164,14 @@ def clear(connection, host, uuid):
     return row.deleted or row.host in (host, None)
 
 
-def leave_host(connection, ctxt, host, uuid, *, failure):
+def leave_host(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    failure: rpcapi.Failure,
+) -> rows.Row | None:
     """The build failed on `host` and looks for another: the record is on none.
 
     Returns the row as it is now, or None when there is nothing to reschedule.
@@ -157,7 +194,14 @@ def leave_host(connection, ctxt, host, uuid, *, failure):
     return instances.find(connection, uuid)
 
 
-def place(connection, ctxt, row, *, selection, alternates):
+def place(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    *,
+    selection: selections.Selection,
+    alternates: Iterable[selections.Selection],
+) -> rows.Row | None:
     """Give a build that is on no host to the selected one; returns the new row.
 
     row: as this process last read it. Raises StateChanged when it has changed.
@@ -179,7 +223,13 @@ def place(connection, ctxt, row, *, selection, alternates):
     return instances.find(connection, row.uuid)
 
 
-def give_up(connection, ctxt, row, *, error):
+def give_up(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    *,
+    error: exception.NovaLiteError,
+) -> None:
     """No host is left for a build: the server becomes error with a fault.
 
     Raises StateChanged as `place`.
@@ -194,7 +244,7 @@ def give_up(connection, ctxt, row, *, error):
     instances.add_fault(connection, row.uuid, code=action_reports.FAULT_CODE, message=error.message)
 
 
-def take_up(connection, row):
+def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
     """Own a build that is on no host and that nobody works at; returns the new row.
 
     Raises StateChanged when someone else was quicker.
@@ -203,7 +253,7 @@ def take_up(connection, row):
     return instances.find(connection, row.uuid)
 
 
-def _take(connection, row, values):
+def _take(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None:
     """Change a hostless build that is as `row` says, to the microsecond of its last change."""
     found = rows.change(
         connection,
@@ -222,7 +272,7 @@ def _take(connection, row, values):
         )
 
 
-def _end(connection, host, uuid, values):
+def _end(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> None:
     instances.update(
         connection,
         uuid,
@@ -233,7 +283,13 @@ def _end(connection, host, uuid, values):
     )
 
 
-def _fail_event(connection, ctxt, host, uuid, failure):
+def _fail_event(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    failure: rpcapi.Failure,
+) -> None:
     actions.finish_event(
         connection,
         uuid,
@@ -245,7 +301,7 @@ def _fail_event(connection, ctxt, host, uuid, failure):
     )
 
 
-def _require_building(row, host):
+def _require_building(row: rows.Row, host: str) -> None:
     if row.host != host or row.vm_state != states.VmState.BUILDING:
         raise exception.StateChanged(
             what='Instance',

@@ -3,8 +3,13 @@
 Source: reference/nova/moves 5.
 """
 
+from collections.abc import Iterable
 import datetime
+import typing
 
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import states
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
@@ -13,7 +18,7 @@ from nova_lite.db.cell import migrations
 Status = states.MigrationStatus
 
 
-def left_on(connection, hosts):
+def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[dict[str, typing.Any]]:
     """See ConductorAPI.evacuations_from."""
     found = evacuations.not_cleaned(connection, hosts)
     nodes = {
@@ -34,7 +39,7 @@ def left_on(connection, hosts):
     ]
 
 
-def cleaned(connection, ctxt, host, uuid):
+def cleaned(connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str) -> None:
     """See ConductorAPI.evacuation_cleaned."""
     row = migrations.get(connection, uuid)
     if row.status == Status.DONE and row.source_compute == host:

@@ -1,5 +1,6 @@
 """Transactions of a cell: its hosts, their nodes, and what they have yet to do."""
 
+from collections.abc import Iterable
 import datetime
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+from nova_lite.rpcapi import conductor as rpcapi
 
 COMPUTE_TOPIC = 'compute'
 # Columns of a server that its host compares with the guest.
@@ -64,12 +66,14 @@ class Returned(Exception):
     hosts: what their compute is told of them, by host
     """
 
-    def __init__(self, hosts):
+    def __init__(self, hosts: dict[str, dict[str, bool]]) -> None:
         super().__init__(hosts)
         self.hosts = hosts
 
 
-def beat(connection, ctxt, hosts, version):
+def beat(
+    connection: sa.Connection, ctxt: context.RequestContext, hosts: list[str], version: int
+) -> dict[str, dict[str, bool]]:
     """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
     services.beat(connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version)
     found = connection.execute(_UNUSABLE, {'hosts': list(hosts)}).all()
@@ -88,7 +92,9 @@ def beat(connection, ctxt, hosts, version):
     return {row.host: {'disabled': row.disabled, 'forced_down': row.forced_down} for row in found}
 
 
-def report(connection, host, binary, topic, down_time_s):
+def report(
+    connection: sa.Connection, host: str, binary: str, topic: str, down_time_s: float
+) -> int:
     """Record a heartbeat of the conductor itself, and excuse hosts that it could not hear.
 
     They are down after another `down_time_s` seconds. Returns how many there are.
@@ -102,7 +108,9 @@ def report(connection, host, binary, topic, down_time_s):
     return len(unheard)
 
 
-def report_nodes(connection, ctxt, nodes):
+def report_nodes(
+    connection: sa.Connection, ctxt: context.RequestContext, nodes: Iterable[rpcapi.Json]
+) -> dict[str, dict[str, str]]:
     """See ConductorAPI.report_nodes."""
     hosts = {node['host'] for node in nodes}
     known = {
@@ -114,13 +122,15 @@ def report_nodes(connection, ctxt, nodes):
         key = node['host'], node['hypervisor_hostname']
         named[key] = {**node, 'uuid': known.get(key) or runtime.new_uuid()}
     compute_nodes.report(connection, list(named.values()))
-    uuids = {}
+    uuids: dict[str, dict[str, str]] = {}
     for (host, name), node in named.items():
         uuids.setdefault(host, {})[name] = node['uuid']
     return uuids
 
 
-def records(connection, hosts, uuids=None):
+def records(
+    connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
+) -> list[rpcapi.Json]:
     """See ConductorAPI.host_records."""
     query, parameters = _RECORDS, {'hosts': list(hosts)}
     if uuids is not None:
@@ -132,7 +142,7 @@ def records(connection, hosts, uuids=None):
     return found
 
 
-def instance_records(connection, host, uuid):
+def instance_records(connection: sa.Connection, host: str, uuid: str) -> rpcapi.Json:
     """See ConductorAPI.instance_records."""
     row = instances.get(connection, uuid)
     if row.host != host:
@@ -144,7 +154,7 @@ def instance_records(connection, host, uuid):
     }
 
 
-def held_guests(connection, host, guests):
+def held_guests(connection: sa.Connection, host: str, guests: Iterable[str]) -> list[str]:
     """See ConductorAPI.held_guests."""
     wanted = set(guests)
     held = {row.uuid for row in instances.on_host(connection, host)}
@@ -152,7 +162,7 @@ def held_guests(connection, host, guests):
     return sorted(wanted & held)
 
 
-def unfinished(connection, hosts, idle_s):
+def unfinished(connection: sa.Connection, hosts: Iterable[str], idle_s: float) -> list[rpcapi.Json]:
     """See ConductorAPI.unfinished."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     found = rows.every(
@@ -178,10 +188,11 @@ def unfinished(connection, hosts, idle_s):
     ]
 
 
-def _context_of(connection, row):
+def _context_of(connection: sa.Connection, row: rows.Row) -> rpcapi.Json:
     """Who asked for what a server's host has not finished, as far as that is known."""
     if row.build and row.vm_state == states.VmState.BUILDING:
-        return row.build['context']
+        asked_then: rpcapi.Json = row.build['context']
+        return asked_then
     action = actions.find_newest(connection, row.uuid)
     asked = {'user_id': row.user_id, 'project_id': row.project_id}
     if action is not None:

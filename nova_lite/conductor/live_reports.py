@@ -4,10 +4,17 @@ Every function takes a connection and the context first and may be repeated.
 Source: reference/nova/moves 4.2 to 4.4.
 """
 
-from oslo_log import log
+from collections.abc import Container
+from collections.abc import Iterable
+import typing
 
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
@@ -19,7 +26,9 @@ Status = states.MigrationStatus
 EVENT = 'compute_live_migration'
 
 
-def take_turn(connection, ctxt, host, uuid, *, limit):
+def take_turn(
+    connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, limit: int
+) -> dict[str, typing.Any]:
     """See ConductorAPI.live_migration_turn."""
     # Of two migrations that ask at once, one must see the other.
     services.lock(connection, host)
@@ -38,11 +47,20 @@ def take_turn(connection, ctxt, host, uuid, *, limit):
     return {'turn': turn, 'ahead': ahead}
 
 
-def note_progress(connection, ctxt, host, uuid, *, counters):
+def note_progress(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    counters: dict[str, int],
+) -> dict[str, dict[str, typing.Any]]:
     """See ConductorAPI.live_migration_progress."""
     row = _locked(connection, uuid)
     _expect(row, live_migrations.ACTIVE)
-    values = {name: value for name, value in counters.items() if getattr(row, name) != value}
+    values: dict[str, typing.Any] = {
+        name: value for name, value in counters.items() if getattr(row, name) != value
+    }
     if row.status != Status.RUNNING:
         _refuse_unwanted(row)
         values['status'] = str(Status.RUNNING)
@@ -51,7 +69,15 @@ def note_progress(connection, ctxt, host, uuid, *, counters):
     return live_migrations.wishes(row)
 
 
-def answer_wish(connection, ctxt, host, uuid, *, wish, error):
+def answer_wish(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    wish: str,
+    error: str,
+) -> None:
     """See ConductorAPI.live_migration_answered."""
     row = _locked(connection, uuid)
     if row.data.get(wish, {}).get('request_id') != ctxt.request_id:
@@ -69,7 +95,7 @@ def answer_wish(connection, ctxt, host, uuid, *, wish, error):
     )
 
 
-def ended_moves(connection, uuids):
+def ended_moves(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
     """See ConductorAPI.ended_moves."""
     newest = live_migrations.newest(connection, uuids)
     return {
@@ -79,18 +105,18 @@ def ended_moves(connection, uuids):
     }
 
 
-def _locked(connection, uuid):
+def _locked(connection: sa.Connection, uuid: str) -> rows.Row:
     row = live_migrations.lock(connection, uuid)
     if row is None:
         raise exception.MigrationNotFound(migration_id=uuid)
     return row
 
 
-def _expect(row, allowed):
+def _expect(row: rows.Row, allowed: Container[str]) -> None:
     if row.status not in allowed:
         raise exception.StateChanged(what='Migration', key=row.uuid, detail=f'it is {row.status}')
 
 
-def _refuse_unwanted(row):
+def _refuse_unwanted(row: rows.Row) -> None:
     if live_migrations.ABORT in row.data:
         raise exception.LiveMigrationAborted(migration_id=row.uuid)

@@ -5,11 +5,15 @@ in the modules of reports.
 Source: reference/nova/cells-and-rpc 4.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import typing
 
 from oslo_config import cfg
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import audit
@@ -22,11 +26,18 @@ from nova_lite.conductor import reschedule
 from nova_lite.db import engine
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import services
+from nova_lite.objects import instance_group
 from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
 
 BINARY, TOPIC = services.CONDUCTOR, 'conductor'
+
+
+T = typing.TypeVar('T')
+# Seconds between, and what is done then.
+Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
 class Clients(release.Clients, typing.Protocol):
@@ -63,20 +74,26 @@ class CellConductor:
             idle_s=conf.conductor.audit_idle_s,
         )
 
-    def _write(self, function, ctxt, *args, **kwargs):
+    def _write(
+        self,
+        function: Callable[..., T],
+        ctxt: context.RequestContext,
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> T:
         """One transaction, refused as a whole when the caller's epoch is old."""
         return self.db.write(_fenced, function, ctxt, args, kwargs)
 
     # ---- life -------------------------------------------------------------
 
-    def start(self):
+    def start(self) -> None:
         """Record the first heartbeat."""
         self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
-    def stop(self):
+    def stop(self) -> None:
         """Nothing to do: every call is one transaction."""
 
-    def report(self):
+    def report(self) -> None:
         """Record this conductor's heartbeat."""
         down_s = self.conf.service_down_time
         excused = self.db.write(host_reports.report, self.conf.host, BINARY, TOPIC, down_s)
@@ -88,23 +105,25 @@ class CellConductor:
                 excused,
             )
 
-    def audit(self):
+    def audit(self) -> None:
         """Finish what was left without a host, delete what was kept long enough."""
         self._audit.run()
         self._reclaim.run()
 
-    def periodics(self):
+    def periodics(self) -> list[Periodic]:
         """(seconds between, method) of what is done again and again."""
         return [(self.conf.conductor.audit_interval, self.audit)]
 
-    def heartbeats(self):
+    def heartbeats(self) -> list[Periodic]:
         """(seconds between, method) of what tells that the conductor is up."""
         return [(self.conf.report_interval, self.report)]
 
     # ---- hosts ------------------------------------------------------------
 
-    def beat(self, ctxt, hosts, version):
-        returned = {}
+    def beat(
+        self, ctxt: context.RequestContext, hosts: list[str], version: int
+    ) -> dict[str, dict[str, bool]]:
+        returned: dict[str, dict[str, bool]] = {}
         while True:
             rest = [host for host in hosts if host not in returned]
             try:
@@ -114,29 +133,49 @@ class CellConductor:
                 continue
             return found | returned
 
-    def report_nodes(self, ctxt, nodes):
+    def report_nodes(
+        self, ctxt: context.RequestContext, nodes: list[rpcapi.Json]
+    ) -> dict[str, dict[str, str]]:
         return self._write(host_reports.report_nodes, ctxt, nodes)
 
-    def host_records(self, ctxt, hosts, instances=None):
+    def host_records(
+        self, ctxt: context.RequestContext, hosts: list[str], instances: list[str] | None = None
+    ) -> list[rpcapi.Json]:
         return self.db.read(host_reports.records, hosts, instances)
 
-    def held_guests(self, ctxt, host, guests):
+    def held_guests(self, ctxt: context.RequestContext, host: str, guests: list[str]) -> list[str]:
         return self.db.read(host_reports.held_guests, host, guests)
 
-    def unfinished(self, ctxt, hosts, idle_s):
+    def unfinished(
+        self, ctxt: context.RequestContext, hosts: list[str], idle_s: float
+    ) -> list[rpcapi.Json]:
         return self.db.read(host_reports.unfinished, hosts, idle_s)
 
-    def check_epoch(self, ctxt):
+    def check_epoch(self, ctxt: context.RequestContext) -> None:
         self.db.write(fence.check, ctxt)
 
     # ---- building ---------------------------------------------------------
 
-    def build_started(self, ctxt, host, instance_uuid, node, group):
+    def build_started(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        group: instance_group.Group | None,
+    ) -> str | bool:
         return self._write(build_reports.start, ctxt, host, instance_uuid, node=node, group=group)
 
     def build_finished(
-        self, ctxt, host, instance_uuid, *, network_info, block_devices, power_state
-    ):
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        *,
+        network_info: list[rpcapi.Json],
+        block_devices: list[rpcapi.Json],
+        power_state: int,
+    ) -> bool:
         return self._write(
             build_reports.finish,
             ctxt,
@@ -146,48 +185,100 @@ class CellConductor:
             values={'network_info': network_info, 'power_state': power_state},
         )
 
-    def build_failed(self, ctxt, host, instance_uuid, failure, keep_host):
+    def build_failed(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        failure: rpcapi.Failure,
+        keep_host: bool,
+    ) -> bool:
         return self._write(
             build_reports.fail, ctxt, host, instance_uuid, failure=failure, keep_host=keep_host
         )
 
-    def build_is_over(self, ctxt, host, instance_uuid):
+    def build_is_over(self, ctxt: context.RequestContext, host: str, instance_uuid: str) -> bool:
         return self.db.write(build_reports.is_over, host, instance_uuid)
 
-    def build_cleared(self, ctxt, host, instance_uuid):
+    def build_cleared(self, ctxt: context.RequestContext, host: str, instance_uuid: str) -> bool:
         return self.db.write(build_reports.clear, host, instance_uuid)
 
-    def reschedule_build(self, ctxt, host, instance_uuid, failure):
+    def reschedule_build(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, failure: rpcapi.Failure
+    ) -> None:
         self._rescheduler.leave(ctxt, host, instance_uuid, failure)
 
     # ---- actions of one step ----------------------------------------------
 
     def action_started(
-        self, ctxt, host, instance_uuid, event, *, task_state, expect_task, interrupted=()
-    ):
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        task_state: str | None,
+        expect_task: list[str | None],
+        interrupted: Sequence[str] = (),
+    ) -> None:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
         self._write(
             action_reports.start, ctxt, report, task_state=task_state, interrupted=interrupted
         )
 
-    def action_finished(self, ctxt, host, instance_uuid, event, *, changes, expect_task):
+    def action_finished(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        changes: rpcapi.Json,
+        expect_task: list[str | None],
+    ) -> bool:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
         return self._write(action_reports.finish, ctxt, report, changes=changes)
 
-    def action_failed(self, ctxt, host, instance_uuid, event, *, expect_task, failure):
+    def action_failed(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        event: str,
+        *,
+        expect_task: list[str | None],
+        failure: rpcapi.ActionFailure,
+    ) -> bool:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
         return self._write(action_reports.fail, ctxt, report, failure=failure)
 
-    def delete_started(self, ctxt, host, instance_uuid, event):
+    def delete_started(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
+    ) -> rpcapi.Json:
         return self._write(action_reports.start_delete, ctxt, host, instance_uuid, event=event)
 
-    def instance_deleted(self, ctxt, host, instance_uuid, event):
+    def instance_deleted(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
+    ) -> None:
         self._write(action_reports.end, ctxt, host, instance_uuid, event=event)
 
-    def update_network_info(self, ctxt, host, instance_uuid, network_info):
+    def update_network_info(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        network_info: list[rpcapi.Json],
+    ) -> None:
         self._write(action_reports.change_network_info, ctxt, host, instance_uuid, network_info)
 
-    def update_block_devices(self, ctxt, host, instance_uuid, block_devices, gone):
+    def update_block_devices(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        block_devices: list[rpcapi.Json],
+        gone: list[str],
+    ) -> None:
         self._write(
             action_reports.change_block_devices,
             ctxt,
@@ -197,35 +288,51 @@ class CellConductor:
             gone=gone,
         )
 
-    def power_states(self, ctxt, states):
+    def power_states(self, ctxt: context.RequestContext, states: list[rpcapi.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)
 
-    def instance_records(self, ctxt, host, instance_uuid):
+    def instance_records(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str
+    ) -> rpcapi.Json:
         return self.db.read(host_reports.instance_records, host, instance_uuid)
 
     # ---- live migration and evacuation ------------------------------------
 
-    def live_migration_turn(self, ctxt, host, migration_uuid, limit):
+    def live_migration_turn(
+        self, ctxt: context.RequestContext, host: str, migration_uuid: str, limit: int
+    ) -> rpcapi.Json:
         return self._write(live_reports.take_turn, ctxt, host, migration_uuid, limit=limit)
 
-    def live_migration_progress(self, ctxt, host, migration_uuid, counters):
+    def live_migration_progress(
+        self, ctxt: context.RequestContext, host: str, migration_uuid: str, counters: dict[str, int]
+    ) -> dict[str, rpcapi.Json]:
         return self._write(
             live_reports.note_progress, ctxt, host, migration_uuid, counters=counters
         )
 
-    def live_migration_answered(self, ctxt, host, migration_uuid, wish, error):
+    def live_migration_answered(
+        self, ctxt: context.RequestContext, host: str, migration_uuid: str, wish: str, error: str
+    ) -> None:
         self._write(live_reports.answer_wish, ctxt, host, migration_uuid, wish=wish, error=error)
 
-    def ended_moves(self, ctxt, instances):
+    def ended_moves(self, ctxt: context.RequestContext, instances: list[str]) -> dict[str, str]:
         return self.db.read(live_reports.ended_moves, instances)
 
-    def evacuations_from(self, ctxt, hosts):
+    def evacuations_from(self, ctxt: context.RequestContext, hosts: list[str]) -> list[rpcapi.Json]:
         return self.db.read(evacuation_reports.left_on, hosts)
 
-    def evacuation_cleaned(self, ctxt, host, migration_uuid):
+    def evacuation_cleaned(
+        self, ctxt: context.RequestContext, host: str, migration_uuid: str
+    ) -> None:
         self._write(evacuation_reports.cleaned, ctxt, host, migration_uuid)
 
 
-def _fenced(connection, function, ctxt, args, kwargs):
+def _fenced(
+    connection: sa.Connection,
+    function: Callable[..., T],
+    ctxt: context.RequestContext,
+    args: tuple[typing.Any, ...],
+    kwargs: dict[str, typing.Any],
+) -> T:
     fence.check(connection, ctxt)
     return function(connection, ctxt, *args, **kwargs)

@@ -3,8 +3,12 @@
 Source: [DEFAULT]reclaim_instance_interval; the API soft-deletes and restores.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import datetime
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 import sqlalchemy as sa
 
@@ -18,6 +22,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+from nova_lite.rpcapi import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 _DELETED_BEFORE = instances.TABLE.c.deleted_at <= sa.bindparam('before')
@@ -26,11 +31,18 @@ _DELETED_BEFORE = instances.TABLE.c.deleted_at <= sa.bindparam('before')
 class Reclaim:
     """The periodic search of one cell. compute: a ComputeAPI client onto its bus."""
 
-    def __init__(self, conf, write, read, *, compute):
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        write: Callable[..., typing.Any],
+        read: Callable[..., typing.Any],
+        *,
+        compute: compute_rpc.ComputeAPI,
+    ) -> None:
         self._conf, self._compute = conf, compute
         self._write, self._read = write, read
 
-    def run(self):
+    def run(self) -> None:
         """Have the hosts delete what is due."""
         if not self._conf.reclaim_instance_interval:
             return
@@ -38,7 +50,7 @@ class Reclaim:
         for row in self._read(_due, runtime.naive_now() - kept):
             self._delete(row)
 
-    def _delete(self, row):
+    def _delete(self, row: rows.Row) -> None:
         ctxt = context.admin()
         try:
             devices = self._write(_begin, ctxt, row.uuid)
@@ -58,7 +70,7 @@ class Reclaim:
         )
 
 
-def _due(connection, before):
+def _due(connection: sa.Connection, before: datetime.datetime) -> Sequence[rows.Row]:
     return rows.every(
         connection,
         instances.TABLE,
@@ -71,7 +83,7 @@ def _due(connection, before):
     )
 
 
-def _begin(connection, ctxt, uuid):
+def _begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> list[rows.Row]:
     """Claim the deletion; returns the block devices."""
     instances.update(
         connection,

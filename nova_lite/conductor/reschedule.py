@@ -10,21 +10,23 @@ import json
 import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placement_client
-from nova_lite.clients import placement as placements
 from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.conductor import build_reports
+from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.lifecycle import requests
 from nova_lite.objects import block_device
 from nova_lite.objects import selection as selection_objects
 from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpcapi import conductor as rpcapi
 
 LOG = log.getLogger(__name__)
 
@@ -32,13 +34,13 @@ LOG = log.getLogger(__name__)
 class Placement(release.Placement, typing.Protocol):
     """Placement, as a build gets another host."""
 
-    def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
+    def holding(self, ctxt: session.Ctxt, consumer: str) -> placement_client.Holding:
         """Return what a consumer holds."""
 
     def replace(
         self,
         ctxt: session.Ctxt,
-        consumer: placements.Consumer,
+        consumer: placement_client.Consumer,
         wanted: offers.Wanted,
         generation: int | None,
     ) -> bool:
@@ -47,7 +49,7 @@ class Placement(release.Placement, typing.Protocol):
     def claim(
         self,
         ctxt: session.Ctxt,
-        consumer: placements.Consumer,
+        consumer: placement_client.Consumer,
         request: offers.AllocationRequest,
         *,
         new: bool = False,
@@ -69,13 +71,15 @@ class Reschedule:
         self._write, self._read = write, read
         self._compute, self._placement = compute, placement
 
-    def leave(self, ctxt, host, uuid, failure):
+    def leave(
+        self, ctxt: context.RequestContext, host: str, uuid: str, failure: rpcapi.Failure
+    ) -> None:
         """`host` gave a build up because of `failure`: try the alternates."""
         row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)
         if row is not None:
             self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
 
-    def take_up(self, row):
+    def take_up(self, row: rows.Row) -> None:
         """Go on with a build that is on no host and at which nobody works any more."""
         if not row.build:
             LOG.warning(
@@ -92,7 +96,9 @@ class Reschedule:
             return
         self._place(ctxt, row, reason)
 
-    def _place(self, ctxt, row, reason):
+    def _place(
+        self, ctxt: context.RequestContext, row: rows.Row, reason: exception.NovaLiteError
+    ) -> None:
         """Claim the first alternate that placement still grants, and send the build there.
 
         What the server holds is read before its record is taken, and replaced only as it
@@ -104,7 +110,7 @@ class Reschedule:
         try:
             row = self._write(_take_up, ctxt, row)
             for index, alternate in enumerate(alternates):
-                wanted = json.loads(alternate.allocation_request)
+                wanted = json.loads(alternate.allocation_request)  # type: ignore[arg-type]  # it has one
                 if self._claim(ctxt, row, wanted, held):
                     row = self._write(
                         build_reports.place,
@@ -123,19 +129,27 @@ class Reschedule:
         except (exception.StateChanged, exception.AllocationConflict) as changed:
             self._lost(ctxt, row.uuid, changed)
 
-    def _claim(self, ctxt, row, wanted, held):
+    def _claim(
+        self,
+        ctxt: context.RequestContext,
+        row: rows.Row,
+        wanted: offers.AllocationRequest,
+        held: placement_client.Holding,
+    ) -> bool:
         """Hold what an alternate needs instead of `held`; False if it is not to be had."""
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         if held:
             return self._placement.replace(ctxt, consumer, wanted['allocations'], held.generation)
         return self._placement.claim(ctxt, consumer, wanted, new=True)
 
-    def _send(self, ctxt, row, selection):
+    def _send(
+        self, ctxt: context.RequestContext, row: rows.Row, selection: selection_objects.Selection
+    ) -> None:
         devices = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [block_device.BlockDevice.of(device) for device in devices]
         requests.send(self._compute, ctxt, row, devices=devices, selection=selection)
 
-    def _lost(self, ctxt, uuid, changed):
+    def _lost(self, ctxt: context.RequestContext, uuid: str, changed: Exception) -> None:
         """Someone changed the record meanwhile.
 
         A claim no longer has a purpose if the server is gone.
@@ -145,22 +159,24 @@ class Reschedule:
             self._placement.delete_allocations(ctxt, uuid, force=True)
 
 
-def _take_up(connection, ctxt, row):
+def _take_up(
+    connection: sa.Connection, ctxt: context.RequestContext, row: rows.Row
+) -> rows.Row | None:
     return build_reports.take_up(connection, row)
 
 
-def _context_of(row):
+def _context_of(row: rows.Row) -> context.RequestContext:
     if row.build:
         return context.RequestContext.from_wire(row.build['context'])
     return context.admin()
 
 
-def _alternates_of(row):
+def _alternates_of(row: rows.Row) -> list[selection_objects.Selection]:
     found = (row.build or {}).get('alternates', ())
     return [selection_objects.Selection(**alternate) for alternate in found]
 
 
-def _verdict(row, reason):
+def _verdict(row: rows.Row, reason: exception.NovaLiteError) -> exception.NovaLiteError:
     """What a server's fault says: a build that may not be retried failed for its own reason."""
     if row.build and not row.build.get('options', {}).get('retry', True):
         return reason

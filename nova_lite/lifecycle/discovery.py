@@ -3,8 +3,13 @@
 Only a mapped host is scheduled to or listed. Source: reference/nova/cells-and-rpc 3.
 """
 
-from oslo_log import log
+from collections.abc import Collection
+from collections.abc import Sequence
 
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import cells as deployment
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -13,7 +18,12 @@ from nova_lite.db.cell import services
 LOG = log.getLogger(__name__)
 
 
-def discover_hosts(cells, *, only=None, by_service=False):
+def discover_hosts(
+    cells: deployment.Cells,
+    *,
+    only: Sequence[deployment.Cell] | None = None,
+    by_service: bool = False,
+) -> dict[deployment.Cell, list[str]]:
     """Map the hosts of all cells, or of `only` some, that are in no mapping yet.
 
     cells: Cells; only: [Cell, ...]
@@ -33,14 +43,14 @@ def discover_hosts(cells, *, only=None, by_service=False):
     return found
 
 
-def _unmapped(connection, by_service):
+def _unmapped(connection: sa.Connection, by_service: bool) -> list[str]:
     hosts = [node.host for node in compute_nodes.unmapped(connection)]
     if by_service:
         hosts += [row.host for row in services.every(connection, binary=services.COMPUTE)]
     return list(dict.fromkeys(hosts))
 
 
-def _map(connection, cell_id, hosts):
+def _map(connection: sa.Connection, cell_id: int, hosts: Collection[str]) -> list[str]:
     new = host_mappings.create_missing(connection, cell_id, hosts)
     if new:
         stamps.bump(connection, stamps.HOSTS)

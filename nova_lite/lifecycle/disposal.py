@@ -8,6 +8,7 @@ Source: reference/nova/create-server 7.
 import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import cells
 from nova_lite import context
@@ -38,7 +39,7 @@ class World(release.Clients, typing.Protocol):
 def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row) -> None:
     """End a server's record after giving up what it holds elsewhere."""
     found = cell.db.read(children.block_devices, [row.uuid])
-    devices = [device._mapping for device in found.get(row.uuid, [])]
+    devices: list[typing.Any] = [device._mapping for device in found.get(row.uuid, [])]
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))
     ports = user_ports.described(row)
     release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
@@ -67,7 +68,7 @@ def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> b
     return not away
 
 
-def _end(connection, ctxt, uuid):
+def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> None:
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return

@@ -3,13 +3,31 @@
 `db.cell.group_places` checks one cell. Source: decision 0011, reference/nova/create-server 2.3.
 """
 
+from collections.abc import Collection
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import cells as deployment
 from nova_lite import exception
+from nova_lite.db import engine
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
+from nova_lite.objects import instance_group
 
 
-def find(api_db, uuid):
+class World(typing.Protocol):
+    """Databases."""
+
+    @property
+    def api_db(self) -> engine.Database: ...
+
+    @property
+    def cells(self) -> deployment.Cells: ...
+
+
+def find(api_db: engine.Database, uuid: str | None) -> instance_group.Group | None:
     """{'uuid', 'policy', 'rules'} of a server group; None without one, and for a deleted one."""
     if uuid is None:
         return None
@@ -20,7 +38,14 @@ def find(api_db, uuid):
     return {'uuid': row.uuid, 'policy': row.policy, 'rules': row.rules}
 
 
-def check_other_cells(world, group, *, cell, host, own):
+def check_other_cells(
+    world: World,
+    group: instance_group.Group | None,
+    *,
+    cell: deployment.Cell,
+    host: str,
+    own: Collection[str],
+) -> None:
     """Raise GroupPolicyViolated when members of an affinity group are in other cells.
 
     To be called once the cell has on record that `own` go to `host`: of two members that
@@ -46,7 +71,9 @@ def check_other_cells(world, group, *, cell, host, own):
         group_places.require(group, host, places, own)
 
 
-def _cells_of_others(connection, group_uuid, own):
+def _cells_of_others(
+    connection: sa.Connection, group_uuid: str, own: Collection[str]
+) -> set[int | None]:
     """Ids of the cells of a group's other members; None stands for those in no cell yet."""
     try:
         row = server_groups.get(connection, group_uuid)

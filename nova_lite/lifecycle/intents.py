@@ -5,13 +5,21 @@ A kill between the two is harmless: the saga's first step makes that transaction
 more. Source: contributor/architecture, Sagas.
 """
 
-import collections.abc
+from collections.abc import Callable
+from collections.abc import Iterable
 import dataclasses
+import typing
 
 from oslo_db import exception as db_exception
+import sqlalchemy as sa
 
+from nova_lite import cells
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import transitions
+from nova_lite.db import engine
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import epochs
@@ -43,15 +51,15 @@ class Intent:
     kind: str
     uuid: str
     instance_uuid: str
-    order: dict
-    arguments: dict = dataclasses.field(default_factory=dict)
+    order: moves.Order
+    arguments: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     patience_s: float = END_TIMEOUT_S
-    pause: collections.abc.Callable = runtime.sleep
-    size: dict | None = None
-    admit: collections.abc.Callable | None = None
+    pause: Callable[[float], None] = runtime.sleep
+    size: instance_mappings.Size | None = None
+    admit: Callable[[sa.Connection], None] | None = None
 
 
-def order(guard, action, **options):
+def order(guard: transitions.Transition, action: str, **options: typing.Any) -> moves.Order:
     """The order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
     options: changes, migration, claims, device, most_devices, down, message, host, same; see
@@ -74,13 +82,15 @@ def order(guard, action, **options):
     }
 
 
-def _texts(allowed):
+def _texts(allowed: Iterable[str | None] | None) -> list[str | None] | None:
     if allowed is None:
         return None
     return [None if each is None else str(each) for each in allowed]
 
 
-def begin(api_db, cell, ctxt, intent):
+def begin(
+    api_db: engine.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
+) -> None:
     """Record the saga and make its first transaction.
 
     Raises Conflict when another saga moves the server, StateChanged when its states do
@@ -100,16 +110,16 @@ def begin(api_db, cell, ctxt, intent):
         raise
 
 
-def _goes_forward(api_db, uuid):
+def _goes_forward(api_db: engine.Database, uuid: str) -> bool:
     """Whether a saga that somebody has run is done or will be."""
     try:
-        return api_db.read(sagas.get, uuid).direction == journal.FORWARD
+        return bool(api_db.read(sagas.get, uuid).direction == journal.FORWARD)
     except exception.SagaNotFound:
         # Archived with its server.
         return False
 
 
-def _begin(connection, ctxt, intent):
+def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Intent) -> None:
     """The first transaction, as who comes before the first owner of the saga.
 
     Who is late finds that the saga has made it, or a newer epoch: that the saga has ended
@@ -129,7 +139,9 @@ def _begin(connection, ctxt, intent):
     moves.begin(connection, *what)
 
 
-def _record(api_db, cell, ctxt, intent):
+def _record(
+    api_db: engine.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
+) -> None:
     """Add the saga's row, as soon as one that has all but ended has ended."""
     deadline = runtime.monotonic() + intent.patience_s
     pause_s = LOOK_S
@@ -152,7 +164,9 @@ def _record(api_db, cell, ctxt, intent):
         pause_s = min(LONGEST_LOOK_S, pause_s * 1.5)
 
 
-def _create(connection, ctxt, intent, cell_uuid):
+def _create(
+    connection: sa.Connection, ctxt: context.RequestContext, intent: Intent, cell_uuid: str
+) -> None:
     sagas.create(
         connection,
         ctxt,

@@ -5,14 +5,19 @@ sends a build again whose message was lost.
 """
 
 import datetime
+import typing
 
 from nova_lite import context
+from nova_lite.db import rows
+from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+from nova_lite.objects import selection as selections
+from nova_lite.rpcapi import compute as compute_rpc
 
 TIMES = ('created_at', 'updated_at')
 
 
-def context_of(request):
+def context_of(request: rows.Row) -> context.RequestContext:
     """A context for a build whose user's request is long over."""
     return context.RequestContext(
         user_id=request.instance['user_id'],
@@ -22,7 +27,7 @@ def context_of(request):
     )
 
 
-def record_of(request, **more):
+def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
     """The columns of the server to be, with `more` over them."""
     values = dict(request.instance)
     for name in TIMES:
@@ -31,7 +36,14 @@ def record_of(request, **more):
     return {**values, **more}
 
 
-def send(compute, ctxt, row, *, devices, selection):
+def send(
+    compute: compute_rpc.ComputeAPI,
+    ctxt: context.RequestContext,
+    row: rows.Row,
+    *,
+    devices: list[block_device.BlockDevice],
+    selection: selections.Selection,
+) -> None:
     """Ask the chosen host to build a server, from what its row says under `build`."""
     compute.build_instance(
         ctxt,

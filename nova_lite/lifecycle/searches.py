@@ -1,6 +1,10 @@
 """What periodic searches have in common: one cell or server that fails holds up no other."""
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
+import typing
 
 from oslo_log import log
 
@@ -9,8 +13,18 @@ from nova_lite import exception
 LOG = log.getLogger(__name__)
 
 
+class Cell(typing.Protocol):
+    """What has a name to be logged by."""
+
+    @property
+    def name(self) -> str: ...
+
+
+C = typing.TypeVar('C', bound=Cell)
+
+
 @contextlib.contextmanager
-def going_on(message, *args):
+def going_on(message: str, *args: object) -> Iterator[None]:
     """Log any error that the block raises, and continue after the block.
 
     message: what was not done, with arguments as for a log line
@@ -24,7 +38,7 @@ def going_on(message, *args):
         LOG.exception(message, *args)
 
 
-def each(cells, look, *, what):
+def each(cells: Iterable[C], look: Callable[[C], object], *, what: str) -> None:
     """Call `look(cell)` for one cell after the other. what: what it searches for, for the log"""
     for cell in cells:
         with going_on('Skipping cell %s in the search for %s', cell.name, what):

@@ -7,6 +7,14 @@ from oslo_versionedobjects import fields
 from nova_lite.objects import base
 
 
+class Group(typing.TypedDict):
+    """A server group, as cells check its policy."""
+
+    uuid: str
+    policy: str
+    rules: typing.NotRequired[dict[str, typing.Any] | None]
+
+
 @base.Registry.register
 class InstanceGroup(base.Object):
     """A server group.

@@ -28,6 +28,15 @@ class Selection(base.Object):
         'consumer_generation': base.optional(fields.IntegerField),
     }
 
+    service_host: str
+    nodename: str
+    compute_node_uuid: str
+    cell_uuid: str
+    availability_zone: str | None
+    allocation_request: str | None
+    allocation_request_version: str | None
+    consumer_generation: int | None
+
     def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()

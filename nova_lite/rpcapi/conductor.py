@@ -9,6 +9,7 @@ import typing
 
 from nova_lite import context
 from nova_lite import rpc
+from nova_lite.objects import instance_group
 
 # A host that is called asks this first, and its caller waits for both.
 EPOCH = 6
@@ -18,6 +19,19 @@ FIRST, AGAIN = 'first', 'again'
 Ctxt: typing.TypeAlias = context.RequestContext
 # Plain values by name.
 Json: typing.TypeAlias = dict[str, typing.Any]
+
+
+class Failure(typing.TypedDict):
+    """Why work of a host failed. error: text for the user; details: text for the operator"""
+
+    error: str
+    details: str | None
+
+
+class ActionFailure(Failure):
+    """As Failure, of an action that leaves changes behind. changes: columns"""
+
+    changes: Json
 
 
 class ConductorAPI(rpc.Interface):
@@ -81,7 +95,12 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_started(
-        self, ctxt: Ctxt, host: str, instance_uuid: str, node: str, group: Json | None
+        self,
+        ctxt: Ctxt,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        group: instance_group.Group | None,
     ) -> str | bool:
         """The host takes the build: building/scheduling becomes building/spawning.
 
@@ -113,11 +132,10 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_failed(
-        self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Json, keep_host: bool
+        self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure, keep_host: bool
     ) -> bool:
         """The build is over for good: the server becomes error with a fault.
 
-        failure: {'error': text for the user, 'details': text for the operator}
         keep_host: the host could not take back all, so a delete must go there;
         else the server is on no host
         Returns False when there was nothing to fail: the server is gone, being
@@ -139,11 +157,8 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.cast(since='1.0')
-    def reschedule_build(self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Json) -> None:
-        """The build failed here for a reason another host may not share.
-
-        failure: as build_failed
-        """
+    def reschedule_build(self, ctxt: Ctxt, host: str, instance_uuid: str, failure: Failure) -> None:
+        """The build failed here for a reason another host may not share."""
 
     # ---- actions of one step ----
 
@@ -194,11 +209,10 @@ class ConductorAPI(rpc.Interface):
         event: str,
         *,
         expect_task: list[str | None],
-        failure: Json,
+        failure: ActionFailure,
     ) -> bool:
         """The action's event failed: the task is cleared and a fault added.
 
-        failure: as build_failed, and 'changes': columns
         Returns False when the task was no longer one of `expect_task`: then only
         the event ends.
         """

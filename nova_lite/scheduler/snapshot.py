@@ -136,7 +136,7 @@ class HostStates:
         known = self._read_aggregates(version)
         with self._lock:
             pending = list(self._pending)
-        options = {
+        options: dict[str, typing.Any] = {
             'pending': pending,
             'image_properties': self._wants_image_properties(known),
         }

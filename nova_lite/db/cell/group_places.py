@@ -19,6 +19,7 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+from nova_lite.objects import instance_group
 
 # The hosts of each server, by its uuid.
 Places: typing.TypeAlias = dict[str, set[str]]
@@ -44,14 +45,6 @@ _OPEN_MOVES = sa.select(
     MIGRATIONS.c.instance_uuid.in_(sa.bindparam('uuids')),
     MIGRATIONS.c.status.not_in(migrations.OVER),
 )
-
-
-class Group(typing.TypedDict):
-    """A server group, as its policy is checked."""
-
-    uuid: str
-    policy: str
-    rules: typing.NotRequired[dict[str, typing.Any] | None]
 
 
 def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
@@ -102,7 +95,9 @@ def _is_awaited(member: rows.Row) -> bool:
     )
 
 
-def check(connection: sa.Connection, uuid: str, host: str, group: Group | None) -> None:
+def check(
+    connection: sa.Connection, uuid: str, host: str, group: instance_group.Group | None
+) -> None:
     """Raise GroupPolicyViolated when `group` forbids `host` to its member `uuid` by now.
 
     connection: of a transaction in the host's cell, which also records that the server
@@ -114,7 +109,7 @@ def check(connection: sa.Connection, uuid: str, host: str, group: Group | None) 
     require(group, host, hold_group(connection, group['uuid']), {uuid})
 
 
-def require(group: Group, host: str, places: Places, own: Container[str]) -> None:
+def require(group: instance_group.Group, host: str, places: Places, own: Container[str]) -> None:
     """Raise GroupPolicyViolated when members at `places` leave no room for more on `host`.
 
     places: {server uuid: {host, ...}}; own: uuids of the servers that are to go there
