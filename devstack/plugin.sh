@@ -232,7 +232,7 @@ function configure_nova_lite_tempest {
     iniset "$TEMPEST_CONFIG" compute-feature-enabled resize True
     iniset "$TEMPEST_CONFIG" compute-feature-enabled cold_migration True
     iniset "$TEMPEST_CONFIG" compute-feature-enabled live_migration True
-    # Nobody can log in to simulated guests. The tests of consoles are disabled.
+    # Simulated guests have no operating system. Disable the tests that log in or read output.
     iniset "$TEMPEST_CONFIG" compute-feature-enabled console_output False
     iniset "$TEMPEST_CONFIG" compute-feature-enabled vnc_console False
     iniset "$TEMPEST_CONFIG" validation run_validation False
