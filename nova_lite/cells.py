@@ -166,11 +166,11 @@ class Cells:
         ]
 
     def get(self, uuid: str) -> Cell:
-        """One cell by uuid; raises CellMappingNotFound."""
+        """Return one cell by uuid. Raise CellMappingNotFound."""
         return self._find(lambda cell: cell.uuid == uuid, uuid)
 
     def by_id(self, cell_id: int) -> Cell:
-        """One cell by the mapping's id; raises CellMappingNotFound."""
+        """Return one cell by the mapping's id. Raise CellMappingNotFound."""
         return self._find(lambda cell: cell.id == cell_id, cell_id)
 
     @property
@@ -178,13 +178,13 @@ class Cells:
         return self.get(CELL0_UUID)
 
     def of_host(self, host: str) -> Cell:
-        """The cell of a compute host; raises HostMappingNotFound."""
+        """Return the cell of a compute host. Raise HostMappingNotFound."""
         return self.by_id(self.api_db.read(host_mappings.get, host).cell_id)
 
     def of_instance(self, uuid: str) -> Cell:
-        """The cell of a server.
+        """Return the cell of a server.
 
-        Raises InstanceNotFound, or InstanceMappingNotFound when it is in none yet.
+        Raise InstanceNotFound, or InstanceMappingNotFound when it is in none yet.
         """
         try:
             mapping = self.api_db.read(instance_mappings.get, uuid)
@@ -195,7 +195,7 @@ class Cells:
         return self.by_id(mapping.cell_id)
 
     def instance(self, uuid: str, **options: bool) -> tuple[Cell, rows.Row]:
-        """(cell, row) of a server that is in a cell; raises InstanceNotFound."""
+        """Return (cell, row) of a server that is in a cell. Raise InstanceNotFound."""
         cell = self.of_instance(uuid)
         return cell, cell.db.read(instances.get, uuid, **options)
 

@@ -67,7 +67,7 @@ class RequestContext(context.RequestContext):
             storage.bind(former)
 
     def to_wire(self) -> dict[str, typing.Any]:
-        """The fields that travel, as plain values.
+        """Return the fields that travel, as plain values.
 
         The token goes along because neighbour services are called in the user's
         name; oslo.messaging and our logs never print it.
@@ -76,21 +76,21 @@ class RequestContext(context.RequestContext):
 
     @classmethod
     def from_wire(cls, values: dict[str, typing.Any]) -> typing.Self:
-        """The context of a received message; unknown keys are ignored."""
+        """Return the context of a received message; unknown keys are ignored."""
         return cls(overwrite=False, **{k: values[k] for k in _WIRE if k in values})
 
     def for_saga(self, saga: str | None, epoch: int | None) -> typing.Self:
-        """A copy whose calls are fenced by `(saga, epoch)`."""
+        """Return a copy whose calls are fenced by `(saga, epoch)`."""
         other = copy.copy(self)
         other.saga, other.epoch = saga, epoch
         return other
 
     def bound(self) -> contextlib.AbstractContextManager[None]:
-        """A block of work whose log lines carry this context; then the former is back."""
+        """Return a block of work whose log lines carry this context; then the former is back."""
         return bound(self)
 
     def guarded(self, guard: Guard) -> typing.Self:
-        """A copy that asks `guard` before a neighbour service changes something."""
+        """Return a copy that asks `guard` before a neighbour service changes something."""
         other = copy.copy(self)
         other.guard = guard
         return other
@@ -111,10 +111,10 @@ def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]
 
 
 def current() -> context.RequestContext | None:
-    """The context that this thread's log lines carry, or None."""
+    """Return the context that this thread's log lines carry, or None."""
     return context.get_current()
 
 
 def admin() -> RequestContext:
-    """A context for work no user asked for: periodics, audits, start-up."""
+    """Return a context for work no user asked for: periodics, audits, start-up."""
     return RequestContext(is_admin=True, roles=['admin'], overwrite=False)

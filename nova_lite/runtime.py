@@ -117,27 +117,27 @@ def install(runtime):
 
 
 def now() -> datetime.datetime:
-    """The time of day as an aware datetime in UTC."""
+    """Return the time of day as an aware datetime in UTC."""
     return _current.now()
 
 
 def naive_now() -> datetime.datetime:
-    """The time of day in UTC without a zone: what the databases store."""
+    """Return the time of day in UTC without a zone: what the databases store."""
     return _current.now().replace(tzinfo=None)
 
 
 def timestamp() -> float:
-    """Seconds since 1970 as a float, of the same clock as `now`."""
+    """Return seconds since 1970 as a float, of the same clock as `now`."""
     return _current.now().timestamp()
 
 
 def monotonic() -> float:
-    """Seconds of a clock that never goes back; only differences mean anything."""
+    """Return seconds of a clock that never goes back; only differences mean anything."""
     return _current.monotonic()
 
 
 def database_now() -> datetime.datetime:
-    """The clock of databases in SQLite files, in UTC without a zone: one for all processes.
+    """Return the clock of databases in SQLite files, in UTC without a zone: one for all processes.
 
     A runtime whose processes have clocks that differ answers the same to all of them.
     """
@@ -145,17 +145,17 @@ def database_now() -> datetime.datetime:
 
 
 def boottime() -> float:
-    """Seconds of a clock that never goes back and counts while the machine sleeps."""
+    """Return seconds of a clock that never goes back and counts while the machine sleeps."""
     return _current.boottime()
 
 
 def boot_id() -> str:
-    """The id of this boot of the machine: `boottime` goes on while it is the same."""
+    """Return the id of this boot of the machine: `boottime` goes on while it is the same."""
     return _current.boot_id()
 
 
 def leap_s(within_s: float) -> float:
-    """Seconds by which the wall clock leapt ahead within the last `within_s` seconds.
+    """Return seconds by which the wall clock leapt ahead within the last `within_s` seconds.
 
     It leaps when it is set, and when the machine has slept. The leap is noticed by the first
     call after it, so call it now and then.
@@ -164,7 +164,7 @@ def leap_s(within_s: float) -> float:
 
 
 def cpu_time() -> float:
-    """Seconds of CPU that the calling thread has had; only differences mean anything."""
+    """Return seconds of CPU that the calling thread has had; only differences mean anything."""
     return _current.cpu_time()
 
 
@@ -197,27 +197,27 @@ def wait_all(futures, seconds: float | None = None) -> None:
 
 
 def random() -> Random:
-    """The shared generator of pseudo-random numbers (a random.Random)."""
+    """Return the shared generator of pseudo-random numbers (a random.Random)."""
     return _current.rng
 
 
 def seeded_random(seed: int | str) -> Random:
-    """A generator of its own, whose sequence follows from `seed` alone."""
+    """Return a generator of its own, whose sequence follows from `seed` alone."""
     return Random(seed)
 
 
 def new_uuid() -> str:
-    """A random UUID as a lower-case string with hyphens."""
+    """Return a random UUID as a lower-case string with hyphens."""
     return _current.uuid()
 
 
 def new_request_id() -> str:
-    """An id for one API request, in the form OpenStack services use."""
+    """Return an id for one API request, in the form OpenStack services use."""
     return 'req-' + new_uuid()
 
 
 def new_secret(bytes_: int = 24) -> str:
-    """A URL-safe string from the system's entropy: tokens and generated passwords."""
+    """Return a URL-safe string from the system's entropy: tokens and generated passwords."""
     return _current.secret(bytes_)
 
 
@@ -229,7 +229,7 @@ def spawn(target, *args, name=None, daemon=True, **kwargs):
 
 
 def executor(max_workers):
-    """A pool of at most `max_workers` threads, with submit, map and shutdown.
+    """Return a pool of at most `max_workers` threads, with submit, map and shutdown.
 
     Its threads sleep until there is work; futurist's wake every second, which is
     also how long they take to end.
@@ -238,7 +238,7 @@ def executor(max_workers):
 
 
 def periodics(tasks, *, threads, failed):
-    """A worker that runs tasks again and again; `start` returns after `stop` was called.
+    """Return a worker that runs tasks again and again; `start` returns after `stop` was called.
 
     tasks: [(seconds, function)]: the first turn comes after so many seconds, each further
         one so long after the start of the last, or at its end if that is later
@@ -273,10 +273,10 @@ def periodics(tasks, *, threads, failed):
 
 
 def thread_name() -> str:
-    """The name of the calling thread."""
+    """Return the name of the calling thread."""
     return threading.current_thread().name
 
 
 def active_threads() -> int:
-    """How many threads this process runs (health and benchmarks)."""
+    """Return how many threads this process runs (health and benchmarks)."""
     return threading.active_count()

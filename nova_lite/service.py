@@ -223,7 +223,7 @@ class Signals:
         return bool(self._asked - {signal.SIGHUP})
 
     def reload(self):
-        """Whether SIGHUP has come since this was last asked."""
+        """Return whether SIGHUP has come since this was last asked."""
         found = signal.SIGHUP in self._asked
         self._asked.discard(signal.SIGHUP)
         return found

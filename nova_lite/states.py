@@ -196,13 +196,13 @@ STATUS = {
 
 
 def status_of(vm_state, task_state):
-    """The `status` field of the API for a pair of states."""
+    """Return the `status` field of the API for a pair of states."""
     default, exceptions = STATUS.get(vm_state, ('UNKNOWN', {}))
     return exceptions.get(task_state, default)
 
 
 def states_of(status):
-    """The (vm_state, {task_state, ...}) pairs that the API shows as `status`.
+    """Return the (vm_state, {task_state, ...}) pairs that the API shows as `status`.
 
     An empty set of task states means "any that no exception of this vm_state names".
     """

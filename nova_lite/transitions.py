@@ -284,7 +284,7 @@ def _goes_on(row: Transition, before: State, after: State) -> bool:
 
 
 def _ends(row: Transition, before: State, after: State) -> bool:
-    """Whether an action ends well, fails, or is over at once."""
+    """Return whether an action ends well, fails, or is over at once."""
     (vm_state, task), (then, during) = before, after
     if row.during is None:
         # A deletion may have been accepted while it was under way.
@@ -295,7 +295,7 @@ def _ends(row: Transition, before: State, after: State) -> bool:
 
 
 def _has_gone_off(before: State, after: State) -> bool:
-    """Whether an audit found that the guest of a server at rest is off."""
+    """Return whether an audit found that the guest of a server at rest is off."""
     (vm_state, task), (then, during) = before, after
     return task is during is None and then == _V.STOPPED and vm_state in states.POWERED
 

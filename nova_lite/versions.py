@@ -42,12 +42,12 @@ class Pin(typing.NamedTuple):
 
 
 def rpc_caps(release):
-    """The highest RPC version per topic that `release` understands."""
+    """Return the highest RPC version per topic that `release` understands."""
     return dict(RELEASES[release]['rpc'])
 
 
 def pin(topic, level):
-    """The Pin of a release, or of a version of the interface `topic`; raises ValueError."""
+    """Return the Pin of a release, or of a version of the interface `topic`. Raise ValueError."""
     if level in RELEASES:
         row = RELEASES[level]
         return Pin(row['rpc'][topic], row['objects'])
@@ -62,13 +62,13 @@ def pin(topic, level):
 
 
 def pin_of_service(topic, oldest):
-    """The Pin of the newest release whose services are no newer than version `oldest`."""
+    """Return the Pin of the newest release whose services are no newer than version `oldest`."""
     rows = list(RELEASES.values())
     row = next((row for row in reversed(rows) if row['service'] <= oldest), rows[0])
     return Pin(row['rpc'][topic], row['objects'])
 
 
 def pair(version):
-    """A version such as 1.10 as a pair of numbers, to compare."""
+    """Return a version such as 1.10 as a pair of numbers, to compare."""
     major, minor = version.split('.')
     return int(major), int(minor)

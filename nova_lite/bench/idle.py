@@ -12,7 +12,7 @@ MIB = 1024
 
 
 def measure(directory, also, seconds):
-    """{kind: {figure: value}} after `seconds` of watching; CPU in percent of one core."""
+    """Return {kind: {figure: value}} after `seconds` of watching; CPU in percent of one core."""
     pids = report.pids_of(directory, also)
     began, before = runtime.monotonic(), report.cpu_of(pids)
     with progress.Count('seconds watched', round(seconds)) as count:
@@ -32,7 +32,7 @@ def measure(directory, also, seconds):
 
 
 def _held(pid):
-    """What one process holds; nothing when it has ended."""
+    """Return what one process holds; nothing when it has ended."""
     try:
         with open(f'/proc/{pid}/smaps_rollup') as file:
             memory = dict(line.split()[:2] for line in file.readlines()[1:])

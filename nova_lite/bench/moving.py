@@ -78,7 +78,7 @@ class Moves(abc.ABC):
             self.together(measured, servers, self.move)
 
     def boot(self, count):
-        """`count` servers that are ACTIVE, none of them on record; their ids."""
+        """Return `count` servers that are ACTIVE, none of them on record; their ids."""
         body = self.cloud.server_body(self.name, self.args)
         body['server'] |= self.placed()
 
@@ -94,7 +94,7 @@ class Moves(abc.ABC):
         return made
 
     def where(self):
-        """{server id: host} of all servers of this run."""
+        """Return {server id: host} of all servers of this run."""
         return {
             server['id']: server['OS-EXT-SRV-ATTR:host']
             for server in self._watch.list('/servers/detail?')

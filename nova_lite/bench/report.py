@@ -17,7 +17,7 @@ def _stat(pid):
 
 
 def children():
-    """{process: [its children, ...]} of the whole machine."""
+    """Return {process: [its children, ...]} of the whole machine."""
     found = {}
     for name in os.listdir('/proc'):
         if name.isdigit():
@@ -29,7 +29,7 @@ def children():
 
 
 def tree(pid, below):
-    """A process and all below it. below: what `children` gave"""
+    """Yield a process and all below it. below: what `children` gave"""
     yield pid
     for child in below.get(pid, ()):
         yield from tree(child, below)
@@ -45,7 +45,7 @@ def cpu_seconds(pid):
 
 
 def pids_of(directory, also):
-    """{KIND.NAME: process id} of a cloud's pid files and of `also`."""
+    """Return {KIND.NAME: process id} of a cloud's pid files and of `also`."""
     found = {str(pid): pid for pid in also}
     for path in glob.glob(os.path.join(directory, 'run', '*.pid')):
         with open(path) as file:
@@ -54,7 +54,7 @@ def pids_of(directory, also):
 
 
 def cpu_of(pids):
-    """{name: CPU seconds so far of the process and all below it}."""
+    """Return {name: CPU seconds so far of the process and all below it}."""
     below = children()
     return {name: sum(cpu_seconds(each) for each in tree(pid, below)) for name, pid in pids.items()}
 
@@ -91,7 +91,7 @@ class Measured:
         self.times.setdefault(what, []).append(seconds)
 
     def as_dict(self):
-        """All figures; milliseconds and CPU seconds per operation."""
+        """Return all figures; milliseconds and CPU seconds per operation."""
         used = {name: self._after[name] - self._before[name] for name in self._pids}
         kinds = {}
         for name, seconds in used.items():

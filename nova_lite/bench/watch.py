@@ -116,7 +116,7 @@ class Watch:
                 )
 
     def list(self, path):
-        """All servers of the name at a path that ends with a query."""
+        """Return all servers of the name at a path that ends with a query."""
         found, marker = [], ''
         while True:
             page = self._cloud.call('GET', f'{path}&name={self._name}&limit={PAGE}{marker}')[

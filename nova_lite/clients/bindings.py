@@ -32,11 +32,11 @@ class Bindings:
         self.service = network.service
 
     def are_supported(self, ctxt: session.Ctxt) -> bool:
-        """Whether a port may have bindings to several hosts."""
+        """Return whether a port may have bindings to several hosts."""
         return self.network.has_extension(ctxt, EXTENSION)
 
     def list(self, ctxt: session.Ctxt, port_id: str) -> session.Jsons:
-        """The bindings of a port: [{'host', 'status', 'vif_type', …}]."""
+        """Return the bindings of a port: [{'host', 'status', 'vif_type', …}]."""
         missing = session.raising(exception.PortNotFound, port_id=port_id)
         body = self.service.get(ctxt, f'/ports/{port_id}/bindings', errors={404: missing})
         bindings: session.Jsons = body['bindings']

@@ -19,7 +19,7 @@ class Cache(typing.Generic[K, V]):
         self.entries: dict[K, tuple[V, float]] = {}  # key -> (value, when it ends); oldest first
 
     def get(self, key: K) -> V | None:
-        """The value, or None when there is none (any more)."""
+        """Return the value, or None when there is none (any more)."""
         value, ends = self.entries.get(key, (None, 0))
         return value if ends > runtime.monotonic() else None
 

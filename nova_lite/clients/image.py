@@ -78,7 +78,7 @@ class Server(typing.Protocol):
 
 
 def of(body: session.Json) -> session.Json:
-    """An image from the service's representation.
+    """Return an image from the service's representation.
 
     Returns ATTRIBUTES by name, and `properties`: {name: text}. min_disk is in
     GiB, min_ram in MiB, size in bytes or None.
@@ -103,7 +103,7 @@ class Image:
         self.cache: cache.Cache[Key, session.Json] = cache.Cache(conf.glance.image_cache_seconds)
 
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """The image, as `of` makes it; raises ImageNotFound."""
+        """Return the image, as `of` makes it. Raise ImageNotFound."""
         key = (ctxt.project_id, ctxt.is_admin, image_id)
         image = self.cache.get(key)
         if image is None:
@@ -112,7 +112,7 @@ class Image:
         return copy.deepcopy(image)
 
     def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
-        """Images that the user sees and that match; marker and limit page through them."""
+        """Return images that the user sees and that match; marker and limit page through them."""
         limit = filters.pop('limit', None)
         found: session.Jsons = []
         params = {'limit': min(limit or PAGE, PAGE), **filters}
@@ -233,7 +233,7 @@ class Image:
     def download(
         self, ctxt: session.Ctxt, image_id: str, *, chunk_size: int = 1 << 20
     ) -> Iterator[bytes]:
-        """The image's contents, in pieces of at most `chunk_size` bytes."""
+        """Return the image's contents, in pieces of at most `chunk_size` bytes."""
         response = self._images.call(
             ctxt,
             'GET',
@@ -261,5 +261,5 @@ def _over_quota(reason: str) -> exception.Forbidden:
 
 
 def _pointer(name: str) -> str:
-    """The JSON pointer to an attribute of an image."""
+    """Return the JSON pointer to an attribute of an image."""
     return '/' + name.replace('~', '~0').replace('/', '~1')

@@ -28,7 +28,7 @@ class Items:
         self._as_user = as_user
 
     def missing(self, item_id: str) -> session.Raising:
-        """The entry of `errors` for an id that does not exist."""
+        """Return the entry of `errors` for an id that does not exist."""
         error, argument = self._missing
         return session.raising(error, **{argument: item_id})
 

@@ -78,32 +78,32 @@ class Network:
     def list(
         self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
     ) -> session.Jsons:
-        """All things of a kind ('ports', 'networks', …) that match the filters."""
+        """Return all things of a kind ('ports', 'networks', …) that match the filters."""
         body = self.service.get(ctxt, f'/{kind}', params=filters, as_user=as_user)
         found: session.Jsons = body[kind.replace('-', '_')]
         return found
 
     def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
-        """The ports that belong to a server."""
+        """Return the ports that belong to a server."""
         return self.list(ctxt, 'ports', device_id=server_uuid)
 
     def get_port(self, ctxt: session.Ctxt, port_id: str, *, as_user: bool = False) -> session.Json:
-        """One port; raises PortNotFound."""
+        """Return one port. Raise PortNotFound."""
         response = self._ports.call(ctxt, 'GET', port_id, as_user=as_user)
         port: session.Json = response.json()['port']
         return port
 
     def get_subnet(self, ctxt: session.Ctxt, subnet_id: str) -> session.Json:
-        """One subnet; raises SubnetNotFound."""
+        """Return one subnet. Raise SubnetNotFound."""
         subnet: session.Json = self._subnets.call(ctxt, 'GET', subnet_id).json()['subnet']
         return subnet
 
     def list_subnets(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
-        """The subnets that match the filters."""
+        """Return the subnets that match the filters."""
         return self.list(ctxt, 'subnets', **filters)
 
     def has_extension(self, ctxt: session.Ctxt, alias: str) -> bool:
-        """Whether the service has one of its optional parts."""
+        """Return whether the service has one of its optional parts."""
         aliases = self.known_extensions.get(EXTENSIONS)
         if aliases is None:
             aliases = {item['alias'] for item in self.list(ctxt, 'extensions')}
@@ -111,7 +111,7 @@ class Network:
         return alias in aliases
 
     def has_resource_request(self, ctxt: session.Ctxt, server_uuid: str) -> bool:
-        """Whether a port of the server asks placement for resources (QoS)."""
+        """Return whether a port of the server asks placement for resources (QoS)."""
         ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='resource_request')
         return any(port.get('resource_request') for port in ports)
 
@@ -150,7 +150,7 @@ class Network:
         ]
 
     def _networks(self, ctxt: session.Ctxt, network_ids: Iterable[str]) -> dict[str, Subnetted]:
-        """{network id: (network, its subnets)}, asking only for those not known."""
+        """Return {network id: (network, its subnets)}, asking only for those not known."""
         found = {network_id: self.known_networks.get(network_id) for network_id in network_ids}
         missing = [network_id for network_id, entry in found.items() if entry is None]
         if missing:
@@ -267,7 +267,7 @@ class Network:
         groups: Sequence[str],
         present: session.Jsons,
     ) -> session.Json:
-        """The port for one requested network, made or taken over."""
+        """Return the port for one requested network, made or taken over."""
         body: session.Json = {
             'device_id': server.uuid,
             'device_owner': f'compute:{server.availability_zone or ""}',

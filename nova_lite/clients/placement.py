@@ -60,15 +60,15 @@ class Holding:
         return bool(self.allocations)
 
     def of(self, providers: Container[str]) -> Allocations:
-        """What is held on these providers."""
+        """Return what is held on these providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
 
     def besides(self, providers: Container[str]) -> Allocations:
-        """What is held on all other providers."""
+        """Return what is held on all other providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
 
     def covers(self, wanted: offers.Wanted) -> bool:
-        """Whether all of `wanted` ({provider: {'resources': …}}) is held already."""
+        """Return whether all of `wanted` ({provider: {'resources': …}}) is held already."""
         return all(
             self.allocations.get(provider, {}).get(resource, 0) >= amount
             for provider, part in wanted.items()
@@ -76,7 +76,7 @@ class Holding:
         )
 
     def plus(self, wanted: offers.Wanted) -> offers.Wanted:
-        """The allocations together with `wanted`, in the form of a request."""
+        """Return the allocations together with `wanted`, in the form of a request."""
         total = {provider: dict(held) for provider, held in self.allocations.items()}
         for provider, part in wanted.items():
             held = total.setdefault(provider, {})
@@ -114,7 +114,7 @@ class Placement:
         return typing.cast(offers.Offer, found)
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> Holding:
-        """What the consumer (a uuid) holds."""
+        """Return what the consumer (a uuid) holds."""
         body = self.service.get(ctxt, f'/allocations/{consumer}')
         return Holding(
             {provider: part['resources'] for provider, part in body['allocations'].items()},
@@ -226,10 +226,10 @@ class Placement:
         return bool(held)
 
     def _left_behind(self, ctxt: session.Ctxt, consumer: Consumer) -> int:
-        """The generation of a consumer without allocations.
+        """Return the generation of a consumer without allocations.
 
         Placement that is killed within a claim leaves one behind, and tells its
-        generation in refusals only. Raises AllocationConflict when it holds something.
+        generation in refusals only. Raise AllocationConflict when it holds something.
         """
         response = self.service.call(
             ctxt,
@@ -383,7 +383,7 @@ def _entry(
     *,
     mappings: dict[str, list[str]] | None = None,
 ) -> session.Json:
-    """A consumer's part of a request that changes allocations."""
+    """Return a consumer's part of a request that changes allocations."""
     entry: session.Json = {
         'allocations': allocations,
         'project_id': consumer.project_id,

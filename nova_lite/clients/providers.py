@@ -64,7 +64,7 @@ class Provider:
 
 
 def is_concurrent(response: requests.Response) -> bool:
-    """Whether a 409 only says that someone else was quicker."""
+    """Return whether a 409 only says that someone else was quicker."""
     if response.status_code != 409:
         return False
     error: session.Json = response.json()['errors'][0]
@@ -80,16 +80,16 @@ class Providers:
     # ---- providers ----------------------------------------------------------
 
     def get(self, ctxt: session.Ctxt, uuid: str) -> Provider:
-        """The provider with this uuid; raises ResourceProviderNotFound."""
+        """Return the provider with this uuid. Raise ResourceProviderNotFound."""
         return Provider.of(self._get(ctxt, uuid, ''))
 
     def find_by_name(self, ctxt: session.Ctxt, name: str) -> Provider | None:
-        """The provider with this name, or None."""
+        """Return the provider with this name, or None."""
         found = self.list(ctxt, name=name)
         return found[0] if found else None
 
     def list(self, ctxt: session.Ctxt, **filters: object) -> Sequence[Provider]:
-        """All providers, or those that match: name, uuid, in_tree, member_of, required, …"""
+        """Return all providers, or those that match: name, uuid, in_tree, member_of, required, …"""
         body = self.service.get(
             ctxt,
             '/resource_providers',
@@ -138,7 +138,7 @@ class Providers:
     # ---- inventories --------------------------------------------------------
 
     def inventories(self, ctxt: session.Ctxt, uuid: str) -> tuple[Inventories, int]:
-        """({resource class: inventory}, generation) of the provider."""
+        """Return ({resource class: inventory}, generation) of the provider."""
         body = self._get(ctxt, uuid, '/inventories')
         return body['inventories'], body['resource_provider_generation']
 
@@ -175,7 +175,7 @@ class Providers:
     # ---- traits -------------------------------------------------------------
 
     def traits(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
-        """(set of traits, generation) of the provider."""
+        """Return (set of traits, generation) of the provider."""
         body = self._get(ctxt, uuid, '/traits')
         return set(body['traits']), body['resource_provider_generation']
 
@@ -207,7 +207,7 @@ class Providers:
     # ---- aggregates ---------------------------------------------------------
 
     def aggregates(self, ctxt: session.Ctxt, uuid: str) -> tuple[set[str], int]:
-        """(set of aggregate uuids, generation) of the provider."""
+        """Return (set of aggregate uuids, generation) of the provider."""
         body = self._get(ctxt, uuid, '/aggregates')
         return set(body['aggregates']), body['resource_provider_generation']
 
@@ -232,12 +232,12 @@ class Providers:
     # ---- use ----------------------------------------------------------------
 
     def usages(self, ctxt: session.Ctxt, uuid: str) -> dict[str, int]:
-        """{resource class: amount in use} of the provider."""
+        """Return {resource class: amount in use} of the provider."""
         usages: dict[str, int] = self._get(ctxt, uuid, '/usages')['usages']
         return usages
 
     def allocations(self, ctxt: session.Ctxt, uuid: str) -> dict[str, dict[str, int]]:
-        """{consumer uuid: {resource class: amount}} on the provider."""
+        """Return {consumer uuid: {resource class: amount}} on the provider."""
         body = self._get(ctxt, uuid, '/allocations')
         return {consumer: part['resources'] for consumer, part in body['allocations'].items()}
 
@@ -304,13 +304,13 @@ class Providers:
 
 
 def _first(answer: tuple[Part, int], *, then: Read[Part]) -> Read[Part]:
-    """A reader that gives `answer` once and asks `then` from the second time on."""
+    """Return a reader that gives `answer` once and asks `then` from the second time on."""
     answers = [answer]
     return lambda ctxt, uuid: answers.pop() if answers else then(ctxt, uuid)
 
 
 def _inventory(values: Inventory, current: Inventory | None, *, keep: bool) -> Inventory:
-    """An inventory with every field; `keep` the current allocation ratio if there is one."""
+    """Return an inventory with every field; `keep` the current allocation ratio if there is one."""
     full = {**INVENTORY_DEFAULTS, **values}
     if keep and current is not None:
         full['allocation_ratio'] = current['allocation_ratio']

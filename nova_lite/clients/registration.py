@@ -81,7 +81,7 @@ class Registration:
         return failed
 
     def _known(self, ctxt: session.Ctxt, nodes: Collection[Node]) -> dict[str, providers.Provider]:
-        """Providers that exist, by uuid; one request unless there are few nodes."""
+        """Return providers that exist, by uuid; one request unless there are few nodes."""
         if len(nodes) <= self.threads:
             return {}
         return {provider.uuid: provider for provider in self.providers.list(ctxt)}

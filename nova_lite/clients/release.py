@@ -198,7 +198,7 @@ def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str)
 
 
 def _status_of(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> str | None:
-    """The status of a volume, None when it is gone. Raises Unavailable."""
+    """Return the status of a volume, None when it is gone. Raise Unavailable."""
     try:
         status: str = volume.get(ctxt, volume_id)['status']
     except exception.VolumeNotFound:

@@ -58,7 +58,7 @@ class Requested:
         return wanted, self._within_quota(ctxt, wanted, count)
 
     def _choose(self, ctxt: session.Ctxt, *, automatic: bool) -> Wanted:
-        """The one network that the project can use."""
+        """Return the one network that the project can use."""
         more = {'admin_state_up': True} if automatic else {}
         usable = self.network.list(
             ctxt, 'networks', as_user=True, tenant_id=ctxt.project_id, shared=False, **more
@@ -92,7 +92,7 @@ class Requested:
     def resolve(
         self, ctxt: session.Ctxt, project_id: str | None, wanted: Wanted | None
     ) -> session.Jsons:
-        """The list behind a validated request, for which 'auto' may need a new network."""
+        """Return the list behind a validated request, for which 'auto' may need a new network."""
         if wanted == AUTO:
             return [{'network_id': self._topology(ctxt, project_id, as_user=False)}]
         return [] if wanted is None or isinstance(wanted, str) else wanted
@@ -151,7 +151,7 @@ class Requested:
             raise exception.FixedIpInUse(address=request['fixed_ip'])
 
     def _within_quota(self, ctxt: session.Ctxt, wanted: session.Jsons, count: int) -> int:
-        """How many servers the project's quota of ports allows, of `count`."""
+        """Return how many servers the project's quota of ports allows, of `count`."""
         each = sum(1 for request in wanted if not request.get('port_id'))
         if not each:
             return count
@@ -172,7 +172,7 @@ class Requested:
 
 
 def port_error(response: requests.Response, request: session.Json) -> exception.NovaLiteError:
-    """The error behind the service's refusal to make or change a port."""
+    """Return the error behind the service's refusal to make or change a port."""
     reason = session.detail(response)
     kind = _kind(response)
     network_id, port_id = request.get('network_id'), request.get('port_id')
@@ -192,7 +192,7 @@ def port_error(response: requests.Response, request: session.Json) -> exception.
 
 
 def _kind(response: requests.Response) -> str | None:
-    """The type of a network service's error."""
+    """Return the type of a network service's error."""
     try:
         kind: str = response.json()['NeutronError']['type']
         return kind

@@ -22,9 +22,9 @@ class SecurityGroups:
     def find(
         self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
     ) -> session.Json:
-        """The project's group of this id, else of this name.
+        """Return the project's group of this id, else of this name.
 
-        Raises SecurityGroupNotFound, or NoUniqueMatch for a name given twice.
+        Raise SecurityGroupNotFound, or NoUniqueMatch for a name given twice.
         """
         groups = self.network.list(
             ctxt, 'security-groups', as_user=as_user, tenant_id=project_id, fields=['id', 'name']
@@ -53,7 +53,7 @@ class SecurityGroups:
     def ids(
         self, ctxt: session.Ctxt, project_id: str | None, names_or_ids: Iterable[str]
     ) -> list[str]:
-        """The ids of a project's groups; [] when only the default group is meant."""
+        """Return the ids of a project's groups; [] when only the default group is meant."""
         return self._resolve(ctxt, project_id, names_or_ids, as_user=False)
 
     def _resolve(
@@ -78,7 +78,7 @@ class SecurityGroups:
         return list(dict.fromkeys(found))
 
     def of_server(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
-        """The groups on any port of the server, with their rules."""
+        """Return the groups on any port of the server, with their rules."""
         ids = self._on_ports(self.network.ports(ctxt, server_uuid))
         return self.network.list(ctxt, 'security-groups', id=sorted(ids)) if ids else []
 
@@ -120,6 +120,6 @@ class SecurityGroups:
 
 
 def _takes_groups(port: session.Json) -> bool:
-    """Whether the network service lets the port have security groups."""
+    """Return whether the network service lets the port have security groups."""
     addressed = port['fixed_ips'] or port.get('ip_allocation') == 'deferred'
     return bool(addressed) and port.get('port_security_enabled', True)

@@ -63,12 +63,12 @@ VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
 def raising(error: Raising, **kwargs: object) -> Raising:
-    """An entry of `errors`: raise `error` with these arguments and the reason."""
+    """Return an entry of `errors`: raise `error` with these arguments and the reason."""
     return functools.partial(error, **kwargs)
 
 
 def segment(value: str, missing: Raising) -> str:
-    """An id in the form in which it may be part of a path.
+    """Return an id in the form in which it may be part of a path.
 
     Ids come from users: one that cannot be an id is not found, which `missing` raises.
     """
@@ -78,7 +78,7 @@ def segment(value: str, missing: Raising) -> str:
 
 
 def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin) -> session.Session:
-    """A keystoneauth1 session with connections for many threads.
+    """Return a keystoneauth1 session with connections for many threads.
 
     options: the configuration group of the service
     """
@@ -180,7 +180,7 @@ class Neighbour:
         return body
 
     def has_user(self, ctxt: Ctxt) -> bool:
-        """Whether a call can be made in the user's name.
+        """Return whether a call can be made in the user's name.
 
         A context that was made from records has neither a token nor roles.
         """
@@ -247,7 +247,7 @@ class Neighbour:
             ) from error
 
     def url(self, path: str) -> str:
-        """The full address; the catalog may name the service with or without a version."""
+        """Return the full address; the catalog may name the service with or without a version."""
         if self._base is None:
             base: str | None = self.options.endpoint_override or self.session.get_endpoint(
                 self.auth,
@@ -345,19 +345,19 @@ class Neighbour:
 
 
 def _is_repeatable(request: Mapping[str, object]) -> bool:
-    """Whether the body of a request can be sent once more."""
+    """Return whether the body of a request can be sent once more."""
     return not hasattr(request.get('data'), 'read')
 
 
 def _never_arrived(error: Exception) -> bool:
-    """Whether no connection came about, so that nothing can have been done."""
+    """Return whether no connection came about, so that nothing can have been done."""
     cause = error.__context__
     inner = cause.args[0] if cause is not None and cause.args else None
     return isinstance(getattr(inner, 'reason', inner), urllib3.exceptions.NewConnectionError)
 
 
 def detail(response: requests.Response) -> str:
-    """What an error response says, in whichever of OpenStack's forms it says it."""
+    """Return what an error response says, in whichever of OpenStack's forms it says it."""
     try:
         body = response.json()
     except requests.exceptions.JSONDecodeError:

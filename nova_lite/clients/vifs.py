@@ -23,7 +23,7 @@ def build(
     known: session.Json | None = None,
     bridge: str | None = None,
 ) -> session.Json:
-    """One port's entry.
+    """Return one port's entry.
 
     port, network, subnets, floating_ips: as the network service shows them;
         subnets and floating_ips may hold more than this port's
@@ -62,7 +62,7 @@ def build(
 def _subnets(
     port: session.Json, subnets: Iterable[session.Json], floating_ips: Iterable[session.Json]
 ) -> session.Jsons:
-    """The subnets that the port has addresses in, with those addresses."""
+    """Return the subnets that the port has addresses in, with those addresses."""
     by_id = {subnet['id']: subnet for subnet in subnets}
     found: dict[str, session.Json] = {}
     for fixed in port['fixed_ips']:
@@ -117,12 +117,12 @@ def _address(address: str | None, kind: str, subnet: session.Json) -> session.Js
 
 
 def port_ids(network_info: Iterable[session.Json]) -> list[str]:
-    """The ids of the ports."""
+    """Return the ids of the ports."""
     return [vif['id'] for vif in network_info]
 
 
 def addresses(network_info: Iterable[session.Json]) -> list[tuple[str, str, session.Json]]:
-    """Every fixed and floating address: [(network label, MAC, ip entry), ...]."""
+    """Return every fixed and floating address: [(network label, MAC, ip entry), ...]."""
     found = []
     for vif in network_info:
         for subnet in vif['network']['subnets']:

@@ -56,7 +56,7 @@ def strays(
     instance_uuid: str,
     devices: Iterable[session.Fields],
 ) -> list[str]:
-    """Ids of volumes that were made for block devices which do not name them."""
+    """Return ids of volumes that were made for block devices which do not name them."""
     return [
         volume['id']
         for device in devices
@@ -95,11 +95,11 @@ class Volume:
     # ---- volumes ------------------------------------------------------------
 
     def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
-        """The volume, as `volume_record.of` makes it; raises VolumeNotFound."""
+        """Return the volume, as `volume_record.of` makes it. Raise VolumeNotFound."""
         return volume_record.of(self._volumes.call(ctxt, 'GET', volume_id).json()['volume'])
 
     def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
-        """The volumes of that name: the user's, or without a user those of everyone."""
+        """Return the volumes of that name: the user's, or without a user those of everyone."""
         params: session.Json = {'name': name}
         if not self.service.has_user(ctxt):
             params['all_tenants'] = 1
@@ -285,11 +285,11 @@ class Volume:
         return _attachment(response)
 
     def get_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> session.Json:
-        """{'id', 'connection_info'}; raises AttachmentNotFound."""
+        """Return {'id', 'connection_info'}. Raise AttachmentNotFound."""
         return _attachment(self._attachments.call(ctxt, 'GET', attachment_id))
 
     def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
-        """The server's attachments: [{'id', 'volume_id', 'status', …}]."""
+        """Return the server's attachments: [{'id', 'volume_id', 'status', …}]."""
         body = self.service.get(
             ctxt, '/attachments', params={'instance_id': instance_uuid, 'all_tenants': 1}
         )
@@ -328,7 +328,7 @@ class Volume:
     # ---- snapshots ----------------------------------------------------------
 
     def get_snapshot(self, ctxt: session.Ctxt, snapshot_id: str) -> session.Json:
-        """{'id', 'volume_id', 'status', 'size', 'name'}; raises SnapshotNotFound."""
+        """Return {'id', 'volume_id', 'status', 'size', 'name'}. Raise SnapshotNotFound."""
         snapshot: session.Json = self._snapshots.call(ctxt, 'GET', snapshot_id).json()['snapshot']
         return snapshot
 

@@ -40,7 +40,7 @@ def of(body: session.Json) -> session.Json:
 
 
 def _image(metadata: dict[str, str]) -> session.Json:
-    """The image record within a volume's metadata, whose values are all text."""
+    """Return the image record within a volume's metadata, whose values are all text."""
     image: session.Json = {
         'id': metadata.pop('image_id', None),
         'name': metadata.pop('image_name', None),
@@ -55,7 +55,7 @@ def _image(metadata: dict[str, str]) -> session.Json:
 
 
 def _integer(text: str | None) -> int:
-    """The number that a text is; 0 for another text, which users may put there."""
+    """Return the number that a text is; 0 for another text, which users may put there."""
     try:
         return int(text or 0)
     except ValueError:

@@ -9,7 +9,7 @@ PROG = 'nova-lite-compute'
 
 
 def make(conf):
-    """The daemon that `conf` asks for."""
+    """Return the daemon that `conf` asks for."""
     compute.refuse_databases(conf, PROG)
     return compute.make(conf)
 

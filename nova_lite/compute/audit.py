@@ -125,5 +125,5 @@ class Audit:
 
 
 def _worked_at(records):
-    """The servers of a host that have a task; sagas change what these need there."""
+    """Return the servers of a host that have a task; sagas change what these need there."""
     return {uuid for uuid, record in records.items() if record['task_state'] is not None}

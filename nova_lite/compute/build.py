@@ -55,7 +55,7 @@ class Build:
         self._volumes = volumes.Volumes(site, ctxt, host, order.instance, order.block_devices)
 
     def run(self):
-        """The whole build; work for `jobs`."""
+        """Yield the whole build; work for `jobs`."""
         try:
             begun = yield from self._start()
             if begun:

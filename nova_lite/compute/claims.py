@@ -16,7 +16,7 @@ CLASSES = (orc.VCPU, orc.MEMORY_MB, orc.DISK_GB)
 
 
 def amounts(spec):
-    """{resource class: amount} of a guest's definition."""
+    """Return {resource class: amount} of a guest's definition."""
     return {orc.VCPU: spec.vcpus, orc.MEMORY_MB: spec.memory_mb, orc.DISK_GB: spec.disk_gb}
 
 
@@ -58,7 +58,7 @@ class Claims:
                 del held[guest]
 
     def held(self, node):
-        """{guest: amounts} that the node promises now, for `refresh`."""
+        """Return {guest: amounts} that the node promises now, for `refresh`."""
         with self._lock:
             return dict(self._of(node))
 
@@ -87,7 +87,7 @@ class Claims:
             self._nodes[node] = found
 
     def used(self, node):
-        """{class: amount} that the node has promised."""
+        """Return {class: amount} that the node has promised."""
         with self._lock:
             total = collections.Counter()
             for part in self._of(node).values():
@@ -101,7 +101,7 @@ class Claims:
 
 
 def _claims_of(guests):
-    """{guest: amounts}; a guest that is there twice counts as the larger."""
+    """Return {guest: amounts}; a guest that is there twice counts as the larger."""
     found = {}
     for guest in guests:
         part = amounts(guest.spec)

@@ -35,7 +35,7 @@ class Evacuated:
         self._heard = at
 
     def hosts(self):
-        """The hosts whose hypervisors answer and that hold nothing of others' servers."""
+        """Return the hosts whose hypervisors answer and that hold nothing of others' servers."""
         if runtime.boottime() - self._heard > self._site.conf.service_down_time:
             self._clear.clear()
         up = self._site.up_hosts()
@@ -123,7 +123,7 @@ class Evacuated:
         LOG.info('Removed evacuated server %s from node %s', uuid, node)
 
     def _stop(self, evacuation, key):
-        """A guest whose server is being rebuilt elsewhere must not run here meanwhile."""
+        """Stop a guest whose server is being rebuilt elsewhere."""
         uuid, node = evacuation['instance_uuid'], evacuation['node']
         try:
             guest = self._site.driver.get_guest(node, uuid)

@@ -14,7 +14,7 @@ VOLUME = 'volume'
 
 
 def name_of(conf, instance):
-    """The guest's name on its hypervisor."""
+    """Return the guest's name on its hypervisor."""
     template = conf.instance_name_template
     if '%(' not in template:
         return template % instance.id
@@ -29,7 +29,7 @@ def name_of(conf, instance):
 
 
 def boots_from_volume(block_devices):
-    """Whether the first boot device is a volume."""
+    """Return whether the first boot device is a volume."""
     return any(
         device.get('boot_index') == 0 and device.destination_type == VOLUME
         for device in block_devices
@@ -43,7 +43,7 @@ def disk_gb(flavor, block_devices):
 
 
 def spec_of(conf, instance, *, block_devices=(), network_info=None, image_id=None):
-    """The definition of a server's guest with its devices.
+    """Return the definition of a server's guest with its devices.
 
     network_info: of the ports to plug; None takes what the record says
     image_id: another image than the server's own (rescue)
@@ -70,7 +70,7 @@ def spec_of(conf, instance, *, block_devices=(), network_info=None, image_id=Non
 
 
 def volume_of(device):
-    """A block device that is a volume, as the driver plugs it."""
+    """Return a block device that is a volume, as the driver plugs it."""
     return model.Device(
         model.DeviceKind.VOLUME,
         device.volume_id,
@@ -84,7 +84,7 @@ def volume_of(device):
 
 
 def interface_of(vif):
-    """An entry of network information, as the driver plugs it."""
+    """Return an entry of network information, as the driver plugs it."""
     return model.Device(model.DeviceKind.INTERFACE, vif['id'], {'mac_address': vif.get('address')})
 
 

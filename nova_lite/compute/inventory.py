@@ -145,7 +145,7 @@ class Inventory:
     # ---- ratios and limits ----
 
     def limits(self, node):
-        """{resource class: amount} that the node may promise to guests in all."""
+        """Return {resource class: amount} that the node may promise to guests in all."""
         ratios = self._ratios.get(node, {})
         inventory = self._site.driver.get_inventory(node)
         return {

@@ -158,11 +158,11 @@ class Jobs:
             return not self._running
 
     def has(self, key):
-        """Whether there is work under this key."""
+        """Return whether there is work under this key."""
         return key in self._queues
 
     def keys(self):
-        """The keys of all work there is."""
+        """Return the keys of all work there is."""
         with self._lock:
             return set(self._queues)
 

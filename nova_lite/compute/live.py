@@ -237,5 +237,5 @@ def _end_copy(site, node, guest, move, *, key, how):
 
 
 def counters(job):
-    """{column of the migration: bytes} of a copy's job."""
+    """Return {column of the migration: bytes} of a copy's job."""
     return {name: job.result[name] for name in COUNTERS if name in job.result}

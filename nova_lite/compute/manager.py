@@ -103,7 +103,7 @@ class ComputeManager:
         LOG.info('%s hosts are in service', len(self.site.hosts))
 
     def periodics(self):
-        """(seconds between, method) of what is done again and again."""
+        """Return (seconds between, method) of what is done again and again."""
         options = self.conf.compute
         return [
             (options.resource_update_interval, self.report_inventory),
@@ -111,7 +111,7 @@ class ComputeManager:
         ]
 
     def heartbeats(self):
-        """(seconds between, method) of what tells that the hosts are up."""
+        """Return (seconds between, method) of what tells that the hosts are up."""
         return [(self.conf.report_interval, self.beat)]
 
     def beat(self):

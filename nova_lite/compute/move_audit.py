@@ -83,7 +83,7 @@ class MoveAudit:
             )
 
     def _is_left(self, guest):
-        """Whether a guest is yet as it was listed; its move may have ended since."""
+        """Return whether a guest is yet as it was listed; its move may have ended since."""
         return any(
             (now.uuid, now.role, now.move) == (guest.uuid, guest.role, guest.move)
             for now in self._suspects(guest.node, self._site.driver.list_guests(guest.node))
@@ -91,5 +91,5 @@ class MoveAudit:
 
 
 def _is_idle(record):
-    """Whether the host has the server and nobody works at it."""
+    """Return whether the host has the server and nobody works at it."""
     return record is not None and record['task_state'] is None and not record['hidden']

@@ -209,7 +209,7 @@ def fail(site, ctxt, host, uuid, action, *, error, changes):
 
 
 def left_behind(site, node, uuid, action):
-    """What the record must say after a failure, from what the guest is now."""
+    """Return what the record must say after a failure, from what the guest is now."""
     try:
         guest = site.driver.get_guest(node, uuid)
     except (exception.GuestNotFound, exception.Unavailable):

@@ -94,7 +94,7 @@ def _power_of(guest):
 
 
 def _differs(record, power_state):
-    """Whether the guest of a server without a task is not as the record says."""
+    """Return whether the guest of a server without a task is not as the record says."""
     if record['task_state'] is not None or record['hidden']:
         return False
     return (

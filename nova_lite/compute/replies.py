@@ -14,9 +14,9 @@ SOONEST_S = 0.1
 
 
 def reply(driver, job):
-    """{'done': True, **result} of a driver's job, or {'pending': seconds}.
+    """Return {'done': True, **result} of a driver's job, or {'pending': seconds}.
 
-    Raises DriverError when the job failed.
+    Raise DriverError when the job failed.
     """
     job = awaited(driver, job)
     if job.state is model.JobState.RUNNING:
@@ -42,7 +42,7 @@ def pending(job):
 
 
 def running(driver, node, guest, verbs):
-    """{'pending': seconds} if the node is at one of these verbs on the guest, else None."""
+    """Return {'pending': seconds} if the node is at one of these verbs on the guest, else None."""
     for job in driver.list_jobs(node, guest):
         if job.verb in verbs:
             return pending(job)

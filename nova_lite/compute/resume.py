@@ -138,7 +138,7 @@ class Resume:
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 
     def _what_is_left(self, instance):
-        """(action, changes to the record) of an action that ends here."""
+        """Return (action, changes to the record) of an action that ends here."""
         if instance.task_state in IMAGES:
             return images.SNAPSHOT, {}
         action = power.ACTIONS[POWER[instance.task_state]]
@@ -156,7 +156,7 @@ class Resume:
 
 
 def _is_over(instance):
-    """Whether only what the build of a server has left is to be cleared away."""
+    """Return whether only what the build of a server has left is to be cleared away."""
     return instance.task_state is None
 
 

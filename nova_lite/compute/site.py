@@ -179,18 +179,18 @@ class Site:
     inventory: typing.Any = None
 
     def up_hosts(self):
-        """The hosts whose hypervisors answer; the others are as if this process were not."""
+        """Return the hosts whose hypervisors answer; the others are as if this process were not."""
         return [
             host for host in self.hosts if any(self.driver.is_up(node) for node in self.nodes[host])
         ]
 
     def node_of(self, host, instance):
-        """The node on which a host has, or would look for, a server's guest."""
+        """Return the node on which a host has, or would look for, a server's guest."""
         nodes = self.nodes[host]
         return instance.node if instance.node in nodes else nodes[0]
 
     def node_with(self, host, guest):
-        """The node of a host that has a guest; raises GuestNotFound."""
+        """Return the node of a host that has a guest. Raise GuestNotFound."""
         for node in self.nodes[host]:
             try:
                 return self.driver.get_guest(node, guest).node

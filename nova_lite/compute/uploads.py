@@ -41,7 +41,7 @@ class Uploads:
         self._uploads = {}
 
     def reply(self, ctxt, image_id, job_id, formats):
-        """{'done': True} once the snapshot of a job is the image, else {'pending': seconds}.
+        """Return {'done': True} once the snapshot of a job is the image, else {'pending': seconds}.
 
         formats: of the disk, for the image. Raises what the upload failed with, once.
         """
@@ -55,7 +55,7 @@ class Uploads:
         return {'done': True}
 
     def _of(self, ctxt, image_id, job_id, formats):
-        """The upload to an image, which is begun unless it goes on already."""
+        """Return the upload to an image, which is begun unless it goes on already."""
         long_ago = runtime.monotonic() - FORGOTTEN_S
         with self._lock:
             for known, upload in list(self._uploads.items()):

@@ -46,7 +46,7 @@ def name_devices(block_devices):
 
 
 def changes_of(device, names=RECORDED):
-    """What the cell must know of a device after it was provided."""
+    """Return what the cell must know of a device after it was provided."""
     return {'uuid': device.uuid, **{name: device.get(name) for name in names}}
 
 
@@ -104,7 +104,7 @@ class Volumes:
             )
 
     def _made(self, device):
-        """What was made for the device before this daemon was killed."""
+        """Return what was made for the device before this daemon was killed."""
         found = volume_client.made_for(self._site.volume, self._ctxt, self._instance.uuid, device)
         return [volume for volume in found if not volume['status'].startswith(('err', 'del'))]
 

@@ -134,7 +134,7 @@ def _hostless(connection: sa.Connection, before: datetime.datetime) -> Sequence[
 
 
 def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[str]:
-    """Migrations (uuids) that ended in error, whose servers were deleted since.
+    """Return migrations (uuids) that ended in error, whose servers were deleted since.
 
     What hosts have left of them is found by their own audit (compute.audit).
     Source: reference/nova/moves 1.2.

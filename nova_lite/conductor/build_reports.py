@@ -139,7 +139,7 @@ def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
 
 
 def _over(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """The row of a server that never runs and to which nothing is done, or None."""
+    """Return the row of a server that never runs and to which nothing is done, or None."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
     is_over = row is not None and row.vm_state in OVER and row.task_state is None
     return row if is_over else None
@@ -172,7 +172,7 @@ def leave_host(
     *,
     failure: rpcapi.Failure,
 ) -> rows.Row | None:
-    """The build failed on `host` and looks for another: the record is on none.
+    """Return the build failed on `host` and looks for another: the record is on none.
 
     Returns the row as it is now, or None when there is nothing to reschedule.
     """
@@ -245,9 +245,9 @@ def give_up(
 
 
 def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
-    """Own a build that is on no host and that nobody works at; returns the new row.
+    """Return own a build that is on no host and that nobody works at; returns the new row.
 
-    Raises StateChanged when someone else was quicker.
+    Raise StateChanged when someone else was quicker.
     """
     _take(connection, row, {})
     return instances.find(connection, row.uuid)

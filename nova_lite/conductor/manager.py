@@ -81,7 +81,7 @@ class CellConductor:
         *args: typing.Any,
         **kwargs: typing.Any,
     ) -> T:
-        """One transaction, refused as a whole when the caller's epoch is old."""
+        """Make one transaction, which is refused if the caller's epoch is old."""
         return self.db.write(_fenced, function, ctxt, args, kwargs)
 
     # ---- life -------------------------------------------------------------
@@ -111,11 +111,11 @@ class CellConductor:
         self._reclaim.run()
 
     def periodics(self) -> list[Periodic]:
-        """(seconds between, method) of what is done again and again."""
+        """Return (seconds between, method) of what is done again and again."""
         return [(self.conf.conductor.audit_interval, self.audit)]
 
     def heartbeats(self) -> list[Periodic]:
-        """(seconds between, method) of what tells that the conductor is up."""
+        """Return (seconds between, method) of what tells that the conductor is up."""
         return [(self.conf.report_interval, self.report)]
 
     # ---- hosts ------------------------------------------------------------

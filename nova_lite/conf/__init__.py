@@ -15,7 +15,7 @@ from nova_lite.private_apis import messaging as messaging_api
 
 
 def modules():
-    """Every module of this package; each has `register(conf)` and `list_opts()`."""
+    """Return every module of this package; each has `register(conf)` and `list_opts()`."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     return [importlib.import_module(f'{__name__}.{name}') for name in names]
 
@@ -42,7 +42,7 @@ def make_conf(argv=(), *, files=None, prog='nova-lite', version=None):
 
 
 def list_opts():
-    """(group, options) of everything, for oslo.config's sample generator."""
+    """Return (group, options) of everything, for oslo.config's sample generator."""
     found = []
     for module in modules():
         found.extend(module.list_opts())

@@ -34,5 +34,5 @@ def register(conf):
 
 
 def list_opts():
-    """(group, options) pairs for the sample file."""
+    """Return (group, options) pairs for the sample file."""
     return [(GROUP, OPTS)]

@@ -63,5 +63,5 @@ def register(conf):
 
 
 def list_opts():
-    """(group, options) pairs for the sample file; oslo.messaging lists its own."""
+    """Return (group, options) pairs for the sample file; oslo.messaging lists its own."""
     return [(GROUP, OPTS)]

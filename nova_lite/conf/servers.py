@@ -68,5 +68,5 @@ def register(conf):
 
 
 def list_opts():
-    """(group, options) pairs for the sample file."""
+    """Return (group, options) pairs for the sample file."""
     return [('placement_server', PLACEMENT), ('simcloud', SIMCLOUD)]

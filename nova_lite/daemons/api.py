@@ -16,7 +16,7 @@ from nova_lite.wsgi import proxy
 
 
 def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
-    """The compute API as a WSGI callable."""
+    """Return the compute API as a WSGI callable."""
     api_db, cells, bus, desk, _closing = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
     if conf.api.auth_strategy == 'keystone':
@@ -34,7 +34,7 @@ def make(conf: cfg.ConfigOpts) -> monitoring.Balanced:
 
 
 def watched(app):
-    """What the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
+    """Return what the compute API needs, for `monitor`. app: nova_lite.api.app.App"""
     return monitor.Service(
         'api',
         {
@@ -46,7 +46,7 @@ def watched(app):
 
 
 def application(conf):
-    """The WSGI callable of a process of its own, with what is to be beside the API."""
+    """Return the WSGI callable of a process of its own, with what is to be beside the API."""
     compute = make(conf)
     monitor.serve(conf, [watched(compute.app)], workers=conf.api.workers)
     if not conf.api.proxies:

@@ -30,7 +30,7 @@ def refuse_databases(conf, prog):
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """The daemon of a compute process with all its hosts."""
+    """Return the daemon of a compute process with all its hosts."""
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
         driver = drivers.load(conf, hosts)

@@ -19,7 +19,7 @@ from nova_lite.rpcapi import conductor as conductor_rpc
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """The daemon that `conf` asks for."""
+    """Return the daemon that `conf` asks for."""
     database = engine.Database(conf.database.connection, limits=engine.limits(conf))
     desk = desk_module.Desk(conf, conf.transport_url, hub.of(conf.state_path))
     database.watcher = watch.Watcher(conf, desk)

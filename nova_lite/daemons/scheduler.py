@@ -16,7 +16,7 @@ from nova_lite.scheduler import manager as scheduler_manager
 
 
 def make(conf: cfg.ConfigOpts) -> service.Daemon:
-    """The daemon that `conf` asks for."""
+    """Return the daemon that `conf` asks for."""
     api_db, cells, bus, desk, closing = top.connect(conf)
     found = placement.Placement(conf)
     manager = scheduler_manager.SchedulerManager(

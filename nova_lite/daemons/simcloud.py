@@ -7,7 +7,7 @@ from nova_lite.simcloud import app
 
 
 def application(conf):
-    """The four services, as this configuration asks for them."""
+    """Return the four services, as this configuration asks for them."""
     options = conf.simcloud
     services = app.make_app(
         options.connection,

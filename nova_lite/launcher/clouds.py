@@ -5,6 +5,6 @@ from openstack.config import loader
 
 
 def connect(path, name='nova-lite', **options):
-    """A Connection to the cloud called `name` in the file at `path`."""
+    """Return a Connection to the cloud called `name` in the file at `path`."""
     config = loader.OpenStackConfig(config_files=[path], load_envvars=False)
     return connection.Connection(config=config.get_one(name, **options))

@@ -64,7 +64,7 @@ def control(places, urls):
 
 
 def cell_conductor(places, urls, cell):
-    """A cell conductor: the bus and the database of its cell, no other."""
+    """Return a cell conductor: the bus and the database of its cell, no other."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {'transport_url': places.bus_url(cell), 'host': f'{cell}-conductor'}
     sections['database'] = {'connection': places.database_url(cell)}
@@ -72,7 +72,7 @@ def cell_conductor(places, urls, cell):
 
 
 def compute(places, urls, cell):
-    """A compute process: the bus of its cell, its hosts, and no database."""
+    """Return a compute process: the bus of its cell, its hosts, and no database."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {
         'transport_url': places.bus_url(cell),
@@ -88,7 +88,7 @@ def compute(places, urls, cell):
 
 
 def simcloud(places, urls, port):
-    """The stand-ins for Keystone, Glance, Neutron and Cinder."""
+    """Return the stand-ins for Keystone, Glance, Neutron and Cinder."""
     return {
         'simcloud': {
             **places.secrets,

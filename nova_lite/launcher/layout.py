@@ -84,13 +84,13 @@ class Layout:
     # ---- places ----
 
     def path(self, *parts):
-        """A path below the state directory; its directory is made."""
+        """Return a path below the state directory; its directory is made."""
         found = os.path.join(self.root, *parts)
         os.makedirs(os.path.dirname(found), mode=0o700, exist_ok=True)
         return found
 
     def bus_url(self, name):
-        """The bus of `top` or of a cell."""
+        """Return the bus of `top` or of a cell."""
         bus = self.settings.bus
         if not bus:
             return f'{transport.EMBEDDED}{self.tag}-{name}'
@@ -99,22 +99,22 @@ class Layout:
         return bus[[TOP, *self.cell_names].index(name)]
 
     def database_url(self, name):
-        """The database called `name`."""
+        """Return the database called `name`."""
         if self.settings.database is None or name == SIMCLOUD:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
         server = sa.make_url(self.settings.database)
         return server.set(database=self.database_name(name)).render_as_string(hide_password=False)
 
     def database_name(self, name):
-        """What the database called `name` is called on a server."""
+        """Return what the database called `name` is called on a server."""
         return f'nova_lite_{self.tag}_{name}'
 
     def hosts(self, cell):
-        """Names of a cell's hosts."""
+        """Return names of a cell's hosts."""
         return [f'{cell}-host{number + 1}' for number in range(self.settings.hosts)]
 
     def guests_path(self, cell):
-        """Where a cell's compute process keeps its simulated guests."""
+        """Return where a cell's compute process keeps its simulated guests."""
         return self.path('guests', cell, 'guests.sqlite')
 
     @property

@@ -10,7 +10,7 @@ from nova_lite.daemons import process
 
 
 def cloud(settings):
-    """The cloud object for these settings: embedded without a bus of its own."""
+    """Return the cloud object for these settings: embedded without a bus of its own."""
     if settings.bus:
         from nova_lite.launcher import processes
 

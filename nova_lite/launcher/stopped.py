@@ -33,7 +33,7 @@ def reachable(directory):
 
 
 def _settings(directory, conf):
-    """What finds the databases. Tokens are checked: other users of the machine get none."""
+    """Return what finds the databases. Tokens are checked: other users of the machine get none."""
     own = layout.Layout(layout.Settings(state_dir=directory))
     url = conf.api_database.connection
     server = url.removesuffix(f'/{own.database_name(layout.API)}')
@@ -42,6 +42,6 @@ def _settings(directory, conf):
 
 
 def _pointing(conf, places, urls):
-    """The configuration, with these neighbours in the place of those that were."""
+    """Return the configuration, with these neighbours in the place of those that were."""
     path = places.write_config('verify', daemon_config.everyone(places, urls))
     return conf_module.make_conf(files=[*conf.config_file, path])

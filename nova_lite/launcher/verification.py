@@ -24,5 +24,5 @@ def find(directory, *, settle_s=10.0, bounds=None, say=lambda text: None):
 
 
 def open_reader(directory):
-    """A Reader of the running cloud of `directory`, to be closed."""
+    """Return a Reader of the running cloud of `directory`, to be closed."""
     return reader_module.Reader(state_dir.control_conf(directory), directory)

@@ -74,7 +74,7 @@ def check_other_cells(
 def _cells_of_others(
     connection: sa.Connection, group_uuid: str, own: Collection[str]
 ) -> set[int | None]:
-    """Ids of the cells of a group's other members; None stands for those in no cell yet."""
+    """Return ids of the cells of a group's other members; None stands for those in no cell yet."""
     try:
         row = server_groups.get(connection, group_uuid)
     except exception.ServerGroupNotFound:

@@ -60,7 +60,7 @@ class Intent:
 
 
 def order(guard: transitions.Transition, action: str, **options: typing.Any) -> moves.Order:
-    """The order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
+    """Return the order of an action whose transition is `guard` (a row of transitions.TRANSITIONS).
 
     options: changes, migration, claims, device, most_devices, down, message, host, same; see
         db.cell.moves
@@ -111,7 +111,7 @@ def begin(
 
 
 def _goes_forward(api_db: engine.Database, uuid: str) -> bool:
-    """Whether a saga that somebody has run is done or will be."""
+    """Return whether a saga that somebody has run is done or will be."""
     try:
         return bool(api_db.read(sagas.get, uuid).direction == journal.FORWARD)
     except exception.SagaNotFound:

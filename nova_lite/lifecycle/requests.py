@@ -18,7 +18,7 @@ TIMES = ('created_at', 'updated_at')
 
 
 def context_of(request: rows.Row) -> context.RequestContext:
-    """A context for a build whose user's request is long over."""
+    """Return a context for a build whose user's request is long over."""
     return context.RequestContext(
         user_id=request.instance['user_id'],
         project_id=request.project_id,
@@ -28,7 +28,7 @@ def context_of(request: rows.Row) -> context.RequestContext:
 
 
 def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
-    """The columns of the server to be, with `more` over them."""
+    """Return the columns of the server to be, with `more` over them."""
     values = dict(request.instance)
     for name in TIMES:
         if values.get(name):

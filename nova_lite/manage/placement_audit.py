@@ -50,7 +50,7 @@ def audit(site, args):
 
 
 def _held(site, providers):
-    """[(node uuid, consumer, resources)] of everything on the providers."""
+    """Return [(node uuid, consumer, resources)] of everything on the providers."""
     found = []
     with progress.Count('resource providers', len(providers)) as count:
         for uuid in providers:

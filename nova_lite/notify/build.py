@@ -19,7 +19,7 @@ class Builder:
         self._legacy = conf.notifications.notification_format != 'versioned'
 
     def bodies(self, seen):
-        """(host or None, body, its unversioned form or None), ... of a watch.Seen."""
+        """Return (host or None, body, its unversioned form or None), ... of a watch.Seen."""
         what = seen.note.what
         if what == 'event':
             return self._of_event(seen)
@@ -31,7 +31,7 @@ class Builder:
 
     @staticmethod
     def context_of(seen):
-        """What of the request travels with the message: never a token."""
+        """Return what of the request travels with the message: never a token."""
         server, facts = seen.server, seen.note.facts
         if server is None:
             return {'request_id': facts.get('request_id')}
@@ -87,7 +87,7 @@ class Builder:
         return [self._told(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
 
     def _of_action(self, told, seen):
-        """What is told without a phase."""
+        """Return what is told without a phase."""
         server = seen.server if told.move else seen.server.at_rest()
         payload = make.of_server(told.payload, server, facts=seen.facts)
         name = f'instance.{told.action}'

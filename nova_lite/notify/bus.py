@@ -23,7 +23,7 @@ CLOSE_S = 2.0
 
 
 def drivers(conf):
-    """The names of the drivers that send anything."""
+    """Return the names of the drivers that send anything."""
     found = conf.oslo_messaging_notifications.driver
     return [name for name in found if name not in SILENT]
 

@@ -37,7 +37,7 @@ class Told:
     plain: bool = False
 
     def type_of(self, phase):
-        """The event type for a phase of the event, or None when it is not told."""
+        """Return the event type for a phase of the event, or None when it is not told."""
         if phase == ERROR and self.error_as:
             return f'instance.{self.error_as}.error'
         if phase not in self.phases:
@@ -45,7 +45,7 @@ class Told:
         return f'instance.{self.action}' + ('' if self.plain else f'.{phase}')
 
     def types(self):
-        """Every event type this leads to."""
+        """Return every event type this leads to."""
         return [found for found in map(self.type_of, ALL) if found]
 
 
@@ -179,7 +179,7 @@ RECORDS = {
 
 
 def concerns(note):
-    """Whether a note leads to any notification."""
+    """Return whether a note leads to any notification."""
     if note.what == 'event':
         event = note.facts['event']
         return event in EVENTS or event in TASKS or event.startswith('compute_')
@@ -189,7 +189,7 @@ def concerns(note):
 
 
 def tells_of_moves(note):
-    """Whether the server's migration has a part in what is told of a note."""
+    """Return whether the server's migration has a part in what is told of a note."""
     if note.what == 'event':
         event = note.facts['event']
         return event in SCHEDULED or any(told.move for told in EVENTS.get(event, ()))
@@ -197,7 +197,7 @@ def tells_of_moves(note):
 
 
 def every_type():
-    """{event type: (payload class, what publishes it)} of all there are."""
+    """Return {event type: (payload class, what publishes it)} of all there are."""
     found = {}
     for told in [each for several in EVENTS.values() for each in several]:
         found |= dict.fromkeys(told.types(), (told.payload, told.binary))
@@ -214,7 +214,7 @@ def every_type():
 
 
 def publisher_of(what):
-    """The binary that publishes a record that is no server's."""
+    """Return the binary that publishes a record that is no server's."""
     if what.startswith('service.'):
         return 'the service'
     if what.startswith('aggregate.cache_images'):

@@ -42,7 +42,7 @@ class Message:
         return self.body['publisher_id']
 
     def bodies(self, conf):
-        """[(topics, body), ...] in the formats that are asked for."""
+        """Return [(topics, body), ...] in the formats that are asked for."""
         wanted = conf.notifications.notification_format
         found = []
         if wanted != 'unversioned':
@@ -74,7 +74,7 @@ class Desk:
         self._dropped = 0
 
     def is_wanted(self):
-        """Whether anyone hears what is told."""
+        """Return whether anyone hears what is told."""
         return self._sends or self._hub.is_wanted
 
     def take(self, cell, found):
@@ -138,7 +138,7 @@ class Desk:
     # ---- where it belongs ----
 
     def _home(self, host, cell):
-        """(name, URL) of the bus for what happened on `host`, None: on none."""
+        """Return (name, URL) of the bus for what happened on `host`, None: on none."""
         if host is None or self._cells is None:
             return self._own
         home, until = self._homes.get(host, (None, 0))

@@ -16,7 +16,7 @@ _hubs_lock = runtime.Lock()
 
 
 def of(state_path):
-    """The hub of the cloud whose state is in that directory, made on first use."""
+    """Return the hub of the cloud whose state is in that directory, made on first use."""
     with _hubs_lock:
         return _hubs.setdefault(state_path.rstrip('/'), Hub())
 
@@ -34,7 +34,7 @@ class Hub:
         return bool(self._listeners)
 
     def listen(self):
-        """A new Listener, that must be closed."""
+        """Return a new Listener, that must be closed."""
         listener = Listener(self)
         with self._lock:
             self._listeners = (*self._listeners, listener)
@@ -69,7 +69,7 @@ class Listener:
             self._arrived.notify_all()
 
     def take(self, seconds):
-        """(messages that wait, how many were lost) after at most `seconds`."""
+        """Return (messages that wait, how many were lost) after at most `seconds`."""
         with self._arrived:
             if not self._waiting:
                 self._arrived.wait(seconds)

@@ -48,7 +48,7 @@ TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
 def body(versioned, seen):
-    """The unversioned message for a versioned one of a server; None when there is none."""
+    """Return the unversioned message for a versioned one of a server; None when there is none."""
     first, _dot, rest = versioned['event_type'].partition('.')
     if first != 'instance':
         return None
@@ -63,7 +63,7 @@ def body(versioned, seen):
 
 
 def payload(server, data):
-    """The flat payload. data: of the versioned one"""
+    """Return the flat payload. data: of the versioned one"""
     row = server.row
     flavor = row.flavor
     found = {

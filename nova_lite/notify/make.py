@@ -55,7 +55,7 @@ FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in 
 
 
 def of_server(kind, server, *, fault=None, facts=None):
-    """The payload `kind` (a subclass of InstancePayload) of a watch.Server.
+    """Return the payload `kind` (a subclass of InstancePayload) of a watch.Server.
 
     facts: further ones of the action, such as 'volume_id'
     """
@@ -106,7 +106,7 @@ def _new_flavor(server, _facts):
 
 
 def _period(_server, _facts):
-    """The current month so far."""
+    """Return the current month so far."""
     now = runtime.now()
     return payloads.AuditPeriodPayload(
         audit_period_beginning=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
@@ -132,7 +132,7 @@ SPECIAL = {
 
 
 def of_update(server, former):
-    """What `instance.update` carries. former: the columns before"""
+    """Return what `instance.update` carries. former: the columns before"""
     row = server.row
     made = of_server(payloads.InstanceUpdatePayload, server)
     made.state_update = payloads.InstanceStateUpdatePayload(
@@ -147,7 +147,7 @@ def of_update(server, former):
 
 
 def of_task(server, fault):
-    """What `compute_task.*.error` carries."""
+    """Return what `compute_task.*.error` carries."""
     row = server.row
     return payloads.ComputeTaskPayload(
         instance_uuid=row.uuid,
@@ -163,7 +163,7 @@ def of_task(server, fault):
 
 
 def of_spec(spec):
-    """What `scheduler.select_destinations` carries. spec: an objects.RequestSpec"""
+    """Return what `scheduler.select_destinations` carries. spec: an objects.RequestSpec"""
     return _spec(
         spec,
         uuid=spec.instance_uuid,
@@ -217,14 +217,14 @@ def of_flavor(values, projects=None):
 
 
 def of_device(row):
-    """One block device."""
+    """Return one block device."""
     return payloads.BlockDevicePayload(
         **{name: getattr(row, name) for name in payloads.BlockDevicePayload.fields}
     )
 
 
 def addresses(network_info):
-    """The fixed addresses of a server's ports."""
+    """Return the fixed addresses of a server's ports."""
     return [
         payloads.IpPayload(
             label=vif['network'].get('label'),
@@ -242,7 +242,7 @@ def addresses(network_info):
 
 
 def of_error(message, traceback):
-    """What is known of a failure: its text and, as a rule, its traceback."""
+    """Return what is known of a failure: its text and, as a rule, its traceback."""
     lines = (traceback or '').strip().splitlines()
     raised = next((found for found in map(RAISED.match, reversed(lines)) if found), None)
     frame = next((found for found in map(FRAME.match, reversed(lines)) if found), None)
@@ -256,5 +256,5 @@ def of_error(message, traceback):
 
 
 def of_record(kind, values):
-    """A payload whose fields have the names of `values`' keys."""
+    """Return a payload whose fields have the names of `values`' keys."""
     return kind(**{name: values[name] for name in kind.fields})

@@ -17,7 +17,7 @@ class Payload(base.VersionedObject):
     OBJ_PROJECT_NAMESPACE = 'nova'
 
     def as_wire(self):
-        """The plain values that go into the message."""
+        """Return the plain values that go into the message."""
         return self.obj_to_primitive()
 
     def obj_what_changed(self):

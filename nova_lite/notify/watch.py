@@ -55,7 +55,7 @@ class Server:
         return None if self.migration is None else bool(self.migration.cross_cell_move)
 
     def at_rest(self):
-        """The same for what is no move: whichever there was has no part in it."""
+        """Return the same for what is no move: whichever there was has no part in it."""
         return dataclasses.replace(self, migration=None)
 
 

@@ -61,11 +61,11 @@ class Object(base.VersionedObject):
         return cls(**found, **more)
 
     def get(self, name: str, default: typing.Any = None) -> typing.Any:
-        """The field's value, or `default` when it is not set."""
+        """Return the field's value, or `default` when it is not set."""
         return getattr(self, name) if self.obj_attr_is_set(name) else default
 
     def as_dict(self) -> Data:
-        """The set fields as plain values, nested objects too: for JSON columns."""
+        """Return the set fields as plain values, nested objects too: for JSON columns."""
         return {
             name: _plain(getattr(self, name)) for name in self.fields if self.obj_attr_is_set(name)
         }
@@ -75,7 +75,7 @@ class Object(base.VersionedObject):
 
 
 def has_value(values: typing.Any, name: str) -> bool:
-    """Whether a mapping, an object or a row has `name`."""
+    """Return whether a mapping, an object or a row has `name`."""
     if isinstance(values, dict):
         return name in values
     if isinstance(values, Object):
@@ -84,7 +84,7 @@ def has_value(values: typing.Any, name: str) -> bool:
 
 
 def value_of(values: typing.Any, name: str) -> typing.Any:
-    """The value of `name` in a mapping, an object or a row."""
+    """Return the value of `name` in a mapping, an object or a row."""
     return values[name] if isinstance(values, dict) else getattr(values, name)
 
 

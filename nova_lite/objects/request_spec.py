@@ -176,7 +176,7 @@ class RequestSpec(base.Object):
 
     @classmethod
     def restore(cls, values: base.Data) -> typing.Self:
-        """A spec from what `stored` gave; fields that live for one request are empty."""
+        """Return a spec from what `stored` gave; fields that live for one request are empty."""
         values = dict(values)
         values['flavor'] = flavors.Flavor(**values['flavor'])
         if values.get('image') is not None:
@@ -184,12 +184,12 @@ class RequestSpec(base.Object):
         return cls(**values)
 
     def destination(self) -> Destination:
-        """The requested destination, made when there is none."""
+        """Return the requested destination, made when there is none."""
         if self.requested_destination is None:
             self.requested_destination = Destination()
         return self.requested_destination
 
     def hint(self, name: str) -> str | None:
-        """The first value of a scheduler hint, or None."""
+        """Return the first value of a scheduler hint, or None."""
         values = self.scheduler_hints.get(name)
         return values[0] if values else None

@@ -19,18 +19,18 @@ CACHE_SIZE = 20000
 
 
 def modules():
-    """Every module of this package."""
+    """Return every module of this package."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     return [importlib.import_module(f'{__name__}.{name}') for name in names]
 
 
 def list_rules():
-    """Every rule default, for enforcement and for the sample file."""
+    """Return every rule default, for enforcement and for the sample file."""
     return [rule for module in modules() for rule in module.list_rules()]
 
 
 def get_enforcer():
-    """An enforcer for oslo.policy's command line tools."""
+    """Return an enforcer for oslo.policy's command line tools."""
     conf = cfg.ConfigOpts()
     conf([], project='nova-lite')
     return _make(conf)
@@ -68,7 +68,7 @@ class Enforcer:
         self._until = 0
 
     def allows(self, ctxt, rule, target=None):
-        """Whether `ctxt` may.
+        """Return whether `ctxt` may.
 
         target: whose thing it is: {'project_id': ..., 'user_id': ...}; the caller's
         own project when None
@@ -104,7 +104,7 @@ class Enforcer:
             raise exception.PolicyNotAuthorized(action=rule)
 
     def is_admin(self, ctxt):
-        """Whether the caller administrates the deployment."""
+        """Return whether the caller administrates the deployment."""
         return self.allows(ctxt, 'context_is_admin')
 
     def _ask(self, ctxt, rule, target):

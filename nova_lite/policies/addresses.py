@@ -21,7 +21,7 @@ _ACTION = 'POST /servers/{server_id}/action'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_floating(), *_fixed(), *_networks()]
 
 

@@ -20,7 +20,7 @@ _ACTION = f'POST {_ONE}/action'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(LIST, base.ADMIN, 'List aggregates.', f'GET {_ALL}'),
         base.rule(SHOW, base.ADMIN, 'Show an aggregate.', f'GET {_ONE}'),

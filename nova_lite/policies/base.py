@@ -51,7 +51,7 @@ _BASE = {
 
 
 def rule(name, default, description, *operations):
-    """A rule default.
+    """Return a rule default.
 
     operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file
     """
@@ -66,7 +66,7 @@ def rule(name, default, description, *operations):
 
 
 def list_rules():
-    """The base rules."""
+    """Return the base rules."""
     return [
         policy.RuleDefault(name, check, description=description)
         for name, (check, description) in _BASE.items()

@@ -18,7 +18,7 @@ _LIST = 'GET /os-migrations'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(RESIZE, base.MEMBER, 'Resize a server.', f'{_ACTION} (resize)'),
         base.rule(CONFIRM_RESIZE, base.MEMBER, 'Confirm a resize.', f'{_ACTION} (confirmResize)'),

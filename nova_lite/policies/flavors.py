@@ -19,7 +19,7 @@ _SPECS = '/flavors/{flavor_id}/os-extra_specs'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_flavors(), *_extra_specs()]
 
 

@@ -11,7 +11,7 @@ _SERVER = '/servers/{server_id}'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(
             CHANGE_PASSWORD,

@@ -19,7 +19,7 @@ _BY_NAME = 'GET /os-hypervisors/{hypervisor_hostname_pattern}'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(HYPERVISORS, base.ADMIN, 'List hypervisors.', _ALL),
         base.rule(

@@ -11,7 +11,7 @@ _OWNER = f'({base.ADMIN}) or user_id:%(user_id)s'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(LIST, _OWNER, 'List key pairs.', 'GET /os-keypairs'),
         base.rule(SHOW, _OWNER, 'Show a key pair.', 'GET /os-keypairs/{keypair_name}'),

@@ -18,7 +18,7 @@ _ONE = _ALL + '/{migration_id}'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(
             MIGRATE_LIVE,

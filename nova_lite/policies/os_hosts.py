@@ -18,7 +18,7 @@ _LOG = '/os-instance_usage_audit_log'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(HOSTS, base.ADMIN, 'List hosts.', 'GET /os-hosts'),
         base.rule(HOST_SHOW, base.ADMIN, 'Show the resources of a host.', f'GET {_ONE}'),

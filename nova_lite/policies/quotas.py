@@ -20,7 +20,7 @@ _USAGE = 'GET /os-simple-tenant-usage'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(SHOW, base.READER, 'Show the limits of a project.', f'GET {_SET}'),
         base.rule(

@@ -19,7 +19,7 @@ _GROUPS, _RULES = '/os-security-groups', '/os-security-group-rules'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_of_servers(), *_of_projects()]
 
 

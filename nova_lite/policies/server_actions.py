@@ -26,7 +26,7 @@ REMOTE_CONSOLES = 'os_compute_api:os-remote-consoles'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         *_administering(),
         base.rule(LOCK, base.MEMBER, 'Lock a server.', f'{_ACTION} (lock)'),

@@ -17,7 +17,7 @@ INTERFACES_DETACH = _INTERFACES + 'delete'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_volumes(), *_interfaces()]
 
 

@@ -12,7 +12,7 @@ _ONE = '/os-server-groups/{server_group_id}'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(LIST, base.READER, 'List server groups.', 'GET /os-server-groups'),
         base.rule(

@@ -30,7 +30,7 @@ _SERVER = '/servers/{server_id}'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_metadata(), *_tags(), *_rest()]
 
 

@@ -38,7 +38,7 @@ _ACTION = 'POST /servers/{server_id}/action'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [*_reading(), *_creating(), *_changing()]
 
 

@@ -8,7 +8,7 @@ CONSOLE_TOKENS = 'os_compute_api:os-console-auth-tokens'
 
 
 def list_rules():
-    """The defaults."""
+    """Return the defaults of the rules."""
     return [
         base.rule(
             EXTENSIONS,

@@ -91,7 +91,7 @@ _brokers_lock = runtime.Lock()
 
 
 def broker(name: str) -> Broker:
-    """The broker of the bus called `name`, made on first use."""
+    """Return the broker of the bus called `name`, made on first use."""
     with _brokers_lock:
         return _brokers.setdefault(name, Broker())
 

@@ -78,7 +78,7 @@ def call(
     added: Added | None = None,
     fenced: bool = False,
 ) -> Decorator:
-    """A method whose caller waits, at most `timeout` seconds, for its result.
+    """Return a method whose caller waits, at most `timeout` seconds, for its result.
 
     timeout: None: [DEFAULT]rpc_response_timeout
     silence: with a longer timeout the far side sends signs of life, and the call fails when
@@ -93,7 +93,7 @@ def call(
 
 
 def cast(since: str, added: Added | None = None) -> Decorator:
-    """A method whose caller does not wait and learns nothing. added: see `call`."""
+    """Return a method whose caller does not wait and learns nothing. added: see `call`."""
     return _declare('cast', since, added)
 
 
@@ -112,14 +112,14 @@ def _stub(name: str, declared: Declared) -> Method:
 
 
 def _needs(declared: Declared, arguments: collections.abc.Iterable[str]) -> str:
-    """The interface version without which these arguments cannot be sent."""
+    """Return the interface version without which these arguments cannot be sent."""
     brought = [declared.rpc_added[name] for name in arguments if name in declared.rpc_added]
     needs: str = max([declared.rpc_since, *brought], key=versions.pair)
     return needs
 
 
 def _without_defaults(declared: Declared, arguments: Arguments) -> Arguments:
-    """The arguments without those added later that say no more than their default."""
+    """Return the arguments without those added later that say no more than their default."""
     if not declared.rpc_added:
         return arguments
     parameters = inspect.signature(declared).parameters
@@ -164,7 +164,7 @@ class Interface:
         )
 
     def understands(self, method: str, *arguments: str) -> bool:
-        """Whether the far side, as it is talked to, knows a method with these arguments."""
+        """Return whether the far side, as it is talked to, knows a method with these arguments."""
         pin = self._pins.now()
         needs = _needs(self.methods[method], arguments)
         return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
@@ -242,12 +242,12 @@ class Interface:
         *,
         callers: pins.Pins | None = None,
     ) -> '_Server':
-        """An oslo.messaging server that answers for `servers` with `manager`.
+        """Return an oslo.messaging server that answers for `servers` with `manager`.
 
         servers: one name or many; many share a single listener. The caller
         starts it (`start(override_pool_size=threads)`) and stops it.
         callers: Pins of those who get the answers; None: none is older than the server
-        Raises TypeError when manager and declaration differ.
+        Raise TypeError when manager and declaration differ.
         """
         names = [servers] if isinstance(servers, str) else list(servers)
         endpoint = _endpoint(cls, manager)
@@ -279,7 +279,7 @@ class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
 
 
 def _queues(interface: type[Interface], names: list[str]) -> list[str]:
-    """The queues that servers of these names consume: those that callers may send to."""
+    """Return the queues that servers of these names consume: those that callers may send to."""
     argument = interface.server_argument
     if argument is None:
         return [interface.topic]
@@ -290,7 +290,7 @@ def _queues(interface: type[Interface], names: list[str]) -> list[str]:
 
 
 def _endpoint(interface: type[Interface], manager: object) -> object:
-    """An object with just the declared methods, each wrapped once."""
+    """Return an object with just the declared methods, each wrapped once."""
     endpoint = type(f'{interface.__name__}Endpoint', (), {})()
     endpoint.target = oslo_messaging.Target(version=interface.version)
     for name, declared in interface.methods.items():
@@ -332,7 +332,7 @@ def implementation(interface: type[Interface], manager: object, name: str) -> Me
 
 
 def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]) -> Method:
-    """What every received call goes through.
+    """Return what every received call goes through.
 
     Errors of ours are an answer: oslo.messaging gets them as expected, without
     a traceback in the log. The error of a cast has no one to go to but the log.

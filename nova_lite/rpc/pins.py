@@ -50,7 +50,7 @@ class Pins:
         return None if oldest is None else versions.pin_of_service(self._topic, oldest)
 
     def manifest(self) -> dict[str, str] | None:
-        """{object: version to send it in}, or None for the newest of all."""
+        """Return {object: version to send it in}, or None for the newest of all."""
         pin = self.now()
         if pin is None:
             return None

@@ -19,16 +19,16 @@ TIMEOUTS = {'read_timeout': 60, 'write_timeout': 60}
 
 
 def is_real(url: str) -> bool:
-    """Whether the bus at `url` is a broker's, and not one inside a process."""
+    """Return whether the bus at `url` is a broker's, and not one inside a process."""
     return not url.startswith(transport.EMBEDDED)
 
 
 def consumers(
     bus: oslo_messaging.Transport, names: collections.abc.Iterable[str]
 ) -> dict[str, int | None]:
-    """{queue: how many consumers it has, None when there is no such queue}.
+    """Return {queue: how many consumers it has, None when there is no such queue}.
 
-    bus: as `transport.open_bus` returned it. Raises MessageDeliveryFailure when the
+    bus: as `transport.open_bus` returned it. Raise MessageDeliveryFailure when the
     broker does not answer.
     """
     with _connected(bus) as connection:

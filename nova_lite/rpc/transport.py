@@ -18,7 +18,7 @@ ERROR_MODULES = ['nova_lite.exception']
 
 
 def driver_url(url: str) -> str:
-    """The URL that oslo.messaging is given for one of ours."""
+    """Return the URL that oslo.messaging is given for one of ours."""
     if url.startswith(EMBEDDED):
         embedded.install()
         return f'{driver.PREFIX}kombu+memory:///{url.removeprefix(EMBEDDED)}'
@@ -40,6 +40,6 @@ def open_bus(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
 
 
 def name_of(url: str) -> str:
-    """What the bus at `url` is called: its virtual host, else the machine it is on."""
+    """Return what the bus at `url` is called: its virtual host, else the machine it is on."""
     parts = urllib.parse.urlsplit(url)
     return parts.path.strip('/') or parts.netloc.rpartition('@')[2]

@@ -47,7 +47,7 @@ class Candidates:
         return bool(self.offered)
 
     def of(self, uuid: str) -> collections.abc.Sequence[offers.AllocationRequest]:
-        """The allocation requests that involve a provider, in placement's order."""
+        """Return the allocation requests that involve a provider, in placement's order."""
         return self._of.get(uuid, ())
 
     def take(self, request: offers.AllocationRequest) -> bool:
@@ -76,7 +76,7 @@ class Candidates:
 def _providers(
     request: offers.AllocationRequest, summaries: dict[str, offers.Summary]
 ) -> dict[str, None]:
-    """Providers of an allocation request, and the roots of their trees."""
+    """Return providers of an allocation request, and the roots of their trees."""
     found = dict.fromkeys(request['allocations'])
     for uuid in list(found):
         summary = summaries.get(uuid)
@@ -103,7 +103,7 @@ class _Answer:
         self.future: runtime.Future[Candidates] = runtime.Future()
 
     def serves(self, version: snapshot.Version | None, since: float | None, reuse_s: float) -> bool:
-        """Whether a request may have this answer."""
+        """Return whether a request may have this answer."""
         if self.version != version:
             return False
         if since is not None and self.asked < since:
@@ -136,7 +136,7 @@ class Source:
         version: snapshot.Version | None = None,
         since: float | None = None,
     ) -> Candidates:
-        """The Candidates for one or more queries together.
+        """Return the Candidates for one or more queries together.
 
         queries: tuples of (key, value) pairs; version: an answer of another version
         is not used; since: monotonic seconds, it must have been asked for after that

@@ -125,5 +125,5 @@ class Claims:
 
 
 def as_text(wanted: offers.AllocationRequest | None) -> str | None:
-    """An allocation request as it travels in a Selection."""
+    """Return an allocation request as it travels in a Selection."""
     return None if wanted is None else json.dumps(wanted, separators=(',', ':'))

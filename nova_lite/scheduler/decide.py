@@ -185,7 +185,7 @@ class Decision:
     # ---- placement ----
 
     def _query(self) -> query.ResourceRequest | None:
-        """The resource request; None when the host asked for is not known."""
+        """Return the resource request; None when the host asked for is not known."""
         limit = self.world.conf.scheduler.max_placement_results
         named = self._named()
         if named is None:
@@ -200,7 +200,7 @@ class Decision:
         return query.build(self.spec, limit=limit, in_tree=named[0].uuid)
 
     def _named(self) -> list[hosts.HostState] | None:
-        """Nodes of the host that was asked for by name; None when none was."""
+        """Return nodes of the host that was asked for by name; None when none was."""
         spec, destination = self.spec, self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
             cell = None if destination.allow_cross_cell_move else destination.cell
@@ -267,7 +267,7 @@ class Decision:
         )
 
     def not_offered(self) -> list[str]:
-        """Names of the hosts that were not among placement's candidates."""
+        """Return names of the hosts that were not among placement's candidates."""
         if self.record.wanted is None:
             return []  # it was not asked
         return sorted(
@@ -277,7 +277,7 @@ class Decision:
         )
 
     def _explain(self) -> str:
-        """The reason of a NoValidHost, for the server's fault."""
+        """Return the reason of a NoValidHost, for the server's fault."""
         destination = self.spec.requested_destination
         if self.record.wanted is None and self._named() == []:
             names = [destination.host, destination.node] if destination else []

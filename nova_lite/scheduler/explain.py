@@ -24,7 +24,7 @@ def explain(
     wanted: query.ResourceRequest,
     names: dict[str, str] | None = None,
 ) -> list[str]:
-    """What keeps the provider from fulfilling a ResourceRequest: a list of sentences.
+    """Return what keeps the provider from fulfilling a ResourceRequest: a list of sentences.
 
     providers: clients.providers.Providers; names: {aggregate uuid: name}
     """
@@ -48,7 +48,7 @@ def explain(
 
 
 def without_reason(wanted: query.ResourceRequest, offered: int) -> str:
-    """What is said of a provider that fulfils each condition and was not offered.
+    """Return what is said of a provider that fulfils each condition and was not offered.
 
     offered: how many were
     """

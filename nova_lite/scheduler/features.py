@@ -25,7 +25,7 @@ class Asked:
 
 
 def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
-    """What flavor or image says of a feature, or None."""
+    """Return what flavor or image says of a feature, or None."""
     value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
     if value is None and spec.image is not None:
         value = spec.image.properties.get(f'{namespace}_{name}')
@@ -33,13 +33,13 @@ def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> st
 
 
 def wishes(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
-    """Whether flavor or image asks for a feature that is on or off."""
+    """Return whether flavor or image asks for a feature that is on or off."""
     value = wish(spec, name, namespace)
     return value is not None and strutils.bool_from_string(value)
 
 
 def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
-    """What the spec's features add to its group without a suffix.
+    """Return what the spec's features add to its group without a suffix.
 
     pinned: dedicated CPUs are asked for as PCPU; False leaves them VCPU
     """
@@ -52,7 +52,7 @@ def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
 
 
 def is_pinned(spec: request_spec.RequestSpec) -> bool:
-    """Whether the spec asks for CPUs of its own."""
+    """Return whether the spec asks for CPUs of its own."""
     return wish(spec, 'cpu_policy') in ('dedicated', 'mixed')
 
 

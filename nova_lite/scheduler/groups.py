@@ -42,10 +42,10 @@ def read(
     spec: request_spec.RequestSpec,
     known: collections.abc.Container[str],
 ) -> tuple[request.Group | None, request.HostsOf]:
-    """(Group or None, {server uuid: {host, ...}}) of a spec.
+    """Return (Group or None, {server uuid: {host, ...}}) of a spec.
 
     known: names of the filters and weighers in use
-    Raises NoValidHost when the group's policy has none that heeds it.
+    Raise NoValidHost when the group's policy has none that heeds it.
     """
     named = {uuid for hint in HINTS for uuid in spec.scheduler_hints.get(hint, ())}
     row, members = _members(cells.api_db, spec.group_uuid) if spec.group_uuid else (None, [])
@@ -62,7 +62,7 @@ def read(
 
 
 def _members(api_db: engine.Database, group_uuid: str) -> Members:
-    """(row, uuids of the members); (None, []) for a group that was deleted."""
+    """Return (row, uuids of the members); (None, []) for a group that was deleted."""
     try:
         found: Members = api_db.read(_read_members, group_uuid)
     except exception.ServerGroupNotFound:
@@ -81,7 +81,7 @@ def locate(
     states: snapshot.HostStates,
     uuids: collections.abc.Collection[str],
 ) -> request.HostsOf:
-    """{server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
+    """Return {server uuid: {host, ...}}: two hosts for one that moves or may be reverted.
 
     A server that was placed a moment ago counts, though no record tells of it yet.
     """

@@ -74,11 +74,11 @@ class Aggregates:
         self._metadata: dict[tuple[str, ...], Metadata] = {}
 
     def of_host(self, host: str) -> tuple[Aggregate, ...]:
-        """The aggregates a host is in."""
+        """Return the aggregates a host is in."""
         return self._of_host.get(host, ())
 
     def metadata_of(self, host: str) -> Metadata:
-        """What the aggregates of a host say, by key."""
+        """Return what the aggregates of a host say, by key."""
         aggregates = self.of_host(host)
         key = tuple(aggregate.uuid for aggregate in aggregates)
         if key not in self._metadata:
@@ -104,7 +104,7 @@ class Size:
 
     @classmethod
     def of(cls, flavor: flavor.Flavor, *, volume_backed: bool = False) -> typing.Self:
-        """The size of a server of this flavor."""
+        """Return the size of a server of this flavor."""
         disk_gb = flavor.ephemeral_gb + math.ceil(flavor.swap / 1024)
         if not volume_backed:
             disk_gb += flavor.root_gb
@@ -245,7 +245,7 @@ class Snapshot:
     def named(
         self, host: str | None = None, node: str | None = None, cell_uuid: str | None = None
     ) -> list[HostState]:
-        """Nodes of exactly these names (None: any), in that cell if one is given."""
+        """Return nodes of exactly these names (None: any), in that cell if one is given."""
         return [
             state
             for state in self.hosts.values()
@@ -261,5 +261,5 @@ class Snapshot:
 
 
 def zone_of(host: HostState, default: str | None = None) -> str | None:
-    """The availability zone of a host, or `default` where no aggregate names one."""
+    """Return the availability zone of a host, or `default` where no aggregate names one."""
     return min(host.metadata.get(ZONE_KEY, ()), default=default)

@@ -77,7 +77,7 @@ class SchedulerManager:
         world.cells.cell0.db.write(services.beat, [world.conf.host], BINARY, TOPIC)
 
     def heartbeats(self) -> list[tuple[float, collections.abc.Callable[[], None]]]:
-        """(seconds between, method) of what tells that the scheduler is up."""
+        """Return (seconds between, method) of what tells that the scheduler is up."""
         return [(self.world.conf.report_interval, self.beat)]
 
     def select_destinations(
@@ -138,7 +138,7 @@ class SchedulerManager:
         host: str | None = None,
         scheduler: str | None = None,
     ) -> dict[str, typing.Any]:
-        """What became of hosts in the last decision about a server; see SchedulerAPI."""
+        """Return what became of hosts in the last decision about a server; see SchedulerAPI."""
         record = self.memory.get(instance_uuid)
         return report.describe(self.world, ctxt, record, instance_uuid, host)
 
@@ -150,14 +150,14 @@ class SchedulerManager:
     def _one_at_a_time(
         self, group_uuid: str | None
     ) -> contextlib.AbstractContextManager[bool | None]:
-        """Where one group's members are must not change while another is decided."""
+        """Return a context in which no other request for the same group is decided."""
         if group_uuid is None:
             return contextlib.nullcontext()
         return self._group_locks[hash(group_uuid) % GROUP_LOCKS]
 
 
 def rules(conf: cfg.ConfigOpts) -> select.Rules:
-    """The Rules that a configuration names; raises Invalid for names that are none."""
+    """Return the Rules that a configuration names. Raise Invalid for names that are none."""
     options = conf.filter_scheduler
     try:
         return select.Rules(

@@ -36,7 +36,7 @@ class Refusals:
                 self.of_host.pop(host, None)
 
     def summary(self, total: int, offered: int) -> str:
-        """One line for people: 'Of 4 hosts, refused by: placement 3, ComputeFilter 1.'"""
+        """Return one line for people: 'Of 4 hosts, refused by: placement 3, ComputeFilter 1.'"""
         if not total:
             return 'No host is known.'
         counts = collections.Counter({PLACEMENT: total - offered})
@@ -104,7 +104,7 @@ class Memory:
             self._refusals -= len(record.refusals.of_host)
 
     def get(self, uuid: str) -> Record:
-        """The last decision about a server; raises DecisionNotFound."""
+        """Return the last decision about a server. Raise DecisionNotFound."""
         with self._lock:
             if uuid not in self._records:
                 raise exception.DecisionNotFound(uuid=uuid)

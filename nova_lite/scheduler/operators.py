@@ -26,7 +26,7 @@ OR, IN, ALL_IN = '<or>', '<in>', '<all-in>'
 
 
 def matches(value: typing.Any, requirement: str) -> bool:
-    """Whether a host's `value` fulfils `requirement`, such as '>= 8' or '<or> a <or> b'.
+    """Return whether a host's `value` fulfils `requirement`, such as '>= 8' or '<or> a <or> b'.
 
     value: text, a number, a list or None; <in> and <all-in> look for their words
     anywhere in its text. Without an operator both must be the same text. What

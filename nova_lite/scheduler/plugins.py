@@ -45,7 +45,7 @@ class Family(typing.Generic[Kind]):
         self._group, self._option = group, option
 
     def known(self) -> dict[str, type[Kind]]:
-        """{class name: class} of those of nova_lite."""
+        """Return {class name: class} of those of nova_lite."""
         return {
             name: value
             for module in self._modules
@@ -79,7 +79,7 @@ class Family(typing.Generic[Kind]):
         return sorted({point.name for point in importlib.metadata.entry_points(group=self._group)})
 
     def _added(self, names: collections.abc.Iterable[str]) -> dict[str, type[Kind]]:
-        """{class name: class} of the entry points of these names; looks for none in vain."""
+        """Return {class name: class} of the entry points of these names; looks for none in vain."""
         found = {}
         for name in sorted(names):
             for point in importlib.metadata.entry_points(group=self._group, name=name):

@@ -42,7 +42,7 @@ class ResourceRequest:
         self.limit = limit
 
     def group(self, suffix: str = '') -> request_spec.RequestGroup:
-        """The group of that suffix, made when there is none."""
+        """Return the group of that suffix, made when there is none."""
         if suffix not in self.groups:
             self.groups[suffix] = request_spec.RequestGroup(suffix=suffix)
         return self.groups[suffix]
@@ -108,7 +108,7 @@ def build(
     in_tree: str | None = None,
     pinned: bool = True,
 ) -> ResourceRequest:
-    """The ResourceRequest of a spec.
+    """Return the ResourceRequest of a spec.
 
     in_tree: uuid of the only provider tree allowed
     pinned: ask for dedicated CPUs as PCPU; False asks old hosts, which have VCPU only
@@ -147,7 +147,7 @@ def flavor_resources(flavor: flavors.Flavor, *, volume_backed: bool = False) -> 
 
 
 def held(flavor: objects.Data, stored: objects.Data, *, pinned: bool = True) -> dict[str, int]:
-    """{resource class: amount} that a server holds in all of its groups together.
+    """Return {resource class: amount} that a server holds in all of its groups together.
 
     For who looks afterwards and has records only. flavor: plain values; stored: what
     is kept of its request spec, empty if nothing is; pinned: as in `build`

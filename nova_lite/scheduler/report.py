@@ -22,7 +22,7 @@ def describe(
     uuid: str,
     host: str | None = None,
 ) -> dict[str, typing.Any]:
-    """What SchedulerAPI.why returns; raises ComputeHostNotFound for an unknown `host`."""
+    """Return what SchedulerAPI.why returns. Raise ComputeHostNotFound for an unknown `host`."""
     snapshot = world.states.get(world.states.version())
     states = sorted(snapshot.hosts.values(), key=lambda state: state.host)
     if host is not None:
@@ -54,7 +54,7 @@ def describe(
 
 
 def _fate(record: memory.Record, uuid: str, state: hosts.HostState) -> dict[str, str | None]:
-    """What became of one host."""
+    """Return what became of one host."""
     reason: str | None
     stage, reason = 'passed', 'others were better'
     if record.chosen.get(uuid) == state.host:

@@ -73,11 +73,11 @@ class Request:
         return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
 
     def hint(self, name: str) -> str | None:
-        """The first value of a scheduler hint."""
+        """Return the first value of a scheduler hint."""
         values = self.hints.get(name)
         return values[0] if values else None
 
     def neighbours(self, hint: str) -> set[str]:
-        """Hosts of the servers that a hint names."""
+        """Return hosts of the servers that a hint names."""
         named = self.hints.get(hint, ())
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}

@@ -48,5 +48,5 @@ class Segments:
 
 
 def _named(subnets: list[neighbours.Body]) -> set[str]:
-    """The segments that subnets name."""
+    """Return the segments that subnets name."""
     return {subnet['segment_id'] for subnet in subnets if subnet.get('segment_id') is not None}

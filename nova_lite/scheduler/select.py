@@ -124,7 +124,7 @@ class _Selection:
     # ---- which hosts come into question at all ----
 
     def _admit(self, hosts: list[HostState]) -> list[HostState]:
-        """Hosts that placement offers and the request does not rule out by name."""
+        """Return hosts that placement offers and the request does not rule out by name."""
         admitted = []
         for host in hosts:
             if self.candidates is not None and not self.candidates.of(host.uuid):
@@ -189,7 +189,7 @@ class _Selection:
     # ---- which of them is best ----
 
     def _rank(self, hosts: list[HostState]) -> list[HostState]:
-        """Hosts for the next server, best first."""
+        """Return hosts for the next server, best first."""
         self.refusals.clear(host.host for host in hosts)
         if not self.request.is_forced:
             hosts = self._filter(hosts, once=False)
@@ -223,7 +223,7 @@ class _Selection:
         return None
 
     def _consume(self, host: HostState) -> HostState:
-        """The host with the server on it; the server's group learns of it too."""
+        """Return the host with the server on it; the server's group learns of it too."""
         if self.request.group is not None:
             self.request.group.members_on[host.host] += 1
         return host.with_server(self.request.size, self.request.image_properties)

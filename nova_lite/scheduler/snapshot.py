@@ -70,7 +70,7 @@ class HostStates:
         return tuple(found.get(name, 0) for name in STAMPS)
 
     def get(self, version: Version, *, since: float | None = None) -> hosts.Snapshot:
-        """A snapshot of this version, or a newer one.
+        """Return a snapshot of this version, or a newer one.
 
         since: monotonic seconds; it must have been read after that
         """
@@ -125,7 +125,7 @@ class HostStates:
                 _add(self._snapshot, placed, -1)
 
     def pending(self, uuids: collections.abc.Iterable[str]) -> dict[str, Placed]:
-        """{server uuid: Placed} of those that no record tells of yet, as far as we know."""
+        """Return {server uuid: Placed} of those that no record tells of yet, as far as we know."""
         with self._lock:
             return {uuid: self._pending[uuid] for uuid in uuids if uuid in self._pending}
 
@@ -242,7 +242,7 @@ def read_cell(
 def _states(
     conf: cfg.ConfigOpts, cell_uuid: str, reading: Reading, known: hosts.Aggregates
 ) -> collections.abc.Iterator[hosts.HostState]:
-    """A HostState for every node of a cell whose service ever reported."""
+    """Yield a HostState for every node of a cell whose service ever reported."""
     for node in reading.nodes:
         service = reading.services.get(node.host)
         if service is None:

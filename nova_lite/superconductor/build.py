@@ -79,7 +79,7 @@ class Build:
             self._build_in(cell, chosen)
 
     def _spec(self):
-        """What the servers that are left ask for, all the same; None when none is left.
+        """Return what the servers that are left ask for, all the same; None when none is left.
 
         The user may delete some of a batch before any is scheduled.
         """
@@ -111,7 +111,7 @@ class Build:
         return dict(zip(uuids, found, strict=True))
 
     def _by_cell(self, selections):
-        """{cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
+        """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
         hosts = {choice[0].service_host for choice in selections.values()}
         mapped = self.world.api_db.read(host_mappings.cell_ids, hosts)
         grouped = collections.defaultdict(dict)
@@ -292,9 +292,9 @@ class Build:
             del self.requests[uuid]
 
     def _find_begun(self, uuid):
-        """The cell in which a host works at the server, or None.
+        """Return the cell in which a host works at the server, or None.
 
-        Other records and the claim are removed. Raises Unavailable while a cell is
+        Other records and the claim are removed. Raise Unavailable while a cell is
         away that the claim was made in.
         """
         epoch = self.requests[uuid].epoch
@@ -331,5 +331,5 @@ class Build:
         self.world.placement.release(self.ctxt, uuid, providers)
 
     def _epochs(self, uuids=None):
-        """{uuid: epoch} of this attempt at some of its servers, or at all."""
+        """Return {uuid: epoch} of this attempt at some of its servers, or at all."""
         return {uuid: self.requests[uuid].epoch for uuid in uuids or self.requests}

@@ -65,11 +65,11 @@ class World:
         self.engine: engine.Engine | None = None
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
-        """A client of the computes of a cell."""
+        """Return a client of the computes of a cell."""
         return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
 
     def conductor(self, cell: deployment.Cell) -> conductor_rpc.ConductorAPI:
-        """A client of a cell's conductor."""
+        """Return a client of a cell's conductor."""
         return conductor_rpc.ConductorAPI(cell.bus)
 
     def wake(self, uuid: str) -> None:
@@ -107,7 +107,7 @@ class SuperConductor:
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
     def make_saga(self, record):
-        """The saga that a row of the journal stands for."""
+        """Return the saga that a row of the journal stands for."""
         ctxt = context.RequestContext.from_wire(record.context)
         return kinds.of(record)(self.world, record, ctxt)
 
@@ -178,7 +178,7 @@ class SuperConductor:
         searches.each(self.world.cells.every(cell0=False), discover, what='unmapped hosts')
 
     def periodics(self):
-        """(seconds between, method) of what is done again and again."""
+        """Return (seconds between, method) of what is done again and again."""
         interval = self.conf.conductor.sweep_interval_s
         tasks = [
             (interval, self.sweep_builds),
@@ -199,7 +199,7 @@ class SuperConductor:
         return tasks
 
     def heartbeats(self):
-        """(seconds between, method) of what tells that the super-conductor is up."""
+        """Return (seconds between, method) of what tells that the super-conductor is up."""
         return [(self.conf.report_interval, self.beat)]
 
     def start(self):

@@ -26,7 +26,7 @@ class Axis:
         self._each = self._share / len(gaps) if gaps else 0.0
 
     def at(self, seconds):
-        """Where a moment is."""
+        """Return where a moment is."""
         kept, broken = seconds, 0.0
         for begin, end in self.gaps:
             passed = min(max(seconds - begin, 0.0), end - begin)

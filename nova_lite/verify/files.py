@@ -40,7 +40,7 @@ def _in_several(files):
 
 
 def _stays(row, later):
-    """Whether a row that says that its guest runs is still true. later: {key: row}"""
+    """Return whether a row that says that its guest runs is still true. later: {key: row}"""
     found = later.get((row.uuid, row.node))
     return not row.running or (found is not None and found.running)
 

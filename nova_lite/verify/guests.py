@@ -47,7 +47,7 @@ def owned(picture):
 
 
 def _at_rest(picture):
-    """(cell picture, row, guest) of servers at rest that have a resident guest."""
+    """Yield (cell picture, row, guest) of servers at rest that have a resident guest."""
     there = {
         (guest.uuid, guest.node): guest
         for guest in picture.guests
@@ -84,7 +84,7 @@ def power(picture, bounds):
 
 
 def _unchanged_s(picture, row, guest):
-    """Seconds since the record or the guest was changed last."""
+    """Return seconds since the record or the guest was changed last."""
     changed = row.updated_at or row.created_at
     if guest.changed_at is not None:
         changed = max(changed, guest.changed_at)
@@ -102,7 +102,7 @@ def made_as_recorded(picture):
 
 
 def _devices(picture):
-    """{server uuid: {DeviceKind: ids}} as the records say."""
+    """Return {server uuid: {DeviceKind: ids}} as the records say."""
     found = {}
     for cell in picture.cells:
         devices = cell.devices()

@@ -18,7 +18,7 @@ KEPT = (
 
 
 def expected(picture):
-    """{consumer: {provider uuid: {resource class: amount}}} as it should be.
+    """Return {consumer: {provider uuid: {resource class: amount}}} as it should be.
 
     Without the consumers of moves under way, who hold now the one and now the other.
     """
@@ -63,7 +63,7 @@ def expected(picture):
 
 
 def under_way(picture):
-    """The consumers of moves that a saga works at: servers and their migrations."""
+    """Return the consumers of moves that a saga works at: servers and their migrations."""
     servers = {saga.instance_uuid for saga in picture.sagas if saga.active_for}
     return servers | {
         migration.uuid for migration in migrations(picture) if migration.instance_uuid in servers
@@ -71,12 +71,12 @@ def under_way(picture):
 
 
 def migrations(picture):
-    """Every migration of every cell."""
+    """Return every migration of every cell."""
     return (migration for cell in picture.cells for migration in cell.migrations)
 
 
 def is_evacuated(migration):
-    """Whether the source of an evacuation has yet to find out, when it comes back."""
+    """Return whether the source of an evacuation has yet to find out, when it comes back."""
     return (
         migration.migration_type == states.MigrationType.EVACUATION
         and migration.status == states.MigrationStatus.DONE
@@ -84,12 +84,12 @@ def is_evacuated(migration):
 
 
 def down(picture):
-    """Hosts that cannot clear what an evacuation left on them: their services are not up."""
+    """Return hosts that cannot clear what an evacuation left on them: their services are not up."""
     return {host for cell in picture.cells for host in cell.down}
 
 
 def resources(row, flavor, picture, held):
-    """{resource class: amount} that a server takes with a flavor (plain values).
+    """Return {resource class: amount} that a server takes with a flavor (plain values).
 
     held: what it holds; on a host without PCPU dedicated CPUs are VCPU
     """
@@ -101,7 +101,7 @@ def resources(row, flavor, picture, held):
 
 
 def guests_expected(picture):
-    """{(server uuid, node)} where a guest may be."""
+    """Return {(server uuid, node)} where a guest may be."""
     absent = down(picture)
     placed = {(row.uuid, row.node) for _cell, row in picture.instances() if row.host}
     for migration in migrations(picture):
@@ -114,7 +114,7 @@ def guests_expected(picture):
 
 
 def guests_required(picture):
-    """{(server uuid, node)} where a guest must be."""
+    """Return {(server uuid, node)} where a guest must be."""
     return {
         (row.uuid, row.node)
         for _cell, row in picture.instances()

@@ -215,12 +215,12 @@ OPTIONAL = {'limits': quota.exceeded, 'journal': work.cleaned_up}
 
 
 def every():
-    """All checks, for the documentation. The first line of each says what it is of."""
+    """Return all checks, for the documentation. The first line of each says what it is of."""
     return (*CHECKS, *BOUNDED, *OPTIONAL.values())
 
 
 def check(picture, bounds):
-    """Every finding of every invariant. bounds: a bounds.Bounds"""
+    """Yield every finding of every invariant. bounds: a bounds.Bounds"""
     for invariant in CHECKS:
         yield from invariant(picture)
     for invariant in BOUNDED:

@@ -35,7 +35,7 @@ def providers(picture):
 
 
 def _aggregates(picture, node, provider, what):
-    """The memberships that our aggregates have; others belong to somebody else."""
+    """Yield the memberships that our aggregates have; others belong to somebody else."""
     ours = {aggregate.uuid for aggregate, _hosts in picture.aggregates}
     wanted = {aggregate.uuid for aggregate, hosts in picture.aggregates if node.host in hosts}
     found = provider.aggregates & ours
@@ -48,7 +48,7 @@ def _aggregates(picture, node, provider, what):
 
 
 def _facts(node, provider, what, *, disabled):
-    """What the host itself reports. A class without inventory is one it has nothing of."""
+    """Yield what the host itself reports. A class without inventory is one it has nothing of."""
     for name, column in SIZES.items():
         total = provider.inventories.get(name, {}).get('total')
         if total is not None and total != getattr(node, column):

@@ -10,7 +10,7 @@ TOP = (super_conductor.SuperConductorAPI.topic, scheduler.SchedulerAPI.topic)
 
 
 def of_cell(cell):
-    """Names of the queues that must have a consumer on the bus of a CellPicture."""
+    """Return names of the queues that must have a consumer on the bus of a CellPicture."""
     hosts = sorted(
         service.host
         for service in cell.services
@@ -20,7 +20,7 @@ def of_cell(cell):
 
 
 def of_former_hosts(cell):
-    """Names of the queues that must not be on the bus of a CellPicture any more."""
+    """Return names of the queues that must not be on the bus of a CellPicture any more."""
     return [compute.queue_of(host) for host in sorted(cell.former_hosts)]
 
 

@@ -58,7 +58,7 @@ def recorded(picture):
 
 
 def _at_rest(picture):
-    """(row, {port id: port}) of servers at rest."""
+    """Yield (row, {port id: port}) of servers at rest."""
     ports = collections.defaultdict(dict)
     for port in picture.ports:
         ports[port['device_id']][port['id']] = port

@@ -29,7 +29,7 @@ class CellPicture:
     former_hosts: frozenset = frozenset()
 
     def devices(self):
-        """{server uuid: [row of a block device, ...]}"""
+        """Return {server uuid: [row of a block device, ...]}"""
         found = collections.defaultdict(list)
         for device in self.block_devices:
             found[device.instance_uuid].append(device)
@@ -88,13 +88,13 @@ class Picture:
     withdrawn: dict = dataclasses.field(default_factory=dict)
 
     def instances(self):
-        """(cell picture, row) of every server record that is not deleted."""
+        """Yield (cell picture, row) of every server record that is not deleted."""
         for cell in self.cells:
             for row in cell.instances:
                 yield cell, row
 
     def visible(self):
-        """{uuid: [(cell picture, row), ...]} without hidden copies."""
+        """Return {uuid: [(cell picture, row), ...]} without hidden copies."""
         found = collections.defaultdict(list)
         for cell, row in self.instances():
             if not row.hidden:
@@ -113,7 +113,7 @@ class Picture:
         }
 
     def resting(self):
-        """(cell picture, row) of servers on a host that nothing is being done to."""
+        """Yield (cell picture, row) of servers on a host that nothing is being done to."""
         busy = self.busy()
         for cell, row in self.instances():
             if row.host and not row.hidden and not row.task_state and row.uuid not in busy:

@@ -19,7 +19,7 @@ ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETE
 
 
 def violations(picture):
-    """(server uuid, what is wrong) of servers that stand where they must not."""
+    """Yield (server uuid, what is wrong) of servers that stand where they must not."""
     hosts = {
         row.uuid: row.host for _cell, row in picture.instances() if not row.hidden and row.host
     }
@@ -31,7 +31,7 @@ def violations(picture):
 
 
 def _arriving(picture):
-    """{server: host} of servers that a move under way is about to take there."""
+    """Return {server: host} of servers that a move under way is about to take there."""
     busy = picture.busy()
     return {
         each.instance_uuid: each.dest_compute
@@ -46,7 +46,7 @@ def _forced(spec):
 
 
 def _moved_by_force(picture):
-    """{server: host} of those whose last move did not ask the scheduler.
+    """Return {server: host} of those whose last move did not ask the scheduler.
 
     That is the operator's word, until another move takes the server elsewhere.
     """
@@ -60,7 +60,7 @@ def _moved_by_force(picture):
 
 
 def _zones(picture, hosts):
-    """A server that asked for a zone which some aggregate is, is in such an aggregate."""
+    """Yield a server that asked for a zone which some aggregate is, is in such an aggregate."""
     zones = {aggregate.metadata.get(rules.ZONE) for aggregate, _hosts in picture.aggregates}
     for uuid, host in hosts.items():
         spec = picture.specs.get(uuid, {})

@@ -36,7 +36,7 @@ def counted(picture, bounds):
 
 
 def usage(picture):
-    """{(project, resource): amount} that quota counts of servers that are in a cell."""
+    """Return {(project, resource): amount} that quota counts of servers that are in a cell."""
     found = collections.Counter()
     for uuid, mapping in picture.mappings.items():
         if not mapping.queued_for_delete and uuid not in picture.build_requests:

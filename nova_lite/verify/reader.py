@@ -99,7 +99,7 @@ class Reader:
         return found
 
     def _unowned_queues(self, pictures):
-        """[(bus, queue), ...] of those that are there and have no service."""
+        """Return [(bus, queue), ...] of those that are there and have no service."""
         return [
             (bus, queue)
             for cell, seen in self._with_broker(pictures)
@@ -110,7 +110,7 @@ class Reader:
         ]
 
     def _with_broker(self, pictures):
-        """(cell, its picture) of those whose bus can be asked."""
+        """Yield (cell, its picture) of those whose bus can be asked."""
         for cell, seen in zip(self.cells.every(), pictures, strict=True):
             if self._running and not cell.is_cell0 and queues.is_real(cell.bus_url):
                 yield cell, seen
@@ -254,5 +254,5 @@ def _cell_rows(connection, down_time_s):
 
 
 def _named_hosts(connection):
-    """Hosts that records name, those of deleted servers included."""
+    """Return hosts that records name, those of deleted servers included."""
     return frozenset(host for query in _HOSTS for host in connection.scalars(query))

@@ -50,7 +50,7 @@ WITH_MODELS = (
 
 
 def wish_of(spec):
-    """The Wish of a stored request spec (plain values)."""
+    """Return the Wish of a stored request spec (plain values)."""
     return Wish(
         (spec.get('flavor') or {}).get('extra_specs') or {},
         (spec.get('image') or {}).get('properties') or {},
@@ -59,7 +59,7 @@ def wish_of(spec):
 
 
 def said(wish, key):
-    """What the flavor says of `hw:name`, or else the image of `hw_name`."""
+    """Return what the flavor says of `hw:name`, or else the image of `hw_name`."""
     value = wish.extra_specs.get(key)
     return wish.properties.get(key.replace(':', '_')) if value is None else value
 
@@ -69,7 +69,7 @@ def _lower(wish, key):
 
 
 def _translated(wish):
-    """Traits that follow from what flavor or image want of a guest's hardware."""
+    """Yield traits that follow from what flavor or image want of a guest's hardware."""
     for key, traits in TRANSLATED.items():
         value = said(wish, key)
         if value in traits:
@@ -83,7 +83,7 @@ def _translated(wish):
 
 
 def demanded(wish):
-    """Traits that flavor (in whatever group) and image require."""
+    """Return traits that flavor (in whatever group) and image require."""
     found = set(_translated(wish))
     for key, value in wish.extra_specs.items():
         kind, colon, name = key.partition(':')
@@ -96,7 +96,7 @@ def demanded(wish):
 
 
 def refused(wish):
-    """Traits that the flavor forbids; an image can only ask for CPUs without threads."""
+    """Return traits that the flavor forbids; an image can only ask for CPUs without threads."""
     found = {
         key.partition(':')[2]
         for key, value in wish.extra_specs.items()
@@ -108,14 +108,14 @@ def refused(wish):
 
 
 def is_outside_zone(place, wish, zones):
-    """Whether the host is in no aggregate of the zone. zones: all that aggregates name."""
+    """Return whether the host is in no aggregate of the zone. zones: all that aggregates name."""
     return wish.zone in zones and not any(
         metadata.get(ZONE) == wish.zone for metadata in place.aggregates
     )
 
 
 def unlicensed(place, wish):
-    """Traits that an aggregate of the host requires and the server does not ask for."""
+    """Return traits that an aggregate of the host requires and the server does not ask for."""
     wanted = {
         key.removeprefix('trait:')
         for metadata in place.aggregates
@@ -126,7 +126,7 @@ def unlicensed(place, wish):
 
 
 def may_enter(place, wish, zones, *, isolation):
-    """Whether a server that wishes so may be put on the host."""
+    """Return whether a server that wishes so may be put on the host."""
     if is_outside_zone(place, wish, zones):
         return False
     if isolation and unlicensed(place, wish):

@@ -64,7 +64,7 @@ def look(reader, *, settle_s=10.0, bounds=None, say=lambda text: None, check=inv
 
 
 def _by_thing(found):
-    """{(invariant, what): [Finding, ...]}"""
+    """Return {(invariant, what): [Finding, ...]}"""
     grouped = collections.defaultdict(list)
     for finding in sorted(set(found)):
         grouped[finding.invariant, finding.what].append(finding)

@@ -121,7 +121,7 @@ def statuses(picture):
 
 
 def _volumes_at_rest(picture):
-    """Ids of volumes of servers that nothing is done to: (of those on a host, on none)."""
+    """Return ids of volumes of servers that nothing is done to: (of those on a host, on none)."""
     busy, found = picture.busy(), (set(), set())
     for cell in picture.cells:
         devices = cell.devices()
@@ -206,7 +206,7 @@ def _moves(picture):
 
 
 def _idle_images(picture, is_exempt):
-    """(image, server uuid, row or None) of images of servers that nothing is done to."""
+    """Yield (image, server uuid, row or None) of images of servers that nothing is done to."""
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
     busy = picture.busy()
     for image in picture.snapshots:

@@ -249,7 +249,7 @@ def keep_connections(engine):
 
 @functools.cache
 def _with_row_ids(cursors):
-    """A class of cursors with the attribute that placement reads, but uses for nothing.
+    """Return a class of cursors with the attribute that placement reads, but uses for nothing.
 
     Psycopg 2 had it; PostgreSQL has had no such ids for many years.
     """

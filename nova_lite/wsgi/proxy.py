@@ -55,7 +55,7 @@ PLACE_S = 0.5
 
 
 def services(urls, threads):
-    """{prefix: Proxy} for {prefix: URL}. threads: of the server that calls them"""
+    """Return {prefix: Proxy} for {prefix: URL}. threads: of the server that calls them"""
     most = max(1, threads * 3 // 4)
     places = collections.defaultdict(lambda: runtime.Semaphore(most))
     return {
@@ -122,7 +122,7 @@ class Proxy:
             )
 
     def _body(self, environ):
-        """(Body for urllib3, whether its length is unknown); raises falcon's 413 and 400."""
+        """Return (Body for urllib3, whether its length is unknown); raises falcon's 413 and 400."""
         chunked = 'chunked' in environ.get('HTTP_TRANSFER_ENCODING', '').lower()
         length = _length(environ)
         if not chunked and not length:
@@ -196,7 +196,7 @@ def _literal(connection_class):
 
 
 def _target(base, environ):
-    """The path, below that of the service, and the query as the client has sent it."""
+    """Return the path, below that of the service, and the query as the client has sent it."""
     path = base + environ.get('SCRIPT_NAME', '') + environ.get('PATH_INFO', '')
     target = urllib.parse.quote(path.encode('latin-1'), safe=SAFE_IN_PATHS) or '/'
     if environ.get('QUERY_STRING'):
@@ -209,7 +209,7 @@ def _percent(found):
 
 
 def _length(environ):
-    """The length that the request names; 0 if none. Raises falcon's 400."""
+    """Return the length that the request names; 0 if none. Raises falcon's 400."""
     text = environ.get('CONTENT_LENGTH') or '0'
     if not (text.isascii() and text.isdigit()):
         raise falcon.HTTPBadRequest(description='Content-Length is not a number.')
@@ -217,7 +217,7 @@ def _length(environ):
 
 
 def _pieces(stream, length, limit):
-    """The body in pieces. length: None if unknown; raises falcon's 413 beyond `limit`."""
+    """Yield the body in pieces. length: None if unknown; raises falcon's 413 beyond `limit`."""
     left = limit + 1 if length is None else length
     while left:
         data = stream.read(min(left, PIECE_BYTES))
@@ -232,7 +232,7 @@ def _pieces(stream, length, limit):
 
 
 def _headers(environ):
-    """The request's headers for the service."""
+    """Return the request's headers for the service."""
     found = [
         (name[5:].replace('_', '-').title(), value)
         for name, value in environ.items()
@@ -249,7 +249,7 @@ def _headers(environ):
 
 
 def _end_to_end(headers, connection):
-    """The headers without those of one connection, among them what `connection` names."""
+    """Return the headers without those of one connection, among them what `connection` names."""
     named = {name.strip().lower() for name in (connection or '').split(',')}
     return [(name, value) for name, value in headers if name.lower() not in HOP_BY_HOP | named]
 

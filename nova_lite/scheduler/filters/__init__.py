@@ -25,5 +25,5 @@ known = FAMILY.known
 
 
 def load(conf: cfg.ConfigOpts) -> list[base.Filter]:
-    """The filters of [filter_scheduler]enabled_filters, in that order; raises ValueError."""
+    """Return the filters of [filter_scheduler]enabled_filters, in that order. Raise ValueError."""
     return FAMILY.load(conf)

@@ -40,12 +40,12 @@ class Filter(abc.ABC):
 
 
 def aggregate_values(host: hosts.HostState, key: str) -> set[str]:
-    """What the host's aggregates say under `key`, with comma lists taken apart."""
+    """Return what the host's aggregates say under `key`, with comma lists taken apart."""
     return {part.strip() for value in host.metadata.get(key, ()) for part in value.split(',')}
 
 
 def aggregate_number(host: hosts.HostState, key: str, default: int) -> int:
-    """The smallest number among what the host's aggregates say, or `default`."""
+    """Return the smallest number among what the host's aggregates say, or `default`."""
     values = host.metadata.get(key)
     if not values:
         return default

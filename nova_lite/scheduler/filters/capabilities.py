@@ -50,7 +50,7 @@ def _knows(host: hosts.HostState, name: str) -> bool:
 
 
 def _fact(host: hosts.HostState, path: list[str]) -> typing.Any:
-    """What a host says under a path such as cpu_info, topology, cores; None for nothing."""
+    """Return what a host says under a path such as cpu_info, topology, cores; None for nothing."""
     name, *inner = path
     found = getattr(host, name) if name in hosts.FACTS else None
     if found is None:
@@ -149,7 +149,7 @@ COMPARISONS: dict[str, collections.abc.Callable[[Version, Version], bool]] = {
 
 
 def _satisfies(version: int, predicate: str) -> bool:
-    """Whether a version such as 8002002 fulfils all of '>=6.0, <9.0'."""
+    """Return whether a version such as 8002002 fulfils all of '>=6.0, <9.0'."""
     has = _version(version)
     for part in predicate.split(','):
         sign = next((sign for sign in COMPARISONS if part.strip().startswith(sign)), None)
@@ -160,7 +160,7 @@ def _satisfies(version: int, predicate: str) -> bool:
 
 
 def _version(value: object) -> Version | None:
-    """(major, minor, micro) of '8.2.2' or of the number 8002002."""
+    """Return (major, minor, micro) of '8.2.2' or of the number 8002002."""
     parts = str(value).strip().split('.')
     if not all(part.isdecimal() for part in parts):
         return None

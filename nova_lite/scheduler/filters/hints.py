@@ -67,7 +67,7 @@ Operator: typing.TypeAlias = collections.abc.Callable[[list[typing.Any]], bool]
 def _all_pairs(
     function: collections.abc.Callable[[typing.Any, typing.Any], bool],
 ) -> Operator:
-    """The first value compared with each of the others."""
+    """Return the first value compared with each of the others."""
     return lambda values: (
         len(values) > 1 and all(function(values[0], other) for other in values[1:])
     )
@@ -110,7 +110,7 @@ class JsonFilter(base.Filter):
 
 
 def _evaluate(query: typing.Any, host: hosts.HostState) -> typing.Any:
-    """The value of an expression for a host."""
+    """Return the value of an expression for a host."""
     if isinstance(query, str) and query.startswith('$'):
         return _look_up(query[1:].split('.'), host)
     if not isinstance(query, list):

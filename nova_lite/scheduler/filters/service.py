@@ -45,7 +45,7 @@ class IoOpsFilter(base.Filter):
         return refuse
 
     def limit(self, host: hosts.HostState) -> int:
-        """How many operations the host may have."""
+        """Return how many operations the host may have."""
         limit: int = self.options.max_io_ops_per_host
         return limit
 
@@ -72,7 +72,7 @@ class NumInstancesFilter(base.Filter):
         return refuse
 
     def limit(self, host: hosts.HostState) -> int:
-        """How many servers the host may have."""
+        """Return how many servers the host may have."""
         limit: int = self.options.max_instances_per_host
         return limit
 

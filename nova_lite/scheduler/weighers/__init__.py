@@ -23,5 +23,5 @@ weigh = base.weigh
 
 
 def load(conf: cfg.ConfigOpts) -> list[base.Weigher]:
-    """The weighers of [filter_scheduler]weight_classes, in that order; raises ValueError."""
+    """Return the weighers of [filter_scheduler]weight_classes, in that order. Raise ValueError."""
     return FAMILY.load(conf, allow_all=True)

@@ -99,7 +99,7 @@ class AutoConfirm:
         return mapping is not None and mapping.cell_id != cell.id
 
     def _source_cell(self, cell, migration):
-        """Where the source of a migration is, of which `cell` has the visible record."""
+        """Return where the source of a migration is, of which `cell` has the visible record."""
         if migration.cross_cell_move:
             return self._world.cells.of_host(migration.source_compute)
         return cell
@@ -141,7 +141,7 @@ class AutoConfirm:
 
 
 def confirmation(migration):
-    """The intent of confirming a resize on nobody's behalf."""
+    """Return the intent of confirming a resize on nobody's behalf."""
     return intents.Intent(
         kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
         uuid=runtime.new_uuid(),
@@ -160,7 +160,7 @@ def confirmation(migration):
 
 
 def finished(connection):
-    """[(migration, its server's columns or None)] of moves that wait for their confirmation.
+    """Return [(migration, its server's columns or None)] of moves that wait for their confirmation.
 
     One statement, of what is looked at: there may be many, and it is asked often.
     """

@@ -66,7 +66,7 @@ class AutoOffload:
 
 
 def _due(connection, before):
-    """Servers that were shelved before that time and are on a host still."""
+    """Return servers that were shelved before that time and are on a host still."""
     table = instances.TABLE
     found = rows.every(
         connection,

@@ -53,7 +53,7 @@ def _ask_all(world, ctxt, aggregate, image_ids, stopping):
 
 
 def _ask(world, ctxt, host, image_ids, stopping):
-    """{image: what its host says of it}; without those of which it does not say."""
+    """Return {image: what its host says of it}; without those of which it does not say."""
     found, missing = {}, list(image_ids)
     deadline = runtime.monotonic() + PATIENCE_S
     while missing and runtime.monotonic() < deadline:
@@ -67,7 +67,7 @@ def _ask(world, ctxt, host, image_ids, stopping):
 
 
 def _ask_once(world, ctxt, host, image_ids):
-    """What the host answers; nothing when it cannot be asked."""
+    """Return what the host answers; nothing when it cannot be asked."""
     try:
         cell = world.cells.of_host(host)
         service = cell.db.read(services.find, host)

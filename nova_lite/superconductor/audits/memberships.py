@@ -63,7 +63,7 @@ def _of_host(connection, host):
 
 
 def _recorded(connection):
-    """(uuids of all aggregates that are or were ours, {host: uuids of its aggregates})"""
+    """Return (uuids of all aggregates that are or were ours, {host: uuids of its aggregates})"""
     ours, of_host = aggregates.uuids(connection), {}
     for aggregate in aggregates.every(connection):
         for host in aggregate.hosts:
@@ -106,7 +106,7 @@ class Audit:
                 self._world.api_db.write(aggregates.forget_deleted, old)
 
     def _nodes(self):
-        """({uuid: node} of all cells that answer, whether all do)"""
+        """Return ({uuid: node} of all cells that answer, whether all do)"""
         cells = self._world.cells.every(cell0=False)
         answers = self._world.cells.scatter(compute_nodes.every, cells=cells).values()
         known = [each for each in answers if not isinstance(each, cells_module.Unreachable)]
@@ -114,7 +114,7 @@ class Audit:
         return nodes, len(known) == len(cells)
 
     def _members(self, uuids):
-        """The uuids of the providers that are in one of these aggregates."""
+        """Return the uuids of the providers that are in one of these aggregates."""
         found = set()
         for first in range(0, len(uuids), UUIDS_AT_ONCE):
             some = 'in:' + ','.join(uuids[first : first + UUIDS_AT_ONCE])
@@ -123,7 +123,7 @@ class Audit:
         return found
 
     def _differing(self, nodes):
-        """The uuids of those nodes of this turn whose memberships differ from the record."""
+        """Return the uuids of those nodes of this turn whose memberships differ from the record."""
         found = {}
         for uuid in self._turn(nodes):
             self._last = uuid

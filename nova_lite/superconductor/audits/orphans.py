@@ -38,12 +38,12 @@ class Records:
     changing: set
 
     def accounts_for(self, consumer, node):
-        """Whether a server or move explains what the consumer holds of the node."""
+        """Return whether a server or move explains what the consumer holds of the node."""
         return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
 
 
 def read_records(api_db, cells):
-    """The Records of all cells; placement is to be read before them."""
+    """Return the Records of all cells; placement is to be read before them."""
     accepted = api_db.read(build_requests.every)
     moving = api_db.read(sagas.every, active=True)
     changing = {row.instance_uuid for row in (*accepted, *moving)}
@@ -80,7 +80,7 @@ def _read(connection):
 
 
 def held(placement, provider_uuid):
-    """[(provider uuid, consumer, resources)] of everything on a provider."""
+    """Return [(provider uuid, consumer, resources)] of everything on a provider."""
     try:
         found = placement.providers.allocations(context.admin(), provider_uuid)
     except exception.ResourceProviderNotFound:
@@ -111,7 +111,7 @@ class Audit:
         self._suspects = found
 
     def _find(self):
-        """{(provider uuid, consumer)} of all orphans."""
+        """Return {(provider uuid, consumer)} of all orphans."""
         cells = self._world.cells.every(cell0=False)
         nodes = [node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)]
         everything = [each for uuid in nodes for each in held(self._world.placement, uuid)]
@@ -150,7 +150,7 @@ class Audit:
             )
 
     def _move(self, consumer):
-        """(migration, its server), each None when there is none."""
+        """Return (migration, its server), each None when there is none."""
         for cell in self._world.cells.every(cell0=False):
             found = cell.db.read(_read_move, consumer)
             if found[0] is not None:
@@ -158,7 +158,7 @@ class Audit:
         return None, None
 
     def _is_explained(self, provider, consumer):
-        """Whether there is a record for it by now."""
+        """Return whether there is a record for it by now."""
         records = read_records(self._world.api_db, self._world.cells)
         node = records.nodes.get(provider)
         return node is None or records.accounts_for(consumer, node)

@@ -47,7 +47,7 @@ class Row:
 
 
 def guests(path: str | pathlib.Path) -> list[Row]:
-    """All rows of the file, as one consistent picture; raises FileNotFoundError."""
+    """Return all rows of the file, as one consistent picture. Raise FileNotFoundError."""
     path = pathlib.Path(path)
     if not path.exists():
         raise FileNotFoundError(path)
@@ -82,7 +82,7 @@ def guests(path: str | pathlib.Path) -> list[Row]:
 def _changed_at(
     now: float | None, ended: float | None, switched: float | None
 ) -> datetime.datetime | None:
-    """The later of two changes. now, ended: instants; switched: a timestamp; or None"""
+    """Return the later of two changes. now, ended: instants; switched: a timestamp; or None"""
     known = [] if switched is None else [switched]
     if now is not None and ended is not None:
         known.append(runtime.timestamp() - (now - ended))
@@ -92,7 +92,7 @@ def _changed_at(
 
 
 def running(paths: Iterable[str | pathlib.Path]) -> dict[str, list[str]]:
-    """{guest uuid: [nodes where it runs]} over all the files."""
+    """Return {guest uuid: [nodes where it runs]} over all the files."""
     found = collections.defaultdict(list)
     for path in paths:
         for row in guests(path):

@@ -32,7 +32,7 @@ def depart(work: frame.Work, row: sqlite3.Row, power_state: Power) -> None:
 def handover(
     work: frame.Work, kind: str, row: sqlite3.Row, *, power_state: int, **values: object
 ) -> model.Handover:
-    """The proof, for the destination, that the guest (its row) has left this node."""
+    """Return the proof, for the destination, that the guest (its row) has left this node."""
     return {
         'kind': kind,
         'guest': work.guest,
@@ -85,7 +85,7 @@ def _finish_migration(work: frame.Work) -> model.Json:
 
 
 def _ensure_power(work: frame.Work, row: sqlite3.Row) -> model.Json:
-    """An attempt before this one got as far as the guest: see that it runs if it shall."""
+    """Return an attempt before this one got as far as the guest: see that it runs if it shall."""
     if work.args['power_on'] and row['power_state'] == Power.SHUTDOWN:
         store.update_guest(work.tx, row, power_state=Power.RUNNING, started_at=work.at)
         return work.power_result(Power.RUNNING)
@@ -125,7 +125,7 @@ def _take_back(work: frame.Work) -> model.Json:
 
 
 def _with_devices(work: frame.Work, spec: str) -> str:
-    """A definition (JSON text) with the devices that the job names, if it names any."""
+    """Return a definition (JSON text) with the devices that the job names, if it names any."""
     devices = work.args.get('devices')
     return spec if devices is None else json.dumps({**json.loads(spec), 'devices': devices})
 

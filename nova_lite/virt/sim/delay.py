@@ -50,7 +50,7 @@ Distribution = Fixed | Uniform | Triangular | Lognormal
 
 
 def read(reader: readers.Reader) -> Distribution:
-    """A distribution from a profile: a number, or {name: {parameter: seconds}}."""
+    """Return a distribution from a profile: a number, or {name: {parameter: seconds}}."""
     if reader.is_number():
         return Fixed(reader.number())
     name, parameters = reader.only_item(('fixed', 'uniform', 'triangular', 'lognormal'))

@@ -23,7 +23,7 @@ RX_BYTES, TX_BYTES, PACKET_BYTES = 600, 300, 100
 
 
 def node_facts(node: str, behaviour: rules.Behaviour, booted_at: float) -> model.NodeFacts:
-    """The model.NodeFacts of a node that behaves so."""
+    """Return the model.NodeFacts of a node that behaves so."""
     architecture = behaviour.architecture
     kind = behaviour.hypervisor['type']
     return model.NodeFacts(
@@ -66,7 +66,7 @@ def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
 
 
 def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
-    """The profile's traits, and those that follow from its other settings."""
+    """Return the profile's traits, and those that follow from its other settings."""
     found = [
         name
         for name in behaviour.traits
@@ -81,7 +81,7 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
 
 
 def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
-    """{resource class: model.Inventory} of a node that behaves so."""
+    """Return {resource class: model.Inventory} of a node that behaves so."""
     return {
         name: model.Inventory(behaviour.capacity[key], behaviour.reserved.get(key))
         for name, key in (
@@ -97,13 +97,13 @@ def _digest(text: str) -> bytes:
 
 
 def host_ip(node: str) -> str:
-    """A private address that follows from the node's name."""
+    """Return a private address that follows from the node's name."""
     first, second, third = _digest(node)[:3]
     return f'10.{first}.{second}.{1 + third % 254}'
 
 
 def volume_connector(node: str, architecture: str) -> model.Json:
-    """What a volume service asks of the node."""
+    """Return what a volume service asks of the node."""
     return {
         'platform': architecture,
         'os_type': 'linux',
@@ -137,7 +137,7 @@ def check_migration(source: model.NodeFacts, dest: model.NodeFacts) -> tuple[str
 
 
 def console_output(guest: model.Guest, rescue_image: str | None, now: float) -> list[str]:
-    """The serial console of a guest as a list of lines."""
+    """Return the serial console of a guest as a list of lines."""
     if guest.started_at is None:
         return []
     spec = guest.spec
@@ -158,7 +158,7 @@ def console_output(guest: model.Guest, rescue_image: str | None, now: float) -> 
 
 
 def diagnostics(guest: model.Guest, hypervisor_type: str, now: float) -> model.Json:
-    """The guest's counters, in the form the API shows since 2.48.
+    """Return the guest's counters, in the form the API shows since 2.48.
 
     That form admits a few drivers only; this one poses as the most common.
     """
@@ -222,7 +222,7 @@ def _nic(device: model.Device, seconds: int) -> model.Json:
 
 
 def snapshot_bytes(guest: str, size: int) -> Iterator[bytes]:
-    """`size` bytes that stand for a guest's disk, in chunks."""
+    """Yield `size` bytes that stand for a guest's disk, in chunks."""
     pattern = f'nova_lite simulated disk of guest {guest}\n'.encode()
     block = (pattern * (CHUNK // len(pattern) + 1))[:CHUNK]
     while size > 0:

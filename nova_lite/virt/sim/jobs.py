@@ -77,7 +77,7 @@ class Jobs:
             return to_job(_get(tx, job_id), now)
 
     def poll(self, job_id: str) -> model.Job:
-        """The job as it is now; raises NotFound."""
+        """Return the job as it is now. Raise NotFound."""
         now = self._store.now()
         with self._store.read() as tx:
             row = _get(tx, job_id)
@@ -147,7 +147,7 @@ class Jobs:
     def _schedule(
         self, work: frame.Work, begins: float, failure: model.Json | None
     ) -> float | None:
-        """The instant at which the effect takes place (or fails); None: not foreseeable."""
+        """Return the instant at which the effect takes place (or fails); None: not foreseeable."""
         delay = self._delay(work)
         when = failure and failure['when']
         if work.verb == Verb.LIVE_MIGRATE:
@@ -172,7 +172,7 @@ class Jobs:
         return distribution.draw(rng) / self._speed
 
     def _failure(self, work: frame.Work, spec: model.GuestSpec | None) -> model.Json | None:
-        """The injected failure of this effect as {when, error}, or None."""
+        """Return the injected failure of this effect as {when, error}, or None."""
         failures = self.profile.failures(work.verb)
         if not failures:
             return None
@@ -190,7 +190,7 @@ class Jobs:
 
 
 def identity(guest: model.Guest) -> model.Json:
-    """Columns by which a guest that was listed is known again."""
+    """Return columns by which a guest that was listed is known again."""
     return {name: getattr(guest, name) for name in IDENTITY}
 
 
@@ -207,7 +207,7 @@ def _require_as_seen(work: frame.Work, others: Sequence[sqlite3.Row]) -> None:
 
 
 def _queue(work: frame.Work) -> float:
-    """The instant at which the job begins: after what runs on the guest.
+    """Return the instant at which the job begins: after what runs on the guest.
 
     A destroy interrupts that instead. Refuses to wait for a live migration.
     """
@@ -329,7 +329,7 @@ def _purge(tx: sqlite3.Connection, now: float) -> None:
 
 
 def to_job(row: sqlite3.Row, now: float) -> model.Job:
-    """The model.Job of a row at the instant `now`."""
+    """Return the model.Job of a row at the instant `now`."""
     result = json.loads(row['result'])
     ready_in, progress = 0.0, 100
     if row['state'] == 'running':

@@ -68,7 +68,7 @@ def prepare(work: frame.Work, settings: model.Json, speed: float) -> None:
 
 
 def until_event(args: model.Json, *, fails: bool) -> float | None:
-    """Seconds of the copy until its next event, None if none will come.
+    """Return seconds of the copy until its next event, None if none will come.
 
     fails: an injected failure strikes in the middle.
     """
@@ -82,7 +82,7 @@ def until_event(args: model.Json, *, fails: bool) -> float | None:
 
 
 def due(begins: float, args: model.Json, seconds: float) -> float:
-    """The instant of `seconds` into the copy.
+    """Return the instant of `seconds` into the copy.
 
     Less than a millisecond is no time: the instant profile means it.
     """
@@ -92,7 +92,7 @@ def due(begins: float, args: model.Json, seconds: float) -> float:
 
 
 def describe(args: model.Json, begins: float, at: float) -> model.Json:
-    """The job's result at the instant `at`: counters, and the handover if there is one."""
+    """Return the job's result at the instant `at`: counters, and the handover if there is one."""
     params, force = _params(args)
     found = precopy.progress(params, _elapsed(args, begins, at), force).to_dict()
     if args['handover']:
@@ -114,7 +114,7 @@ def _elapsed(args: model.Json, begins: float, at: float) -> float:
 
 
 def hand_over(work: frame.Work) -> model.Handover:
-    """The source's half of the instant at which the guest changes its node."""
+    """Return the source's half of the instant at which the guest changes its node."""
     row = work.resident()
     cold.depart(work, row, Power.NOSTATE)
     return cold.handover(
@@ -145,7 +145,7 @@ def _advance(work: frame.Work) -> model.Json | frame.Later:
 
 
 def _running_copy(work: frame.Work, error_class: str, reason: str) -> sqlite3.Row | None:
-    """The row of the copy's job, None if it does not run; must not be handed over."""
+    """Return the row of the copy's job, None if it does not run; must not be handed over."""
     for row in store.running_jobs(work.tx, work.node, work.guest):
         if row['verb'] == Verb.LIVE_MIGRATE and row['subject'] == work.subject:
             if json.loads(row['args'])['handover'] is None:

@@ -154,7 +154,7 @@ def timeline(params: Parameters, force: Force | None = None) -> Timeline:
 
 
 def progress(params: Parameters, elapsed: float, force: Force | None = None) -> Progress:
-    """The phase and counters `elapsed` seconds after the copy began."""
+    """Return the phase and counters `elapsed` seconds after the copy began."""
     ends = timeline(params, force)
     elapsed = min(max(elapsed, 0.0), ends.completed)
     phase = _phase(params, elapsed, force, ends)
@@ -197,7 +197,7 @@ def may_abort(progress: Progress) -> bool:
 
 
 def _opening_rounds(params: Parameters) -> Iterator[Round]:
-    """The rounds up to the one from which the guest's rate stays the same."""
+    """Yield the rounds up to the one from which the guest's rate stays the same."""
     current = Round(0, 0.0, params.memory_mb, params.dirty)
     yield current
     if not params.throttled:
@@ -219,7 +219,7 @@ def _opening_rounds(params: Parameters) -> Iterator[Round]:
 
 
 def _slowed(params: Parameters, throttle: int) -> float:
-    """The rate at which the guest writes when it loses `throttle` percent of its time."""
+    """Return the rate at which the guest writes when it loses `throttle` percent of its time."""
     dirty = params.dirty * (100 - throttle) / 100
     if throttle == THROTTLE_LIMIT:
         return min(dirty, params.bandwidth_mb_s / 2)
@@ -236,7 +236,7 @@ def _next_amount(params: Parameters, current: Round) -> float:
 
 
 def _natural_timeline(params: Parameters) -> Timeline:
-    """The timeline of a copy that nobody forces."""
+    """Return the timeline of a copy that nobody forces."""
     for last in _opening_rounds(params):
         if last.amount <= params.threshold_mb:
             break
@@ -250,14 +250,14 @@ def _natural_timeline(params: Parameters) -> Timeline:
 
 
 def _rounds_until(params: Parameters, first: Round, ratio: float) -> int:
-    """How many rounds after `first`, each `ratio` of the one before, reach the threshold."""
+    """Return how many rounds after `first`, each `ratio` of the one before, reach the threshold."""
     if ratio == 0:
         return 1
     return max(1, math.ceil(math.log(params.threshold_mb / first.amount) / math.log(ratio)))
 
 
 def _later_round(params: Parameters, first: Round, count: int) -> Round:
-    """The round `count` after `first`, at the same rate of writing."""
+    """Return the round `count` after `first`, at the same rate of writing."""
     ratio = first.dirty / params.bandwidth_mb_s
     seconds = first.amount / params.bandwidth_mb_s
     if ratio >= 1:
@@ -282,7 +282,7 @@ def _later_round(params: Parameters, first: Round, count: int) -> Round:
 
 
 def _round_at(params: Parameters, since: float) -> Round:
-    """The round that runs `since` seconds after the disks were copied."""
+    """Return the round that runs `since` seconds after the disks were copied."""
     for last in _opening_rounds(params):
         if last.amount <= params.threshold_mb or since < _end(params, last):
             return last
@@ -290,7 +290,7 @@ def _round_at(params: Parameters, since: float) -> Round:
 
 
 def _rounds_within(params: Parameters, first: Round, span: float) -> int:
-    """How many whole rounds from `first` on fit into `span` seconds."""
+    """Return how many whole rounds from `first` on fit into `span` seconds."""
     ratio = first.dirty / params.bandwidth_mb_s
     seconds = first.amount / params.bandwidth_mb_s
     if ratio >= 1:
@@ -312,7 +312,7 @@ def _disk_left(params: Parameters, elapsed: float) -> float:
 
 
 def _round_left(params: Parameters, elapsed: float) -> float:
-    """What the running round has still to send."""
+    """Return what the running round has still to send."""
     since = elapsed - params.disk_seconds
     if since <= 0:
         return params.memory_mb
@@ -321,7 +321,7 @@ def _round_left(params: Parameters, elapsed: float) -> float:
 
 
 def _memory_left(params: Parameters, elapsed: float) -> float:
-    """What would have to be sent if the guest stopped now."""
+    """Return what would have to be sent if the guest stopped now."""
     since = elapsed - params.disk_seconds
     if since <= 0:
         return params.memory_mb

@@ -58,7 +58,7 @@ HOST_KEYS = (
 
 
 def bundled() -> list[str]:
-    """The names of the profiles that come with the package."""
+    """Return the names of the profiles that come with the package."""
     folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
     return sorted(
         entry.name.removesuffix('.yaml')
@@ -68,7 +68,7 @@ def bundled() -> list[str]:
 
 
 def load(source: str) -> rules.Profile:
-    """The profile of that name, or in that file. Raises ProfileError, OSError."""
+    """Return the profile of that name, or in that file. Raise ProfileError, OSError."""
     if source in bundled():
         folder = importlib.resources.files('nova_lite.virt.sim').joinpath('profiles')
         return parse(folder.joinpath(f'{source}.yaml').read_text(), source)
@@ -83,7 +83,7 @@ def load(source: str) -> rules.Profile:
 
 
 def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
-    """The profile that `text` is. Raises ProfileError, which names the place."""
+    """Return the profile that `text` is. Raise ProfileError, which names the place."""
     document = reader.Reader.parse(source, text)
     if document.value is None:
         document.value = {}
@@ -225,7 +225,7 @@ def _live_migration(item: reader.Reader) -> model.Json:
 
 
 def _delays(item: reader.Reader) -> dict[str, delay.Distribution]:
-    """{verb: distribution}; a verb's own entry goes before patterns that fit it."""
+    """Return {verb: distribution}; a verb's own entry goes before patterns that fit it."""
     patterns: dict[str, delay.Distribution] = {}
     own: dict[str, delay.Distribution] = {}
     for pattern, value in item.items():

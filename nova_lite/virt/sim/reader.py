@@ -43,7 +43,7 @@ class Reader:
 
     @classmethod
     def parse(cls, source: str, text: str | bytes) -> Self:
-        """The reader of a whole document; raises ProfileError if it is no YAML."""
+        """Return the reader of a whole document. Raise ProfileError if it is no YAML."""
         try:
             return cls(source, yaml.load(text, _Loader))  # noqa: S506 - a safe loader
         except (yaml.YAMLError, TypeError) as error:
@@ -58,7 +58,7 @@ class Reader:
             raise ProfileError(source=self.source, path=self.path, reason=reason)
 
     def at(self, key: str | int) -> 'Reader':
-        """The reader of a mapping's value or a list's item."""
+        """Return the reader of a mapping's value or a list's item."""
         if isinstance(key, int):
             return Reader(self.source, self.value[key], f'{self.path}[{key}]')
         prefix = '' if self.path == '(document)' else f'{self.path}.'
@@ -78,21 +78,21 @@ class Reader:
         return self
 
     def only_item(self, names: Collection[str]) -> tuple[str, 'Reader']:
-        """The (key, reader) of a mapping that has one key, out of `names`."""
+        """Return the (key, reader) of a mapping that has one key, out of `names`."""
         self.mapping(optional=names)
         self.expect(len(self.value) == 1, f'must have one of: {", ".join(names)}')
         key = next(iter(self.value))
         return key, self.at(key)
 
     def items(self) -> Iterator[tuple[str, 'Reader']]:
-        """The (key, reader) pairs of a mapping with strings as keys."""
+        """Yield the (key, reader) pairs of a mapping with strings as keys."""
         self.expect(isinstance(self.value, dict), 'must be a mapping')
         for key in self.value:
             self.expect(isinstance(key, str), f'key {key!r} must be a string')
             yield key, self.at(key)
 
     def sequence(self) -> list['Reader']:
-        """The readers of a list's items."""
+        """Return the readers of a list's items."""
         self.expect(isinstance(self.value, list), 'must be a list')
         return [self.at(index) for index in range(len(self.value))]
 
@@ -100,7 +100,7 @@ class Reader:
         return isinstance(self.value, int | float) and not isinstance(self.value, bool)
 
     def number(self, minimum: float = 0, maximum: float = 1e9) -> float:
-        """A finite number between the bounds."""
+        """Return a finite number between the bounds."""
         self.expect(
             self.is_number() and math.isfinite(self.value) and minimum <= self.value <= maximum,
             f'must be a number between {minimum:g} and {maximum:g}',

@@ -132,7 +132,7 @@ class Profile:
         self._by_node: dict[str, Behaviour] = {}
 
     def behaviour(self, node: str) -> Behaviour:
-        """The Behaviour of a node."""
+        """Return the Behaviour of a node."""
         found = self._by_node.get(node)
         if found is None:
             fitting = tuple(
@@ -148,11 +148,11 @@ class Profile:
         return found
 
     def failures(self, verb: str) -> tuple[FailureRule, ...]:
-        """The failure rules that concern the verb, in order."""
+        """Return the failure rules that concern the verb, in order."""
         return self._failures_by_verb[verb]
 
     def live_migration(self, node: str, spec: model.GuestSpec) -> model.Json:
-        """The live migration parameters of a guest on a node."""
+        """Return the live migration parameters of a guest on a node."""
         found = dict(self.behaviour(node).live_migration)
         for rule in self.guests:
             if rule.match.fits(node, spec):
@@ -161,7 +161,7 @@ class Profile:
 
 
 def _merge(layers: Iterable[model.Json]) -> Behaviour:
-    """One Behaviour from the settings of all rules that fit; a later one prevails."""
+    """Return one Behaviour from the settings of all rules that fit; a later one prevails."""
     merged: model.Json = {
         key: {} for key in ('capacity', 'reserved', 'hypervisor', 'live_migration', 'delays')
     }

@@ -141,7 +141,7 @@ class Store:
 def find_guest(
     tx: sqlite3.Connection, node: str, guest: str, *, departed: bool = False
 ) -> sqlite3.Row | None:
-    """The row of a guest on a node, or None."""
+    """Return the row of a guest on a node, or None."""
     row: sqlite3.Row | None = tx.execute(
         'SELECT * FROM guests WHERE node = ? AND uuid = ? AND departed = ?',
         (node, guest, int(departed)),
@@ -193,7 +193,7 @@ def delete_guest(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
 
 
 def running_jobs(tx: sqlite3.Connection, node: str, guest: str | None = None) -> list[sqlite3.Row]:
-    """The rows of jobs that have not ended, in the order in which they end."""
+    """Return the rows of jobs that have not ended, in the order in which they end."""
     where, values = 'node = ?', [node]
     if guest is not None:
         where, values = 'node = ? AND guest = ?', [node, guest]
@@ -249,7 +249,7 @@ def move_has_ended(tx: sqlite3.Connection, node: str, guest: str, move: str) -> 
 
 
 def has_image(tx: sqlite3.Connection, node: str, image: str) -> bool:
-    """Whether a node has an image at hand."""
+    """Return whether a node has an image at hand."""
     query = 'SELECT 1 FROM images WHERE node = ? AND image = ?'
     return tx.execute(query, (node, image)).fetchone() is not None
 
@@ -274,7 +274,7 @@ def count(tx: sqlite3.Connection, name: str) -> int:
 
 
 def node_power(tx: sqlite3.Connection, node: str) -> tuple[bool, float]:
-    """(powered, booted_at) of a node."""
+    """Return (powered, booted_at) of a node."""
     row = tx.execute('SELECT powered, booted_at FROM nodes WHERE node = ?', (node,)).fetchone()
     if row is None:
         return True, tx.execute('SELECT created_at FROM origin').fetchone()[0]

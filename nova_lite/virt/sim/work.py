@@ -41,11 +41,11 @@ class Work:
     at: float
 
     def find(self, *, departed: bool = False) -> sqlite3.Row | None:
-        """The guest's row, or None."""
+        """Return the guest's row, or None."""
         return store.find_guest(self.tx, self.node, self.guest, departed=departed)
 
     def resident(self) -> sqlite3.Row:
-        """The row of the guest, which must be defined here."""
+        """Return the row of the guest, which must be defined here."""
         row = self.find()
         if row is None or row['role'] != model.Role.RESIDENT:
             what = 'is not defined' if row is None else f'is {row["role"]}'
