@@ -1,0 +1,129 @@
+"""/os-snapshots up to 2.35: snapshots of volumes, which the volume service has.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.proxies import lists
+from nova_lite.api.proxies import volumes
+from nova_lite.clients import items
+from nova_lite.policies import volumes as rules
+
+PATH = '/os-snapshots'
+ONE = PATH + '/{id}'
+_CONTENT = types.whole(
+    {
+        'volume_id': types.TEXT,
+        'force': types.BOOLEAN,
+        **dict.fromkeys(volumes.NAMES, types.TEXT_OR_NULL),
+    },
+    required=['volume_id'],
+)
+
+
+def service(req):
+    """The snapshots of the volume service, in the caller's name."""
+    return items.Items(
+        req.app.volume.service,
+        '/snapshots',
+        missing=(exception.SnapshotNotFound, 'snapshot_id'),
+        as_user=True,
+    )
+
+
+@operation.operation(
+    'GET',
+    PATH,
+    policy=rules.SNAPSHOTS_LIST,
+    query=lists.QUERY,
+    until=volumes.UNTIL,
+    faults=(400, 403),
+)
+def index(req):
+    """List the snapshots of the project."""
+    return _list(req)
+
+
+@operation.operation(
+    'GET',
+    PATH + '/detail',
+    policy=rules.SNAPSHOTS_DETAIL,
+    query=lists.QUERY,
+    until=volumes.UNTIL,
+    faults=(400, 403),
+)
+def detail(req):
+    """List the same: compute shows all that it knows in both lists."""
+    return _list(req)
+
+
+@operation.operation(
+    'GET', ONE, policy=rules.SNAPSHOTS_SHOW, until=volumes.UNTIL, faults=(403, 404)
+)
+def show(req):
+    """Show one snapshot."""
+    found = service(req).call(req.ctxt, 'GET', req.args['id'])
+    return {'snapshot': _view(found.json()['snapshot'])}
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    policy=rules.SNAPSHOTS_CREATE,
+    body={'2.1': types.body('snapshot', _CONTENT)},
+    until=volumes.UNTIL,
+    faults=(400, 403, 404),
+)
+def create(req):
+    """Create a snapshot of a volume; with `force`, also of one that a server has."""
+    asked = req.content
+    wanted = {
+        'volume_id': asked['volume_id'],
+        'force': types.is_true(asked.get('force', False)),
+        **{name: asked[given] for given, name in volumes.NAMES.items() if asked.get(given)},
+    }
+    answer = req.app.volume.service.call(
+        req.ctxt,
+        'POST',
+        '/snapshots',
+        as_user=True,
+        json={'snapshot': wanted},
+        errors={
+            400: exception.Invalid,
+            404: volumes.service(req).missing(asked['volume_id']),
+            413: volumes.over_quota,
+        },
+    )
+    return {'snapshot': _view(answer.json()['snapshot'])}
+
+
+@operation.operation(
+    'DELETE',
+    ONE,
+    policy=rules.SNAPSHOTS_DELETE,
+    until=volumes.UNTIL,
+    success=202,
+    faults=(400, 403, 404),
+)
+def delete(req):
+    """Delete a snapshot."""
+    service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
+
+
+def _list(req):
+    found = req.app.volume.service.get(req.ctxt, '/snapshots/detail', as_user=True)['snapshots']
+    return {'snapshots': [_view(each) for each in lists.page(req, found)]}
+
+
+def _view(snapshot):
+    return {
+        'id': snapshot['id'],
+        'volumeId': snapshot['volume_id'],
+        'status': snapshot['status'],
+        'size': snapshot['size'],
+        'createdAt': snapshot['created_at'],
+        'displayName': snapshot['name'],
+        'displayDescription': snapshot['description'],
+    }

@@ -1,0 +1,143 @@
+"""/os-volumes up to 2.35: volumes of the volume service, in the form of compute.
+
+Source: reference/nova/api-surface 2.6.
+"""
+
+from nova_lite import exception
+from nova_lite.api import operation
+from nova_lite.api import types
+from nova_lite.api.proxies import lists
+from nova_lite.clients import items
+from nova_lite.policies import volumes as rules
+
+PATH = '/os-volumes'
+ONE = PATH + '/{id}'
+UNTIL = '2.35'
+SIZE = {
+    'type': ['integer', 'string'],
+    'pattern': r'^[0-9]{1,9}\Z',
+    'minimum': 0,
+    'maximum': 0x7FFFFFFF,
+}
+_TEXT = types.TEXT_OR_NULL
+# The request's names of what the volume service takes.
+NAMES = {'display_name': 'name', 'display_description': 'description'}
+KEPT = ('metadata', 'snapshot_id', 'volume_type', 'availability_zone')
+_CONTENT = types.whole(
+    {
+        'size': SIZE,
+        'metadata': types.null_or(types.METADATA),
+        'snapshot_id': _TEXT,
+        'volume_type': _TEXT,
+        'availability_zone': _TEXT,
+        **dict.fromkeys(NAMES, _TEXT),
+    },
+    required=['size'],
+)
+
+
+def service(req):
+    """The volumes of the volume service, in the caller's name."""
+    return items.Items(
+        req.app.volume.service,
+        '/volumes',
+        missing=(exception.VolumeNotFound, 'volume_id'),
+        as_user=True,
+    )
+
+
+@operation.operation(
+    'GET', PATH, policy=rules.LIST, query=lists.QUERY, until=UNTIL, faults=(400, 403)
+)
+def index(req):
+    """List the volumes of the project."""
+    return _list(req)
+
+
+@operation.operation(
+    'GET', PATH + '/detail', policy=rules.DETAIL, query=lists.QUERY, until=UNTIL, faults=(400, 403)
+)
+def detail(req):
+    """List the same: compute shows all that it knows in both lists."""
+    return _list(req)
+
+
+@operation.operation('GET', ONE, policy=rules.SHOW, until=UNTIL, faults=(403, 404))
+def show(req):
+    """Show one volume."""
+    return {'volume': _view(service(req).call(req.ctxt, 'GET', req.args['id']).json()['volume'])}
+
+
+@operation.operation(
+    'POST',
+    PATH,
+    policy=rules.CREATE,
+    body={'2.1': types.body('volume', _CONTENT)},
+    until=UNTIL,
+    faults=(400, 403, 404),
+)
+def create(req):
+    """Create a volume, empty or from a snapshot."""
+    asked = req.content
+    wanted = {'size': int(asked['size'])}
+    wanted |= {name: asked[name] for name in KEPT if asked.get(name)}
+    wanted |= {name: asked[given] for given, name in NAMES.items() if asked.get(given)}
+    answer = req.app.volume.service.call(
+        req.ctxt,
+        'POST',
+        '/volumes',
+        as_user=True,
+        json={'volume': wanted},
+        errors={400: exception.Invalid, 404: _missing, 413: over_quota},
+    )
+    view = _view(answer.json()['volume'])
+    location = f'{req.root}{req.path}/{view["id"]}'
+    return operation.Answer({'volume': view}, headers={'Location': location})
+
+
+@operation.operation(
+    'DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=(400, 403, 404)
+)
+def delete(req):
+    """Delete a volume that no server has."""
+    service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
+
+
+def over_quota(reason):
+    """Return the error for what the volume service refuses by its quota."""
+    return exception.OverQuota(reason)
+
+
+def _missing(reason):
+    return exception.NotFound(reason)
+
+
+def _list(req):
+    found = req.app.volume.service.get(req.ctxt, '/volumes/detail', as_user=True)['volumes']
+    return {'volumes': [_view(each) for each in lists.page(req, found)]}
+
+
+def _view(volume):
+    attachments = [
+        {
+            'id': volume['id'],
+            'volumeId': volume['id'],
+            'serverId': each['server_id'],
+            'device': each['device'],
+        }
+        for each in volume['attachments']
+    ]
+    return {
+        'id': volume['id'],
+        'status': volume['status'],
+        'size': volume['size'],
+        'availabilityZone': volume['availability_zone'],
+        'createdAt': volume['created_at'],
+        'displayName': volume['name'],
+        'displayDescription': volume['description'],
+        'volumeType': volume['volume_type'],
+        'snapshotId': volume['snapshot_id'],
+        'metadata': volume['metadata'],
+        # Clients know an empty attachment as that of a volume without any.
+        'attachments': attachments or [{}],
+    }
