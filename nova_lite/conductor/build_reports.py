@@ -172,9 +172,9 @@ def leave_host(
     *,
     failure: rpcapi.Failure,
 ) -> rows.Row | None:
-    """Return the build failed on `host` and looks for another: the record is on none.
+    """Take the build off `host`, on which it failed, so that it can be rescheduled.
 
-    Returns the row as it is now, or None when there is nothing to reschedule.
+    Return the changed row, or None when there is nothing to reschedule.
     """
     values = {
         'task_state': states.TaskState.SCHEDULING,
@@ -245,7 +245,7 @@ def give_up(
 
 
 def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
-    """Return own a build that is on no host and that nobody works at; returns the new row.
+    """Take a build that is on no host and that no conductor has. Return the new row.
 
     Raise StateChanged when someone else was quicker.
     """
