@@ -98,7 +98,7 @@ class RequestContext(context.RequestContext):
 
 @contextlib.contextmanager
 def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]:
-    """Let the log lines of a block of work carry a context, or none (None).
+    """Bind the log lines of a block of work to a context, or to none (None).
 
     Threads are used again: what is not put back marks the work that comes next.
     """

@@ -268,7 +268,7 @@ def _end_in_time(daemon, stopped, seconds):
 
 
 def _watch_s():
-    """How often to look up: twice in the time that the service manager allows."""
+    """Return the interval of the watchdog: half of the time that the service manager allows."""
     allowed = os.environ.get('WATCHDOG_USEC')
     return min(WATCH_S, int(allowed) / 2e6) if allowed else WATCH_S
 

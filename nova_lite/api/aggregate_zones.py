@@ -72,7 +72,7 @@ def _moving(before, after, default):
 
 
 def _count_servers(req, hosts):
-    """How many servers are on the hosts; a cell that is down counts as having some."""
+    """Return the number of servers on the hosts. A cell that is down counts as having some."""
     cells = req.app.cells.every(cell0=False)
     answers = req.app.cells.scatter(instances.count_on, hosts, cells=cells)
     return sum(answer if isinstance(answer, int) else 1 for answer in answers.values())

@@ -132,7 +132,7 @@ def version_headers(response, version):
 
 
 def undeclared(chosen, error, code):
-    """Whether an operation answers with an error code it does not declare."""
+    """Return whether an operation does not declare the error code."""
     if chosen is None or code in faults.UNDECLARED or code in chosen.faults:
         return False
     return not (

@@ -195,7 +195,7 @@ class SuperConductor(typing.Protocol):
     def cache_images(
         self, ctxt: session.Ctxt, *, aggregate_id: int, image_ids: Sequence[str]
     ) -> None:
-        """Have the hosts of an aggregate keep images at hand."""
+        """Cache images on the hosts of an aggregate."""
 
 
 class App(Clients, typing.Protocol):

@@ -71,7 +71,7 @@ class Request:
         return values[-1] if values else default
 
     def allows(self, rule, target=None):
-        """Whether the caller may; `target` as Enforcer.allows."""
+        """Return whether a rule allows the caller. target: as for Enforcer.allows"""
         return self.app.policy.allows(self.ctxt, rule, target)
 
     def authorize(self, rule, target=None):

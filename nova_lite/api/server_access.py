@@ -86,7 +86,7 @@ def load(req, uuid, *, deleted=False):
 
 
 def may_know(ctxt, project_id):
-    """Whether the caller may learn that something of this project exists."""
+    """Return whether the caller may know that an object of this project exists."""
     return ctxt.is_admin or ctxt.project_id == project_id
 
 

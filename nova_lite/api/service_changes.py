@@ -65,7 +65,7 @@ def _update(connection, row, values):
 
 
 def _set_trait(req, cell, host):
-    """Have the compute put or remove COMPUTE_STATUS_DISABLED.
+    """Request the compute to set or remove COMPUTE_STATUS_DISABLED.
 
     A host that is down does so itself when it is back.
     """

@@ -23,7 +23,7 @@ class Fence:
         self._lock = runtime.Lock()
 
     def check(self, ctxt):
-        """Let the context's saga pass or raise StaleEpoch; calls of no saga always pass."""
+        """Raise StaleEpoch if the context's saga has a newer epoch. Calls without a saga pass."""
         if ctxt.saga is None:
             return
         with self._lock:

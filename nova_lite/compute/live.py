@@ -150,7 +150,7 @@ class Source:
     # ---- back ----
 
     def roll_back(self, *, key, gone):
-        """Have the guest run here as if it had never been asked to leave.
+        """Run the guest here as before the migration.
 
         One that had left already is booted again: its memory is lost, and nothing
         else, since no destination was told to start it. gone: the server is deleted,

@@ -74,7 +74,7 @@ class Destination:
         return reply
 
     def arrive(self, handover, *, key):
-        """Let the guest run that its source has handed over; replies {'power_state'}."""
+        """Start the guest that its source has handed over. Reply {'power_state'}."""
         uuid = self._instance.uuid
         job = self._site.driver.post_live_migration(self._node, uuid, handover, key=key)
         reply = replies.reply(self._site.driver, job)

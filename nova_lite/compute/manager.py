@@ -90,7 +90,7 @@ class ComputeManager:
         self.site.jobs.run(START, self._come_up(), here=False)
 
     def stop(self):
-        """Let what runs come to its next wait; True when it did in time.
+        """Wait until running work has reached its next wait. Return whether it did so in time.
 
         Guests and the driver's jobs go on: the next start takes them up.
         """

@@ -43,7 +43,7 @@ class Reclaim:
         self._write, self._read = write, read
 
     def run(self) -> None:
-        """Have the hosts delete what is due."""
+        """Request the deletion of servers that are due."""
         if not self._conf.reclaim_instance_interval:
             return
         kept = datetime.timedelta(seconds=self._conf.reclaim_instance_interval)

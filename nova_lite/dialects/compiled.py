@@ -44,5 +44,5 @@ class Shared:
 
 
 def share(engine: sa.Engine) -> None:
-    """Let an engine use the process's compiled statements."""
+    """Make an engine use the compiled statements of the process."""
     engine.update_execution_options(compiled_cache=Shared(engine.dialect))

@@ -43,7 +43,7 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
 
 
 def use(engine: sqlalchemy.Engine) -> None:
-    """Have an engine make connections of this class, if its driver is PyMySQL."""
+    """Make an engine create connections of this class, if its driver is PyMySQL."""
     if engine.dialect.driver == 'pymysql':
 
         @sqlalchemy.event.listens_for(engine, 'do_connect')

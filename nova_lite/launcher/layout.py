@@ -178,7 +178,7 @@ class Layout:
         self._lock = lock
 
     def release(self):
-        """Let another process have the state directory."""
+        """Release the lock of the state directory."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -45,7 +45,7 @@ class Outlet:
         self._again_at = 0.0
 
     def send(self, message):
-        """Have a message (see desk.Message) sent some time; returns at once."""
+        """Queue a message (see desk.Message) and return at once."""
         with self._lock:
             if self._closing:
                 return

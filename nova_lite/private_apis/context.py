@@ -10,5 +10,5 @@ LIBRARY.has(context, '_request_store')
 
 
 def bind(ctxt: context.RequestContext | None) -> None:
-    """Let the log lines of this thread carry a context, or none (None)."""
+    """Bind the log lines of this thread to a context, or to none (None)."""
     context._request_store.context = ctxt

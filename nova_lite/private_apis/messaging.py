@@ -69,7 +69,7 @@ def connection(bus: oslo_messaging.Transport, purpose: str, tries: int) -> Poole
 
 
 def drop_unconsumed(inner: Connection) -> None:
-    """Let a connection publish notifications without making a queue for them first."""
+    """Make a connection publish notifications without declaring a queue for them first."""
     inner._publish_and_creates_default_queue = inner._publish
 
 
@@ -90,5 +90,5 @@ def send_notification(
 
 
 def use_executor(rpc_server: server.RPCServer, executor: typing.Callable[..., typing.Any]) -> None:
-    """Have an RPC server that was not yet started run its calls in this kind of executor."""
+    """Set the kind of executor of an RPC server that was not started yet."""
     rpc_server._executor_cls = executor

@@ -26,16 +26,16 @@ for _module in WITH_ALIASES:
 
 
 def forget_synced() -> None:
-    """Have traits and resource classes written to the next database too."""
+    """Make placement write traits and resource classes to the next database too."""
     trait._TRAITS_SYNCED = resource_class._RESOURCE_CLASSES_SYNCED = False
 
 
 def use_validation(validation: typing.Any) -> None:
-    """Have requests checked by `validation` in place of the module jsonschema."""
+    """Make placement check requests by `validation` instead of the module jsonschema."""
     util.jsonschema = validation
 
 
 def use_sqlalchemy(replacement: typing.Any) -> None:
-    """Have claims, and reads of them, use `replacement` in place of the module sqlalchemy."""
+    """Make claims, and reads of them, use `replacement` instead of the module sqlalchemy."""
     for module in WITH_ALIASES:
         module.sa = replacement

@@ -88,7 +88,7 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def unpause_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Let a paused guest go on."""
+        """Unpause a guest."""
 
     @rpc.cast(since='1.0')
     def suspend_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
@@ -96,7 +96,7 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.cast(since='1.0')
     def resume_instance(self, ctxt: Ctxt, host: str, instance: Instance) -> None:
-        """Let a suspended guest go on."""
+        """Resume a suspended guest."""
 
     @rpc.cast(since='1.0')
     def rescue_instance(
@@ -196,7 +196,7 @@ class ComputeAPI(rpc.Interface):
 
     @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE, fenced=True)
     def get_volume_connector(self, ctxt: Ctxt, host: str, node: str) -> Json:
-        """What the volume service must know of the node to export a volume to it."""
+        """Return the connector with which the volume service exports a volume to the node."""
 
     # ---- images ----
 

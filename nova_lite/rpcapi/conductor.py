@@ -62,7 +62,7 @@ class ConductorAPI(rpc.Interface):
     def host_records(
         self, ctxt: Ctxt, hosts: list[str], instances: list[str] | None = None
     ) -> list[Json]:
-        """What the database says is on hosts, hidden copies too.
+        """Return the records of servers on hosts, hidden copies too.
 
         instances: [server uuid, ...] to look for; None for all
         Returns [{'uuid', 'host', 'node', 'vm_state', 'task_state', 'power_state',
@@ -78,7 +78,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def unfinished(self, ctxt: Ctxt, hosts: list[str], idle_s: float) -> list[Json]:
-        """What the hosts have yet to finish and nobody touched for `idle_s` seconds.
+        """Return unfinished work of the hosts that has not changed for `idle_s` seconds.
 
         Returns [{'instance': Instance, 'block_devices': [BlockDevice, ...],
         'context': {...}, 'build': {...} or None}, ...]. context: who asked, as
@@ -144,7 +144,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def build_is_over(self, ctxt: Ctxt, host: str, instance_uuid: str) -> bool:
-        """Whether the host is to clear away what it has of a build.
+        """Return whether the host must clean up a build.
 
         The build has failed, or its server was deleted without the host.
         """
@@ -249,7 +249,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def power_states(self, ctxt: Ctxt, states: list[Json]) -> None:
-        """What hypervisors say of servers whose records say otherwise.
+        """Report the power states of servers whose records differ.
 
         states: [{'uuid', 'host', 'power_state', 'seen': {'vm_state', 'updated_at'} of the
         record that the host compared with}, ...]. A record that has changed since stays as
@@ -278,7 +278,7 @@ class ConductorAPI(rpc.Interface):
     def live_migration_progress(
         self, ctxt: Ctxt, host: str, migration_uuid: str, counters: dict[str, int]
     ) -> dict[str, Json]:
-        """How far the copy is, or that it begins: {column of the migration: bytes}.
+        """Report the progress or the start of the copy: {column of the migration: bytes}.
 
         Returns what operators wish: {'abort' or 'force_complete': context as it
         travels}. Raises as live_migration_turn.
@@ -288,7 +288,7 @@ class ConductorAPI(rpc.Interface):
     def live_migration_answered(
         self, ctxt: Ctxt, host: str, migration_uuid: str, wish: str, error: str | None
     ) -> None:
-        """What became of a wish: 'abort' or 'force_complete', of the request of ctxt.
+        """Report the result of a wish ('abort' or 'force_complete') of the request of ctxt.
 
         error: a text when the hypervisor refused; None when it obeyed
         """
@@ -301,7 +301,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def evacuations_from(self, ctxt: Ctxt, hosts: list[str]) -> list[Json]:
-        """What was evacuated from the hosts and is not removed there.
+        """Return evacuations from the hosts whose guests are not removed there yet.
 
         Returns [{'migration_uuid', 'instance_uuid', 'host', 'node', 'provider': uuid of
         the node's, 'began': seconds since 1970, 'done': False while it is being rebuilt

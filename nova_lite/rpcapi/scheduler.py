@@ -44,7 +44,7 @@ class SchedulerAPI(rpc.Interface):
         host: str | None = None,
         scheduler: str | None = None,
     ) -> dict[str, typing.Any]:
-        """What the scheduler remembers of the last decision about a server.
+        """Return the last decision about a server that the scheduler has in memory.
 
         host: only what became of this one, with what keeps it from fulfilling the
         request now if placement did not offer it

@@ -23,4 +23,4 @@ class SuperConductorAPI(rpc.Interface):
     def cache_images(
         self, ctxt: context.RequestContext, aggregate_id: int, image_ids: Sequence[str]
     ) -> None:
-        """Have the hosts of an aggregate keep images at hand."""
+        """Cache images on the hosts of an aggregate."""

@@ -111,7 +111,7 @@ class Claims:
         self._held, self._planned = {}, {}
 
     def _place(self, uuid: str, host: hosts.HostState) -> None:
-        """Let other decisions know before placement has answered."""
+        """Record the claim for other decisions before placement has answered."""
         self._placed.add(uuid)
         self.states.place(uuid, host, self.request)
 

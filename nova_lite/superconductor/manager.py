@@ -73,7 +73,7 @@ class World:
         return conductor_rpc.ConductorAPI(cell.bus)
 
     def wake(self, uuid: str) -> None:
-        """Have a saga that waits look at once whether it may go on; else it looks later."""
+        """Wake a parked saga. It would otherwise continue at its next alarm."""
         try:
             waits = self.api_db.write(sagas.wake, uuid)
         except exception.Unavailable as error:
@@ -124,7 +124,7 @@ class SuperConductor:
         self.engine.submit(saga_uuid)
 
     def cache_images(self, ctxt, aggregate_id, image_ids):
-        """Have the hosts of an aggregate keep images at hand, in a thread of its own.
+        """Cache images on the hosts of an aggregate, in a separate thread.
 
         It may take as long as all its hosts together, and nobody waits for it.
         """
@@ -212,5 +212,5 @@ class SuperConductor:
         self._stopping.set()
 
     def stop(self):
-        """Let running steps end; what waits is left to another or to the next start."""
+        """Wait for running steps. Parked sagas continue elsewhere or after the next start."""
         self.engine.stop()

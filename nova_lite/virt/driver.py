@@ -62,7 +62,7 @@ class Driver(Protocol):
         """Tell whether the node's hypervisor answers."""
 
     def get_facts(self, node: str) -> model.NodeFacts:
-        """What the hypervisor says of itself."""
+        """Return the facts of the hypervisor."""
 
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         """Totals by resource class (VCPU, MEMORY_MB, DISK_GB); ratios are not its business."""
@@ -268,4 +268,4 @@ class Driver(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of files and connections; guests and jobs go on."""
+        """Close files and connections. Guests and jobs continue."""

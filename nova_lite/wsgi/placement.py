@@ -130,7 +130,7 @@ def make_app(
 
 
 def use(conf):
-    """Have placement's modules work with the options of `conf` and their database."""
+    """Configure placement's modules with the options of `conf` and their database."""
     internals.use_validation(CompiledValidation())
     internals.use_sqlalchemy(KnownAliases())
     use_database(conf)
@@ -229,7 +229,7 @@ def set_isolation(engine):
 
 
 def keep_connections(engine):
-    """Let an SQLite engine pool its connections, in WAL mode.
+    """Make an SQLite engine pool its connections, in WAL mode.
 
     oslo.db opens a connection for each transaction, and a claim has six. WAL
     with synchronous=NORMAL loses nothing when the process is killed.
@@ -257,7 +257,7 @@ def _with_row_ids(cursors):
 
 
 def give_row_ids(engine):
-    """Let placement write allocations through psycopg 3."""
+    """Make placement write allocations through psycopg 3."""
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connect(connection, record):

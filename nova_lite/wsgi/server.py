@@ -42,7 +42,7 @@ def free_port(host='127.0.0.1', *, count=1):
 
 
 def claim(host, port, claims):
-    """Whether the port is free and nobody has claimed it; it is claimed until `claims` close.
+    """Claim a port until `claims` close. Return whether it was free and not claimed.
 
     The claim is an abstract Unix socket: all processes see it, and it ends with its own.
     """

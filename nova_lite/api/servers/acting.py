@@ -189,5 +189,5 @@ def devices(server):
 
 
 def boots_from_volume(found):
-    """Whether the root disk among these block devices is a volume."""
+    """Return whether the root disk among these block devices is a volume."""
     return any(d.boot_index == 0 and d.destination_type == 'volume' for d in found)

@@ -112,7 +112,7 @@ def restore(req, server):
 
 
 def _is_going(server):
-    """Whether the server is deleted or about to be, now."""
+    """Return whether the server is deleted or being deleted."""
     row = server.cell.db.read(instances.find, server.uuid)
     return (
         row is None
@@ -123,7 +123,7 @@ def _is_going(server):
 
 
 def delete_from_cell(req, server, *, keep_s=None):
-    """Have the host delete the server, or delete it here if no host can.
+    """Request the deletion from the host, or delete the server here if no host can.
 
     Its record says so first, and then it counts no more: who is killed in between leaves
     what its host, or an audit, deletes and the super-conductor ceases to count.
@@ -212,7 +212,7 @@ def _withdraw(connection, uuid, lease_s):
 
 
 def _host_answers(req, server):
-    """Whether a compute will do it: the server is on a host whose service is up."""
+    """Return whether the server is on a host whose service is up."""
     host = server.row.host
     if not host or server.cell.is_cell0:
         return False
@@ -221,7 +221,7 @@ def _host_answers(req, server):
 
 
 def _delete_now(req, server):
-    """Have the host delete the server, or end it here.
+    """Request the deletion from the host, or finish it here.
 
     Where it is can be trusted only now that no move may change it any more.
     """
@@ -255,7 +255,7 @@ def _soft_delete(req, server):
 
 
 def _count_again(connection, conf, server):
-    """Let the server count in quotas again; raises OverQuota."""
+    """Count the server in quotas again. Raise OverQuota."""
     row = server.row
     quota_locks.hold(connection, row.project_id)
     quota.admit(

@@ -96,7 +96,7 @@ def live_migrate(req, server):
 
 
 def is_forced(req, asked):
-    """Whether the host asked for is not to be checked by the scheduler.
+    """Return whether the move to the named host is forced past the scheduler.
 
     Before 2.30 that is how it is; from 2.68 it never is. Raises ForceWithoutHost.
     """

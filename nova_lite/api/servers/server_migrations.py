@@ -104,7 +104,7 @@ def _view(req, row, *, places):
     faults=(400, 403, 404, 409),
 )
 def force_complete(req, server):
-    """Have the hypervisor end the copy, whatever that does to the guest for a moment."""
+    """Force the hypervisor to complete the copy, for example by pausing the guest."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     row = _read(req, server, live_migrations.find, number)
     if row is None:

@@ -176,7 +176,7 @@ def _add_inner(look, row, shown):
 
 
 def _add_later(look, row, shown):
-    """What came with microversions, in their order."""
+    """Add the fields of later microversions, in their order."""
     minor = look.minor
     if minor >= 9:
         shown['locked'] = bool(row.locked)

@@ -54,9 +54,9 @@ class Disposals:
             work(self._world, ctxt, *args)
 
     def _count(self, cell):
-        """Let count in quotas what stays in the cell, and nothing else.
+        """Correct which servers of the cell count in quotas.
 
-        Looked at is what changed since the last look, or ever, and was then left alone:
+        It reads servers that changed since the last audit and not since `audit_idle_s`:
         the API writes to the cell and to the mapping one after the other.
         """
         until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)

@@ -95,7 +95,7 @@ class Jobs:
             return [to_job(row, now) for row in store.running_jobs(tx, node, guest)]
 
     def settle_node(self, node: str) -> None:
-        """Let all effects take place that are due on the node."""
+        """Apply all effects that are due on the node."""
         now = self._store.now()
         due = "SELECT DISTINCT guest FROM jobs WHERE state = 'running' AND node = ? AND due <= ?"
         with self._store.read() as tx:
@@ -244,7 +244,7 @@ def interrupt(tx: sqlite3.Connection, row: sqlite3.Row, error: model.JobError, n
 
 
 def settle(tx: sqlite3.Connection, node: str, guest: str, now: float) -> None:
-    """Let the effects on a guest that are due take place, in order."""
+    """Apply the effects on a guest that are due, in order."""
     while True:
         row = tx.execute(
             "SELECT * FROM jobs WHERE state = 'running' AND node = ? AND guest = ?"
