@@ -66,7 +66,7 @@ class Plan:
 
 
 def _moving(before, after, default):
-    """Hosts whose zone would be another."""
+    """Return hosts whose zone would be another."""
     old, new = aggregates.zones_of(before), aggregates.zones_of(after)
     return sorted(host for host in {*old, *new} if old.get(host, default) != new.get(host, default))
 

@@ -248,7 +248,7 @@ def _add_host(connection, plan, host):
 
 
 def _nodes(req, host):
-    """The nodes of a compute host; raises HostMappingNotFound, UnknownHost."""
+    """Return the nodes of a compute host. Raise HostMappingNotFound, UnknownHost."""
     cell = req.app.cells.of_host(host)
     service, nodes = cell.db.read(_service_and_nodes, host)
     if service is None:

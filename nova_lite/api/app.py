@@ -70,7 +70,7 @@ class App:
         self._compute: dict[str, tuple[deployment.Cell, compute_rpc.ComputeAPI]] = {}
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
-        """The ComputeAPI client on a cell's bus."""
+        """Return the ComputeAPI client on a cell's bus."""
         known = self._compute.get(cell.uuid)
         if known is None or known[0] is not cell:
             known = self._compute[cell.uuid] = (cell, self._make_compute(cell))
@@ -90,7 +90,7 @@ def make_app(
     super_conductor: protocols.SuperConductor,
     compute: Compute | None = None,
 ) -> 'Application':
-    """The compute API as a WSGI callable; its App is its attribute `app`.
+    """Return the compute API as a WSGI callable; its App is its attribute `app`.
 
     clients: object with the attributes image, network, volume and placement
     super_conductor: SuperConductorAPI client on the top bus

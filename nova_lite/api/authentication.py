@@ -60,7 +60,7 @@ def _token_conf(conf):
 
 
 def context_of(conf, environ, enforcer):
-    """The caller's RequestContext; raises Unauthorized when nobody is named."""
+    """Return the caller's RequestContext. Raise Unauthorized when nobody is named."""
     if not environ.get('HTTP_X_USER_ID'):
         raise faults.Unauthorized()
     roles = [role.strip().lower() for role in environ.get('HTTP_X_ROLES', '').split(',')]

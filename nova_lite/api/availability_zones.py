@@ -35,7 +35,7 @@ def list_in_detail(req):
 
 
 def _zones(req):
-    """(name, available, enabled services), available ones first."""
+    """Return (name, available, enabled services), available ones first."""
     enabled, names = {}, set()
     for record in service_records.every(req).records:
         names.add(record.zone)

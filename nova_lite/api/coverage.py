@@ -10,7 +10,7 @@ COLUMNS = ('Operation', 'Microversions', 'Bodies change in', 'Success', 'Errors'
 
 
 def rows():
-    """One tuple of texts per operation, in the order of COLUMNS, sorted by path."""
+    """Return one tuple of texts per operation, in the order of COLUMNS, sorted by path."""
     found = sorted(
         operation.load_all(),
         key=lambda each: (each.path, each.method, each.action or '', each.since),
@@ -33,7 +33,7 @@ def _row(each):
 
 
 def table():
-    """The table as reStructuredText."""
+    """Return the table as reStructuredText."""
     lines = ['.. list-table::', '   :header-rows: 1', '']
     for row in (COLUMNS, *rows()):
         for position, text in enumerate(row):

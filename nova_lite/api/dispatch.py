@@ -53,7 +53,7 @@ class Endpoint:
 
 
 def _choose(candidates, req):
-    """The operation among those of one path and method; raises NotFound or Invalid."""
+    """Return the operation among those of one path and method. Raise NotFound or Invalid."""
     if candidates[0].action is not None:
         candidates = _of_action(candidates, req.body)
     for each in candidates:

@@ -78,7 +78,7 @@ def create(req):
 
 
 def _servers(req, uuids):
-    """{uuid: (cell, row)} of the servers that are in a cell."""
+    """Return {uuid: (cell, row)} of the servers that are in a cell."""
     by_cell = {}
     for mapping in req.app.api_db.read(instance_mappings.of, uuids):
         if mapping.cell_id is not None:

@@ -95,7 +95,7 @@ class Gone(exception.NovaLiteError):
 
 
 def describe(error):
-    """(code, message) for an exception; logs those that nobody foresaw."""
+    """Return (code, message) for an exception; logs those that nobody foresaw."""
     if isinstance(error, exception.NovaLiteError):
         code = CODES[error.kind]
         if code == 500:
@@ -118,5 +118,5 @@ def _describe_falcon(error):
 
 
 def body_of(code, message):
-    """The JSON text of an error answer."""
+    """Return the JSON text of an error answer."""
     return json.dumps({KEYS.get(code, 'computeFault'): {'code': code, 'message': message}})

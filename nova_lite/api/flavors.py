@@ -160,12 +160,12 @@ def delete(req):
 
 
 def visible(req):
-    """The flavor the URL names, if the caller may see it; raises FlavorNotFound."""
+    """Return the flavor the URL names, if the caller may see it. Raise FlavorNotFound."""
     return req.app.api_db.read(flavors.get, req.args['flavor_id'], restriction(req.ctxt))
 
 
 def restriction(ctxt):
-    """The project whose flavors the caller is limited to; None for administrators."""
+    """Return the project whose flavors the caller is limited to; None for administrators."""
     return None if ctxt.is_admin else ctxt.project_id or ''
 
 
@@ -181,7 +181,7 @@ def _brief(req, row):
 
 
 def view(req, row):
-    """The whole of a flavor, as the request's version has it."""
+    """Return the whole of a flavor, as the request's version has it."""
     shown = {
         **_brief(req, row),
         'ram': row.memory_mb,

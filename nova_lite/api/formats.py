@@ -31,25 +31,25 @@ def _check(name):
 
 @_check('uuid')
 def is_uuid(text):
-    """A UUID, with hyphens or without."""
+    """Return a UUID, with hyphens or without."""
     return bool(UUID.fullmatch(text))
 
 
 @_check('ipv4')
 def is_ipv4(text):
-    """A dotted quad."""
+    """Return a dotted quad."""
     return _is_address(ipaddress.IPv4Address, text)
 
 
 @_check('ipv6')
 def is_ipv6(text):
-    """An IPv6 address without a zone."""
+    """Return an IPv6 address without a zone."""
     return '%' not in text and _is_address(ipaddress.IPv6Address, text)
 
 
 @_check('ip')
 def is_ip(text):
-    """An address of either family."""
+    """Return an address of either family."""
     return is_ipv4(text) or is_ipv6(text)
 
 
@@ -73,7 +73,7 @@ def is_base64(text):
 
 @_check('date-time')
 def is_date_time(text):
-    """An ISO 8601 time that is one in UTC too."""
+    """Return an ISO 8601 time that is one in UTC too."""
     try:
         timeutils.normalize_time(timeutils.parse_isotime(text))
     except (ValueError, OverflowError):
@@ -100,19 +100,19 @@ def _is_control(char):
 
 @_check('image_ref')
 def is_image_ref(text):
-    """The uuid of an image, a URL that ends in one, or nothing."""
+    """Return the uuid of an image, a URL that ends in one, or nothing."""
     return text == '' or is_uuid(text.rstrip('/').rsplit('/', 1)[-1])
 
 
 @_check('flavor_ref')
 def is_flavor_ref(text):
-    """A flavor id, or a URL that ends in one."""
+    """Return a flavor id, or a URL that ends in one."""
     return bool(text.rstrip('/').rsplit('/', 1)[-1].strip())
 
 
 @_check('regex')
 def is_regex(text):
-    """A regular expression that can be matched in linear time."""
+    """Return a regular expression that can be matched in linear time."""
     try:
         patterns.compiled(text)
     except patterns.BadPattern:

@@ -77,7 +77,7 @@ def matching(found, pattern):
 
 
 def servers(found):
-    """{(host, node): [row, ...]} of the servers on the hypervisors found."""
+    """Return {(host, node): [row, ...]} of the servers on the hypervisors found."""
     grouped = {}
     by_cell = {}
     for each in found:

@@ -7,7 +7,7 @@ LARGEST = 2**31 - 1
 
 
 def number(text, name='id'):
-    """The whole number in `text`; raises Invalid.
+    """Return the whole number in `text`. Raise Invalid.
 
     One too large for any table is cut to the largest, which nothing has.
     """
@@ -17,7 +17,7 @@ def number(text, name='id'):
 
 
 def uuid(text):
-    """`text` if it is a UUID; raises Invalid."""
+    """Return `text` if it is a UUID. Raise Invalid."""
     if not formats.is_uuid(text):
         raise exception.Invalid(f'Invalid uuid {text}')
     return text

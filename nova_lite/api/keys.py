@@ -27,7 +27,7 @@ class InvalidKey(exception.Invalid):
 
 
 def fingerprint(kind, public_key):
-    """The fingerprint of a public key: MD5 for ssh, SHA-1 for x509; raises InvalidKey."""
+    """Return the fingerprint of a public key: MD5 for ssh, SHA-1 for x509. Raise InvalidKey."""
     try:
         digest = _FINGERPRINTS[kind](public_key)
     except (ValueError, IndexError, TypeError, exceptions.UnsupportedAlgorithm):
@@ -36,7 +36,7 @@ def fingerprint(kind, public_key):
 
 
 def generate(kind, user_id):
-    """(private key, public key) of a new key pair, as texts."""
+    """Return (private key, public key) of a new key pair, as texts."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=BITS)
     return _GENERATORS[kind](key, user_id)
 
@@ -65,7 +65,7 @@ def _ssh_pair(key, _user_id):
 
 
 def _x509_pair(key, user_id):
-    """A self-signed client certificate; the private half is PKCS #12 in base64."""
+    """Return a self-signed client certificate; the private half is PKCS #12 in base64."""
     name = x509.Name([x509.NameAttribute(oid.NameOID.COMMON_NAME, user_id[:64])])
     now = runtime.now()
     certificate = (

@@ -38,7 +38,7 @@ def boolean(value):
 
 
 def number(minimum=None, maximum=None):
-    """A whole number within bounds."""
+    """Return a whole number within bounds."""
 
     def check(value):
         try:
@@ -54,7 +54,7 @@ def number(minimum=None, maximum=None):
 
 
 def one_of(*allowed):
-    """One of these words."""
+    """Return one of these words."""
 
     def check(value):
         if value not in allowed:
@@ -64,7 +64,7 @@ def one_of(*allowed):
 
 
 def form(pattern):
-    """A text of this form."""
+    """Return a text of this form."""
     compiled = re.compile(pattern)
 
     def check(value):

@@ -4,7 +4,7 @@ import urllib.parse
 
 
 def resource(req, collection, identifier):
-    """The self and bookmark links of one thing."""
+    """Return the self and bookmark links of one thing."""
     version = '/v2' if req.legacy else '/v2.1'
     tail = f'/{collection}/{identifier}'
     return [
@@ -14,12 +14,12 @@ def resource(req, collection, identifier):
 
 
 def bookmark(req, collection, identifier):
-    """The bookmark link alone, as for a server's image and flavor."""
+    """Return the bookmark link alone, as for a server's image and flavor."""
     return [{'rel': 'bookmark', 'href': f'{req.root}/{collection}/{identifier}'}]
 
 
 def next_page(req, marker):
-    """The link to the page after the item with this id."""
+    """Return the link to the page after the item with this id."""
     kept = [
         (name, value)
         for name, value in urllib.parse.parse_qsl(req.query_string, keep_blank_values=True)

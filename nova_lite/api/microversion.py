@@ -145,7 +145,7 @@ class NotAcceptable(exception.NovaLiteError):
 
 
 def parse(text):
-    """The Version that `text` (such as 2.90) names; raises InvalidMicroversion."""
+    """Return the Version that `text` (such as 2.90) names. Raise InvalidMicroversion."""
     found = FORM.fullmatch(text)
     if not found:
         raise exception.InvalidMicroversion(version=text)
@@ -157,10 +157,10 @@ MAXIMUM = parse(VERSIONS[-1][0])
 
 
 def negotiate(headers):
-    """The version a request asks for.
+    """Return the version a request asks for.
 
     headers: {name in lower case: value}
-    Raises InvalidMicroversion for what is no version, NotAcceptable out of range.
+    Raise InvalidMicroversion for what is no version, NotAcceptable out of range.
     """
     asked = microversion_parse.get_version(
         headers, service_type=SERVICE, legacy_headers=[LEGACY_HEADER.lower()]

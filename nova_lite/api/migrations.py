@@ -87,7 +87,7 @@ def _cells(req):
 
 
 def _gather(req, function, *args, **kwargs):
-    """What the cells that answer have, together."""
+    """Return what the cells that answer have, together."""
     answers = req.app.cells.scatter(function, *args, **kwargs)
     return [
         row
@@ -118,7 +118,7 @@ def _page(req, where, limit):
 
 
 def _marker(req):
-    """The row that the page follows; raises MarkerNotFound."""
+    """Return the row that the page follows. Raise MarkerNotFound."""
     uuid = req.param('marker')
     if uuid is None:
         return None

@@ -22,7 +22,7 @@ def refresh(req, cell, row):
 
 
 def _store(connection, row, info):
-    """Whether the information was stored: only where it is as it was read."""
+    """Return whether the information was stored: only where it is as it was read."""
     now = instances.lock(connection, row.uuid)
     if now.task_state is not None or now.network_info != row.network_info:
         return False

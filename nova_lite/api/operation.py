@@ -47,7 +47,7 @@ class Versions:
         return None
 
     def firsts(self):
-        """Where the values change, oldest first."""
+        """Return where the values change, oldest first."""
         return [first for first, _value in reversed(self._values)]
 
 
@@ -72,7 +72,7 @@ class Operation:
     view: typing.Callable | None
 
     def offered(self, version):
-        """Whether the operation exists at `version`."""
+        """Return whether the operation exists at `version`."""
         return self.since <= version <= self.until
 
     def __str__(self):

@@ -8,17 +8,17 @@ from nova_lite.api import links
 
 
 def limit_of(req):
-    """How many items the page may have: what was asked, at most [api]max_limit."""
+    """Return how many items the page may have: what was asked, at most [api]max_limit."""
     most = req.conf.api.max_limit
     asked = req.param('limit')
     return most if asked in (None, '') else min(int(asked), most)
 
 
 def page(req, items, key):
-    """(items of the page, id to link the next page with or None).
+    """Return (items of the page, id to link the next page with or None).
 
     items: all there are, in order; key(item): its id, which markers name
-    Raises MarkerNotFound.
+    Raise MarkerNotFound.
     """
     marker = req.param('marker')
     start = 0
@@ -30,7 +30,7 @@ def page(req, items, key):
 
 
 def with_next(req, name, shown, marker):
-    """The answer of a list: {name: shown} with the next page's link, if there is one."""
+    """Return the answer of a list: {name: shown} with the next page's link, if there is one."""
     answer = {name: shown}
     if marker is not None:
         answer[f'{name}_links'] = links.next_page(req, marker)
@@ -45,7 +45,7 @@ def _after(items, key, marker):
 
 
 def is_full(req, chosen, limit):
-    """Whether a next page must be offered: the page has all that was asked for."""
+    """Return whether a next page must be offered: the page has all that was asked for."""
     asked = req.param('limit')
     return (
         bool(chosen)

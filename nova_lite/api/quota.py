@@ -27,13 +27,13 @@ SIZES = {'cores': 'vcpus', 'ram': 'memory_mb'}
 
 
 def defaults(connection, conf):
-    """{resource: limit} for a project that has none of its own."""
+    """Return {resource: limit} for a project that has none of its own."""
     of_class = quotas.of_class(connection, quotas.DEFAULT_CLASS)
     return {name: of_class.get(name, conf.quota[name]) for name in RESOURCES}
 
 
 def limits(connection, conf, project_id, user_id=None):
-    """{resource: limit} of a project, or of one user in it."""
+    """Return {resource: limit} of a project, or of one user in it."""
     found = defaults(connection, conf)
     found.update(_known(quotas.of_project(connection, project_id)))
     if user_id is not None:
@@ -46,7 +46,7 @@ def _known(found):
 
 
 def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
-    """How many of `wanted` servers of this size may be made; raises OverQuota if < least.
+    """Return how many of `wanted` servers of this size may be made. Raise OverQuota if < least.
 
     Counts in the caller's transaction, so that what it inserts is covered.
     """
@@ -62,7 +62,7 @@ def admit(connection, conf, ctxt, *, wanted, least, vcpus, memory_mb):
 
 
 def size_of(flavor):
-    """{'vcpus', 'memory_mb'} of a flavor, as servers keep theirs."""
+    """Return {'vcpus', 'memory_mb'} of a flavor, as servers keep theirs."""
     return {name: flavor[name] for name in SIZES.values()}
 
 
@@ -102,20 +102,20 @@ def admit_growth(connection, conf, server, size):
 
 
 def _scopes(connection, conf, project_id, user_id):
-    """[({resource: limit}, user id or None)]: the project's, and the user's own in it."""
+    """Return [({resource: limit}, user id or None)]: the project's, and the user's own in it."""
     limit = limits(connection, conf, project_id)
     own = _known(quotas.of_project(connection, project_id, user_id))
     return [(limit, None), ({**limit, **own}, user_id)] if own else [(limit, None)]
 
 
 def _used(connection, project_id, user_id):
-    """{resource: what counts} of a project, or of one user in it."""
+    """Return {resource: what counts} of a project, or of one user in it."""
     found = instance_mappings.usage(connection, project_id, user_id)
     return dict(zip(COUNTED, found, strict=True))
 
 
 def _room(limit, used, size, wanted):
-    """How many servers fit below a limit."""
+    """Return how many servers fit below a limit."""
     if limit < 0 or size == 0:
         return wanted
     return max(limit - used, 0) // size

@@ -27,7 +27,7 @@ LIMIT = {
 
 
 def of_sets(minor):
-    """{API name: limit} in quota sets."""
+    """Return {API name: limit} in quota sets."""
     return {
         **_ALWAYS,
         **_GROUPS,
@@ -37,7 +37,7 @@ def of_sets(minor):
 
 
 def of_classes(minor):
-    """{API name: limit} in quota class sets."""
+    """Return {API name: limit} in quota class sets."""
     return {
         **_ALWAYS,
         **(_GROUPS if minor >= 50 else _NETWORK),
@@ -46,15 +46,15 @@ def of_classes(minor):
 
 
 def schema(names, **more):
-    """What limits of these names may be set."""
+    """Return what limits of these names may be set."""
     return types.whole({**dict.fromkeys(names, LIMIT), **more})
 
 
 def shown(names, limits):
-    """The limits under their names in the API; those that mean nothing are unlimited."""
+    """Return the limits under their names in the API; those that mean nothing are unlimited."""
     return {name: limits.get(known, -1) for name, known in names.items()}
 
 
 def given(names, content):
-    """{limit: number} from what a request says."""
+    """Return {limit: number} from what a request says."""
     return {known: int(content[name]) for name, known in names.items() if name in content}

@@ -126,7 +126,7 @@ def stored_limits(connection, conf, project_id, user_id=None):
 
 
 def usage(connection, project_id, user_id=None):
-    """{resource: amount} of what is counted; key pairs only count for a user."""
+    """Return {resource: amount} of what is counted; key pairs only count for a user."""
     servers, cores, ram = instance_mappings.usage(connection, project_id, user_id)
     return {
         'instances': servers,

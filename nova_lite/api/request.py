@@ -66,7 +66,7 @@ class Request:
         return next(iter(self.body.values()))
 
     def param(self, name, default=None):
-        """The last value of a query parameter."""
+        """Return the last value of a query parameter."""
         values = self.params.get(name)
         return values[-1] if values else default
 
@@ -94,9 +94,9 @@ class Request:
 
 
 def read_body(http, limit):
-    """The decoded JSON body, None when there is none.
+    """Return the decoded JSON body, None when there is none.
 
-    Raises TooLarge, UnsupportedContentType or MalformedBody.
+    Raise TooLarge, UnsupportedContentType or MalformedBody.
     """
     length = http.content_length
     if length is not None and length > limit:
@@ -137,7 +137,7 @@ def _require_storable(value):
 
 
 def decode_query(http):
-    """{name: [values]} of the query string; raises MalformedUrl for what is no text."""
+    """Return {name: [values]} of the query string. Raise MalformedUrl for what is no text."""
     if not http.query_string:
         return {}
     params = {}

@@ -33,7 +33,7 @@ class InvalidInput(exception.Invalid):
 
 
 def _drop_unknown(validator, allowed, instance, schema):
-    """`additionalProperties` that removes what it does not know."""
+    """Yield `additionalProperties` that removes what it does not know."""
     if allowed is not False or not validator.is_type(instance, 'object'):
         yield from _Strict.VALIDATORS['additionalProperties'](validator, allowed, instance, schema)
         return
@@ -97,7 +97,7 @@ class Query(Schema):
         self._drops = schema.get('additionalProperties', True) is True
 
     def take(self, params):
-        """The parameters that count, checked; raises InvalidInput."""
+        """Return the parameters that count, checked. Raise InvalidInput."""
         if not params:
             return params
         self.check(params)
@@ -111,7 +111,7 @@ def _cut(text):
 
 
 def extended(base, **properties):
-    """A copy of an object schema with more properties (None removes one)."""
+    """Return a copy of an object schema with more properties (None removes one)."""
     result = copy.deepcopy(base)
     for name, schema in properties.items():
         if schema is None:

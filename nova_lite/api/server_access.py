@@ -70,7 +70,7 @@ class Unreachable(exception.Unavailable):
 
 
 def load(req, uuid, *, deleted=False):
-    """The server with this id that the caller may know of; raises InstanceNotFound.
+    """Return the server with this id that the caller may know of. Raise InstanceNotFound.
 
     deleted: find it after it was deleted too
     """
@@ -128,7 +128,7 @@ def _mapping_and_request(connection, uuid):
 
 
 def row_of(build_request):
-    """A build request's server with the columns of a record as attributes."""
+    """Return a build request's server with the columns of a record as attributes."""
     values = {**_NOTHING, 'created_at': build_request.created_at, **build_request.instance}
     for name in _TIMES:
         if isinstance(values.get(name), str):

@@ -26,7 +26,7 @@ class Found:
 
 
 def every(req, **where):
-    """The services whose columns equal `where`, of every cell in turn."""
+    """Return the services whose columns equal `where`, of every cell in turn."""
     answers = req.app.cells.scatter(services.every, **where)
     zones = req.app.api_db.read(aggregates.zones)
     found = Found([], [])
@@ -39,14 +39,14 @@ def every(req, **where):
 
 
 def zone_of(req, row, zones):
-    """The zone of a service. zones: {host: zone} of hosts in one"""
+    """Return the zone of a service. zones: {host: zone} of hosts in one"""
     if row.binary != services.COMPUTE:
         return req.conf.internal_service_availability_zone
     return zones.get(row.host, req.conf.default_availability_zone)
 
 
 def hosts_of(req, found_cells):
-    """Hosts mapped to these cells."""
+    """Return hosts mapped to these cells."""
     ids = {cell.id for cell in found_cells}
     mapped = req.app.api_db.read(host_mappings.every)
     return [mapping.host for mapping in mapped if mapping.cell_id in ids]

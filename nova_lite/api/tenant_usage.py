@@ -112,7 +112,7 @@ def _server(row, period):
 
 
 def _period(req):
-    """(start, stop) as times without a zone; raises Invalid."""
+    """Return (start, stop) as times without a zone. Raise Invalid."""
     now = runtime.naive_now()
     start, stop = (_time(req.param(name), now) for name in ('start', 'end'))
     if start > stop:
@@ -134,7 +134,7 @@ def _time(text, default):
 
 
 def _servers(req, period, project_id=None):
-    """(rows of the page, uuid to link the next page with or None)."""
+    """Return (rows of the page, uuid to link the next page with or None)."""
     paged = req.minor >= 40
     limit = paging.limit_of(req) if paged else None
     after = _marker(req) if paged and 'marker' in req.params else None

@@ -48,12 +48,12 @@ TAG = {'type': 'string', 'minLength': 1, 'maxLength': 60, 'pattern': r'^[^,/]*\Z
 
 
 def is_true(value):
-    """Whether a value that fulfils BOOLEAN means yes."""
+    """Return whether a value that fulfils BOOLEAN means yes."""
     return value in _TRUE
 
 
 def whole(properties, *, required=()):
-    """An object with these keys and no others."""
+    """Return an object with these keys and no others."""
     return {
         'type': 'object',
         'properties': dict(properties),
@@ -63,7 +63,7 @@ def whole(properties, *, required=()):
 
 
 def open_object(properties, *, required=()):
-    """An object with these keys and any others."""
+    """Return an object with these keys and any others."""
     return {
         'type': 'object',
         'properties': dict(properties),
@@ -73,27 +73,27 @@ def open_object(properties, *, required=()):
 
 
 def body(key, content):
-    """A request body of one key."""
+    """Return a request body of one key."""
     return whole({key: content}, required=[key])
 
 
 def null_or(schema):
-    """`schema`, or null."""
+    """Return `schema`, or null."""
     return {'oneOf': [schema, NOTHING]}
 
 
 def single(schema):
-    """A query parameter that may be given once."""
+    """Return a query parameter that may be given once."""
     return {'type': 'array', 'items': schema, 'maxItems': 1}
 
 
 def multi(schema=None):
-    """A query parameter that may be repeated."""
+    """Return a query parameter that may be repeated."""
     return {'type': 'array', 'items': TEXT if schema is None else schema}
 
 
 def query(properties, *, strict=False):
-    """A query string: strict refuses other keys, else they are dropped."""
+    """Return a query string: strict refuses other keys, else they are dropped."""
     return {'type': 'object', 'properties': dict(properties), 'additionalProperties': not strict}
 
 

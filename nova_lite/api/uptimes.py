@@ -15,13 +15,13 @@ AT_ONCE = 16
 
 
 def ask(req, found):
-    """The uptime of a hypervisor; errors of the call are the caller's."""
+    """Return the uptime of a hypervisor; errors of the call are the caller's."""
     req.app.waiters.enter(req)
     return req.app.compute(found.cell).host_uptime(req.ctxt, host=found.node.host)
 
 
 def of(req, hypervisors):
-    """The uptime of each, in their order; None where the host does not tell."""
+    """Return the uptime of each, in their order; None where the host does not tell."""
     with runtime.executor(AT_ONCE) as pool:
         return list(pool.map(lambda found: _ask_or_none(req, found), hypervisors))
 

@@ -31,7 +31,7 @@ _KNOWN = {
 
 
 def is_open(environ):
-    """Whether a request is for a version document, which needs no token."""
+    """Return whether a request is for a version document, which needs no token."""
     return environ.get('PATH_INFO', '').rstrip('/') in ('', '/v2', '/v2.1')
 
 

@@ -13,12 +13,12 @@ KEPT_S = 10
 
 
 def exists(req, zone):
-    """Whether an enabled compute service is in the zone."""
+    """Return whether an enabled compute service is in the zone."""
     return zone in _known(req) or zone in _known(req, again=True)
 
 
 def of_host(req, host):
-    """The zone that a host is in."""
+    """Return the zone that a host is in."""
     found = req.app.api_db.read(aggregates.zones)
     return found.get(host, req.conf.default_availability_zone)
 

@@ -43,7 +43,7 @@ def _fault_of_text(kind: sa.String, value: object) -> str | None:
 
 
 def faults(table: sa.Table, values: Mapping[str, object]) -> dict[str, str]:
-    """{column: why it cannot hold its value}; names that are no columns are ignored."""
+    """Return {column: why it cannot hold its value}; names that are no columns are ignored."""
     found = {
         name: fault_of(table, name, value) for name, value in values.items() if name in table.c
     }
@@ -51,7 +51,7 @@ def faults(table: sa.Table, values: Mapping[str, object]) -> dict[str, str]:
 
 
 def cut(table: sa.Table, name: str, value: object) -> object:
-    """What a column can hold of a value that it cannot: its beginning, nothing, or zero."""
+    """Return what a column can hold of a value that it cannot: its beginning, nothing, or zero."""
     column = table.c[name]
     if isinstance(column.type, sa.String):
         text = str(value).replace('\0', '').encode(errors='replace').decode()

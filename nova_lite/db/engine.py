@@ -46,7 +46,7 @@ Function: typing.TypeAlias = Callable[typing.Concatenate[sqlalchemy.Connection, 
 
 
 def limits(conf: cfg.ConfigOpts) -> timeouts.Limits | None:
-    """The Limits that a configuration sets for all databases; None for none."""
+    """Return the Limits that a configuration sets for all databases; None for none."""
     options = conf.database
     return (
         timeouts.Limits(options.connect_timeout, options.read_timeout)
@@ -257,7 +257,7 @@ def _with_options(url: str, limits: timeouts.Limits | None) -> str:
 
 
 def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
-    """An engine that sends a server nothing but statements and the ends of transactions.
+    """Return an engine that sends a server nothing but statements and the ends of transactions.
 
     oslo.db's own tries each connection before each use, and SQLAlchemy's pool rolls it
     back after each: both twice the messages of a short transaction. Ours end by
@@ -304,7 +304,7 @@ def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
 
 
 def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
-    """An engine that makes SQLite fit for concurrent writers.
+    """Return an engine that makes SQLite fit for concurrent writers.
 
     Write-ahead log, so readers do not wait; and a writing transaction takes its
     lock at once, since one that begins by reading cannot wait for the lock later.

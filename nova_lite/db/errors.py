@@ -145,7 +145,7 @@ def _inner(error: BaseException) -> BaseException:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The driver's own error."""
+    """Return the driver's own error."""
     inner = _inner(error)
     return getattr(inner, 'orig', None) or inner
 

@@ -36,18 +36,18 @@ def upgrade(url: str, which: str, revision: str = HEAD) -> None:
 
 
 def version(url: str, which: str) -> str | None:
-    """The revision a database has; None for one that is empty."""
+    """Return the revision a database has; None for one that is empty."""
     return _run(url, _version)
 
 
 @functools.cache
 def newest(which: str) -> str | None:
-    """The newest revision there is."""
+    """Return the newest revision there is."""
     return script.ScriptDirectory.from_config(_config(which)).get_current_head()
 
 
 def differences(url: str, which: str) -> typing.Any:
-    """What alembic finds to differ between a database and the models; empty if nothing."""
+    """Return what alembic finds to differ between a database and the models; empty if nothing."""
     return _run(url, _differences, which)
 
 

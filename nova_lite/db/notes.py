@@ -55,12 +55,12 @@ class Book:
 
 
 def is_kept(connection: sa.Connection) -> bool:
-    """Whether notes are kept in this transaction."""
+    """Return whether notes are kept in this transaction."""
     return connection.info.get(BOOK) is not None
 
 
 def wants_changes(connection: sa.Connection) -> bool:
-    """Whether former states are worth a read in this transaction."""
+    """Return whether former states are worth a read in this transaction."""
     book = connection.info.get(BOOK)
     return book is not None and book.watcher.wants_changes()
 

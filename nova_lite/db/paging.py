@@ -25,7 +25,7 @@ def ordered(query: Query, keys: Keys) -> Query:
 
 
 def after(keys: Keys, marker: rows.Row) -> rows.Condition:
-    """The condition for rows that come after the row `marker` in that order."""
+    """Return the condition for rows that come after the row `marker` in that order."""
     alternatives: list[rows.Condition] = []
     before: list[rows.Condition] = []
     for column, direction in keys:

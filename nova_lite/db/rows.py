@@ -98,7 +98,7 @@ def get(
     more: tuple[Expression, ...] = (),
     **where: typing.Any,
 ) -> Row:
-    """The one row whose columns equal `where`; raises `error` when there is none.
+    """Return the one row whose columns equal `where`; raises `error` when there is none.
 
     more: labelled SQL expressions that the row has besides its columns (a tuple)
     """
@@ -141,7 +141,7 @@ def every(
     given: Values | None = None,
     **where: typing.Any,
 ) -> Sequence[Row]:
-    """All rows that fulfil the conditions. more: as of `get`"""
+    """Return all rows that fulfil the conditions. more: as of `get`"""
     query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
     return connection.execute(query, {**_parameters(where), **(given or {})}).all()
 

@@ -22,7 +22,7 @@ class Limits(typing.NamedTuple):
 
 
 def options(url: sa.URL, limits: Limits) -> dict[str, str]:
-    """What a URL (sqlalchemy's) has to say for these Limits, as its query."""
+    """Return what a URL (sqlalchemy's) has to say for these Limits, as its query."""
     answer_s, connect_s = str(limits.answer_s), str(limits.connect_s)
     if url.get_driver_name() == 'pymysql':
         return {'connect_timeout': connect_s, ANSWER: answer_s, 'write_timeout': answer_s}

@@ -58,5 +58,5 @@ def use(engine: sqlalchemy.Engine) -> None:
 
 @functools.lru_cache(maxsize=KNOWN)
 def column(data: bytes, encoding: str) -> typing.Any:
-    """The description of a column in a packet; shared, and never changed by its readers."""
+    """Return the description of a column in a packet; shared, and never changed by its readers."""
     return pymysql.protocol.FieldDescriptorPacket(data, encoding)

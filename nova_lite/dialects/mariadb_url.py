@@ -9,7 +9,7 @@ OPTIONS = {
 
 
 def completed(url: sa.URL, **more: str) -> sa.URL:
-    """A SQLAlchemy URL with OPTIONS and `more`, unless it names others.
+    """Return a SQLAlchemy URL with OPTIONS and `more`, unless it names others.
 
     Also with the name of MySQL's dialect, which suits both servers: oslo.db translates
     errors of the dialect of this name alone. URLs of other servers stay as they are.

@@ -29,7 +29,7 @@ class NoMoreFloatingIps(exception.NotFound):
 
 
 def service(req):
-    """The floating addresses of the network service, in the caller's name."""
+    """Return the floating addresses of the network service, in the caller's name."""
     return items.Items(
         req.app.network.service,
         '/floatingips',

@@ -28,7 +28,7 @@ BODY = {'2.1': types.body('security_group', _CONTENT)}
 
 
 def service(req):
-    """The groups of the network service, in the caller's name."""
+    """Return the groups of the network service, in the caller's name."""
     return items.Items(
         req.app.network.service,
         '/security-groups',

@@ -24,7 +24,7 @@ _CONTENT = types.whole(
 
 
 def service(req):
-    """The snapshots of the volume service, in the caller's name."""
+    """Return the snapshots of the volume service, in the caller's name."""
     return items.Items(
         req.app.volume.service,
         '/snapshots',

@@ -37,7 +37,7 @@ _CONTENT = types.whole(
 
 
 def service(req):
-    """The volumes of the volume service, in the caller's name."""
+    """Return the volumes of the volume service, in the caller's name."""
     return items.Items(
         req.app.volume.service,
         '/volumes',

@@ -71,10 +71,10 @@ def swap(req, server, guard, changes, *, action=None, forced=False):
 
 
 def in_its_cell(req, server, write):
-    """What `write()` gives, which changes records in the cell of `server`.
+    """Return what `write()` gives, which changes records in the cell of `server`.
 
     They are sealed in the instant in which another cell's take their place; what comes
-    then waits, and goes where the server is afterwards. Raises InstanceSealed when
+    then waits, and goes where the server is afterwards. Raise InstanceSealed when
     that takes too long: whoever moves the server has died, and another will take over.
     """
     deadline = runtime.monotonic() + SWITCH_S
@@ -183,7 +183,7 @@ def _of_object(changes):
 
 
 def devices(server):
-    """The server's block devices as objects for a message."""
+    """Return the server's block devices as objects for a message."""
     found = server.cell.db.read(children.block_devices, [server.uuid])
     return [block_device.BlockDevice.of(row) for row in found.get(server.uuid, [])]
 

@@ -2,7 +2,7 @@
 
 
 def by_network(network_info):
-    """{network label: [(address, version, type, mac)]}, floating addresses included."""
+    """Return {network label: [(address, version, type, mac)]}, floating addresses included."""
     found = {}
     for port in network_info or ():
         network = port.get('network') or {}
@@ -17,7 +17,7 @@ def by_network(network_info):
 
 
 def every(network_info, version):
-    """All addresses of one IP version."""
+    """Return all addresses of one IP version."""
     return [
         address
         for listed in by_network(network_info).values()
@@ -27,7 +27,7 @@ def every(network_info, version):
 
 
 def view(network_info, *, extended=True):
-    """The `addresses` of the API: {label: [{addr, version, ...}]}."""
+    """Return the `addresses` of the API: {label: [{addr, version, ...}]}."""
     return {
         label: [_entry(each, extended) for each in listed]
         for label, listed in by_network(network_info).items()

@@ -61,7 +61,7 @@ def create(req):
 
 
 def _plan(req, server):
-    """What the body asks for, in nova's order of checks."""
+    """Return what the body asks for, in nova's order of checks."""
     least, most = _counts(server)
     plan = create_plan.Plan(name=server['name'], least=least, most=most)
     if server.get('trusted_image_certificates') is not None:

@@ -85,7 +85,7 @@ def _store(connection, req, plan, *, devices, image):
 
 
 def _count(connection, req, plan):
-    """How many servers may be made; holds the project's lock where that matters."""
+    """Return how many servers may be made; holds the project's lock where that matters."""
     ctxt = req.ctxt
     limits = quota.limits(connection, req.conf, ctxt.project_id, ctxt.user_id)
     bounding = quota.COUNTED if plan.server_group is None else (*quota.COUNTED, MEMBERS)
@@ -135,7 +135,7 @@ def _arguments(plan, image):
 
 
 def _record(req, plan, uuid, *, name, index, now):
-    """The columns of one server's record to be, as JSON can hold them."""
+    """Return the columns of one server's record to be, as JSON can hold them."""
     values = {
         **plan.columns,
         'uuid': uuid,
@@ -158,7 +158,7 @@ def _record(req, plan, uuid, *, name, index, now):
 
 
 def image_meta(boot_image, properties, *, boots_from_volume):
-    """The image as the scheduler and the build need it; without id behind a volume."""
+    """Return the image as the scheduler and the build need it; without id behind a volume."""
     if boot_image is None:
         return None
     found = {name: boot_image.get(name) for name in IMAGE_FIELDS}

@@ -12,7 +12,7 @@ PASSWORD_LENGTH = 12
 
 
 def public_key(req, name):
-    """The public key of a key pair of the caller, or None; raises KeypairNotUsable."""
+    """Return the public key of a key pair of the caller, or None. Raise KeypairNotUsable."""
     if name is None:
         return None
     try:

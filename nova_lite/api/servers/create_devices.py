@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def parse(server, image):
-    """The devices of a body, completed by the image's own ones; raises InvalidBDM.
+    """Return the devices of a body, completed by the image's own ones. Raise InvalidBDM.
 
     image: what imageRef names, as the image client has it, or None
     """
@@ -62,7 +62,7 @@ def _columns(**values):
 
 
 def of_image(image):
-    """The devices that an image of a server with volumes names, if it boots from them."""
+    """Return the devices that an image of a server with volumes names, if it boots from them."""
     text = image['properties'].get('block_device_mapping')
     if not text or not strutils.bool_from_string(image['properties'].get('bdm_v2')):
         return []
@@ -121,7 +121,7 @@ def _device(item):
 
 
 def _source(item):
-    """(source_type, id): stated, or implied by the one id that is given."""
+    """Return (source_type, id): stated, or implied by the one id that is given."""
     named = [source for source in SOURCES if item.get(f'{source}_id')]
     source = item.get('source_type') or (named[0] if named else None)
     if source is None:
@@ -207,7 +207,7 @@ def _check_boot_order(devices, image_id):
 
 
 def root_of(devices):
-    """The device a server boots from."""
+    """Return the device a server boots from."""
     return next(device for device in devices if device['boot_index'] == 0)
 
 

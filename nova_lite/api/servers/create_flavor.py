@@ -13,7 +13,7 @@ GIB = 1 << 30
 
 
 def flavor_of(req, reference):
-    """The flavor that the caller may use; raises FlavorNotUsable."""
+    """Return the flavor that the caller may use. Raise FlavorNotUsable."""
     flavorid = str(reference).rstrip('/').rsplit('/', 1)[-1]
     project_id = None if req.ctxt.is_admin else req.ctxt.project_id
     try:
@@ -26,7 +26,7 @@ def flavor_of(req, reference):
 
 
 def image_of(req, image_id):
-    """The image, which must be active; raises ImageNotUsable."""
+    """Return the image, which must be active. Raise ImageNotUsable."""
     try:
         image = req.app.image.get(req.ctxt, image_id)
     except exception.ImageNotFound:
@@ -72,7 +72,7 @@ def _require_zero_disk(req):
 
 
 def disk_config(wanted, properties):
-    """Whether the guest's partition grows with the disk; raises Invalid."""
+    """Return whether the guest's partition grows with the disk. Raise Invalid."""
     allowed = properties.get('auto_disk_config')
     if wanted is None:
         return strutils.bool_from_string(allowed)
@@ -82,7 +82,7 @@ def disk_config(wanted, properties):
 
 
 def columns(plan, properties):
-    """The columns of a record that follow from flavor and image."""
+    """Return the columns of a record that follow from flavor and image."""
     flavor = plan.flavor
     values = {
         'vcpus': flavor.vcpus,
@@ -108,5 +108,5 @@ FLAVOR_FIELDS = (
 
 
 def as_dict(flavor):
-    """A flavor's row as the record of a server keeps it."""
+    """Return a flavor's row as the record of a server keeps it."""
     return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}

@@ -29,6 +29,6 @@ def parse(req, plan):
 
 
 def _texts(value):
-    """A hint as the request spec keeps it: a list of texts."""
+    """Return a hint as the request spec keeps it: a list of texts."""
     values = value if isinstance(value, list) else [value]
     return [each if isinstance(each, str) else json.dumps(each) for each in values]

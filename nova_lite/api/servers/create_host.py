@@ -41,7 +41,7 @@ def choose(req, server, plan):
 
 
 def _parse(req, text):
-    """(zone, host, node) of `zone`, `zone:host`, `zone:host:node` or `zone::node`."""
+    """Return (zone, host, node) of `zone`, `zone:host`, `zone:host:node` or `zone::node`."""
     parts = (text or '').split(':')
     if len(parts) > 3:
         raise exception.Invalid('Unable to parse availability_zone')

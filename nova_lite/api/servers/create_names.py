@@ -18,7 +18,7 @@ def display_names(name, count):
 
 
 def hostname(name, uuid):
-    """The hostname that follows from a display name."""
+    """Return the hostname that follows from a display name."""
     found = re.sub(r'[ _.]', '-', name.lower())
     found = re.sub(r'[^a-z0-9-]', '', found)[:LONGEST].strip('-')
     return found or f'Server-{uuid}'

@@ -50,7 +50,7 @@ class Reservation:
             raise
 
     def accepted(self):
-        """Those of the servers that are accepted; the others can not be from now on.
+        """Return those of the servers that are accepted; the others can not be from now on.
 
         For an acceptance whose transaction may have been committed, or may yet be.
         """

@@ -61,7 +61,7 @@ def _check_volume(req, plan, device):
 
 
 def _zone(req, plan, volume):
-    """The server's zone as volumes see it; a server without one follows its volume."""
+    """Return the server's zone as volumes see it; a server without one follows its volume."""
     if req.conf.cinder.cross_az_attach:
         return None
     if plan.zone is None and volume['availability_zone'] != req.conf.default_availability_zone:

@@ -25,7 +25,7 @@ KINDS = {
 
 
 def is_allowed(req, server):
-    """Whether the caller, every compute service and the server's ports allow it."""
+    """Return whether the caller, every compute service and the server's ports allow it."""
     every = req.app.cells.every(cell0=False)
     if len(every) < 2 or not req.allows(rules.CROSS_CELL, server.target):
         return False
@@ -48,12 +48,12 @@ def is_allowed(req, server):
 
 
 def kind(name, crosses):
-    """The kind of saga: its name within a cell, or of the one that may leave it."""
+    """Return the kind of saga: its name within a cell, or of the one that may leave it."""
     return KINDS[name] if crosses else name
 
 
 def destination(req, host):
-    """{'host', 'node'} of a host of any cell; raises ComputeHostNotFound."""
+    """Return {'host', 'node'} of a host of any cell. Raise ComputeHostNotFound."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:
         raise exception.ComputeHostNotFound(host=host)

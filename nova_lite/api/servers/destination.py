@@ -17,7 +17,7 @@ class UnknownHost(exception.NotFound):
 
 
 def in_cell(server, host):
-    """{'host', 'node'} of a host of the server's cell; raises ComputeHostNotFound."""
+    """Return {'host', 'node'} of a host of the server's cell. Raise ComputeHostNotFound."""
     node = server.cell.db.read(compute_nodes.first_of_host, host)
     return {'host': node.host, 'node': node.hypervisor_hostname}
 

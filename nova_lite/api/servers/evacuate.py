@@ -99,7 +99,7 @@ def evacuate(req, server):
 
 
 def _password(req, asked):
-    """The password of the rebuilt server; raises PasswordOfKeptDisk."""
+    """Return the password of the rebuilt server. Raise PasswordOfKeptDisk."""
     if types.is_true(asked.get('onSharedStorage', False)):
         if 'adminPass' in asked:
             raise PasswordOfKeptDisk()

@@ -85,7 +85,7 @@ def _request(asked):
 
 
 def _validated(req, request):
-    """The request with the network chosen, where none is named."""
+    """Return the request with the network chosen, where none is named."""
     network, named = req.app.network, request['network_id'] or request['port_id']
     try:
         wanted, _count = network.validate(

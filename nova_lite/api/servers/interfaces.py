@@ -26,7 +26,7 @@ def show(req, server):
 
 
 def find(req, server, port_id):
-    """A port of the server; raises PortNotFound, or PortNotAttached for another's."""
+    """Return a port of the server. Raise PortNotFound, or PortNotAttached for another's."""
     port = req.app.network.get_port(req.ctxt, port_id)
     if port['device_id'] != server.uuid:
         raise exception.PortNotAttached(instance_id=server.uuid, port_id=port_id)
@@ -34,7 +34,7 @@ def find(req, server, port_id):
 
 
 def view(req, server, port):
-    """A port as the microversion shows it."""
+    """Return a port as the microversion shows it."""
     shown = {
         'net_id': port['network_id'],
         'port_id': port['id'],

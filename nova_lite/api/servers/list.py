@@ -64,7 +64,7 @@ def _has_next(req, page, limit):
 
 
 def _sort(req):
-    """([(column, direction)], whether the caller chose): unique at its end."""
+    """Return ([(column, direction)], whether the caller chose): unique at its end."""
     keys, directions = req.params.get('sort_key', []), req.params.get('sort_dir', [])
     if not req.allows(rules.ALL_FILTERS) and set(keys) & set(OF_HOSTS):
         raise exception.Forbidden('Only administrators can sort servers by host or node.')
@@ -102,7 +102,7 @@ def _gather(req, page, function):
 
 
 def _from_cells(req, page, function, *args, **kwargs):
-    """(cell, answer) of the cells that hold servers of the page."""
+    """Return (cell, answer) of the cells that hold servers of the page."""
     wanted = list(dict.fromkeys(page.where.values()))
     if not wanted:
         return []
@@ -118,7 +118,7 @@ def _own(page, cell, found):
 
 
 def details(req, page):
-    """The full representations of a page's servers, in its order."""
+    """Return the full representations of a page's servers, in its order."""
     look = view.Look(req)
     rows = dict(page.pending)
     for uuid, each in page.pending.items():

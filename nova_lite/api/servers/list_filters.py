@@ -75,11 +75,11 @@ class Criteria:
         return [each.sql for each in self.filters]
 
     def accepts(self, row, tags):
-        """Whether a build request's server fulfils every filter."""
+        """Return whether a build request's server fulfils every filter."""
         return all(each.test(row, tags) for each in self.filters) and self.reachable(row)
 
     def reachable(self, row):
-        """Whether some address matches, where addresses are asked for."""
+        """Return whether some address matches, where addresses are asked for."""
         return all(
             any(
                 self.matcher.matches(pattern, address)
@@ -90,7 +90,7 @@ class Criteria:
 
 
 def parse(req, all_rule):
-    """The Criteria of a request; raises Nothing, Invalid, Forbidden.
+    """Return the Criteria of a request. Raise Nothing, Invalid, Forbidden.
 
     all_rule: policy for servers of all projects
     """
@@ -115,7 +115,7 @@ def parse(req, all_rule):
 
 
 def _permitted(req):
-    """The parameters that filter, without those the caller may not use."""
+    """Return the parameters that filter, without those the caller may not use."""
     given = {name: values for name, values in req.params.items() if name not in PAGING and values}
     given = {name: values for name, values in given.items() if name in list_schema.NAMES}
     if req.allows(rules.ALL_FILTERS):
@@ -223,7 +223,7 @@ def _flavor(req, values):
 
 
 def _one(name, values):
-    """The filter of one parameter that needs nothing else."""
+    """Return the filter of one parameter that needs nothing else."""
     if name in TAG_FILTERS:
         return _tagged(name, values)
     if name in ('locked', 'auto_disk_config'):

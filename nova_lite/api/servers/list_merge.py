@@ -42,7 +42,7 @@ class Page:
 
 
 def read(req, criteria, sort, limit):
-    """The Page that the request asks for; raises MarkerNotFound.
+    """Return the Page that the request asks for. Raise MarkerNotFound.
 
     sort: (column name, 'asc' or 'desc') pairs, ending in a unique column
     """
@@ -106,7 +106,7 @@ def _pending(req, criteria):
 
 
 def _marker(req, criteria, pending):
-    """The row after which the page begins, from wherever it is."""
+    """Return the row after which the page begins, from wherever it is."""
     marker = req.param('marker')
     if marker is None:
         return None
@@ -137,7 +137,7 @@ def _sorted(pending, sort, marker):
 
 
 def order_of(sort):
-    """A key function that puts rows in the order the databases sort them."""
+    """Return a key function that puts rows in the order the databases sort them."""
     names = [(name, direction == 'desc') for name, direction in sort]
 
     @functools.total_ordering

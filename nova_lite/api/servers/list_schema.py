@@ -119,5 +119,5 @@ FOR_ALL = (
 
 
 def allowed(minor):
-    """Names that everyone may filter by at 2.`minor`."""
+    """Return names that everyone may filter by at 2.`minor`."""
     return {name for first, names in FOR_ALL if minor >= first for name in names}

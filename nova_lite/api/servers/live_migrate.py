@@ -49,7 +49,7 @@ class Refused(exception.Invalid):
 
 
 def rule(req):
-    """The policy's rule: another one where a host is named."""
+    """Return the policy's rule: another one where a host is named."""
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
@@ -112,7 +112,7 @@ def forced_message(host):
 
 
 def migration_of(req, server, uuid, kind, wanted):
-    """The columns of a migration that begins. wanted: {'host', 'node'} or None."""
+    """Return the columns of a migration that begins. wanted: {'host', 'node'} or None."""
     row = server.row
     return {
         'uuid': uuid,

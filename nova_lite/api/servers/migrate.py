@@ -26,14 +26,14 @@ NAMES_HOST = 56
 
 
 def host_of(req):
-    """The host that the request names, or None."""
+    """Return the host that the request names, or None."""
     if req.minor < NAMES_HOST or req.content is None:
         return None
     return req.content.get('host')
 
 
 def rule(req):
-    """The policy's rule: another one where a host is named."""
+    """Return the policy's rule: another one where a host is named."""
     return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
 
 
@@ -74,7 +74,7 @@ def migrate(req, server):
 
 
 def _may_stay(req, server):
-    """Whether the source's hypervisor can migrate to itself: only it can say so."""
+    """Return whether the source's hypervisor can migrate to itself: only it can say so."""
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
     if not nodes:

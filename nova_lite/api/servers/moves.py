@@ -69,7 +69,7 @@ def begin(req, server, *, kind, guard, action, **options):
 
 
 def _counting(req, server, size):
-    """The fields of an intent after which the server counts for `size` in quotas."""
+    """Return the fields of an intent after which the server counts for `size` in quotas."""
     if size is None:
         return {}
     row = server.row

@@ -39,7 +39,7 @@ def wait(req, uuid, is_told, *, timeout_s, meaning):
 
 
 def _refusal(req, row, meaning):
-    """The error that a saga was undone for, in the words of the API."""
+    """Return the error that a saga was undone for, in the words of the API."""
     error = row.error
     found = meaning(error) or KINDS.get(error['kind'])
     if found is not None:

@@ -14,7 +14,7 @@ UNKNOWN = 'UNKNOWN'
 
 
 def mappings(req, down, project_id):
-    """The instance mappings into the cells that are down, of a project or of all."""
+    """Return the instance mappings into the cells that are down, of a project or of all."""
     return [
         mapping
         for cell in down
@@ -23,13 +23,13 @@ def mappings(req, down, project_id):
 
 
 def short(req, mapping):
-    """The entry of GET /servers."""
+    """Return the entry of GET /servers."""
     uuid = mapping.instance_uuid
     return {'id': uuid, 'status': UNKNOWN, 'links': links.resource(req, 'servers', uuid)}
 
 
 def detail(req, mapping):
-    """The entry of GET /servers/detail."""
+    """Return the entry of GET /servers/detail."""
     return {
         **short(req, mapping),
         'created': view.isotime(mapping.created_at),
@@ -38,7 +38,7 @@ def detail(req, mapping):
 
 
 def show(req, mapping):
-    """The answer of GET /servers/{id}: from mapping and request spec."""
+    """Return the answer of GET /servers/{id}: from mapping and request spec."""
     uuid = mapping.instance_uuid
     spec, groups = req.app.api_db.read(_read, uuid)
     shown = {

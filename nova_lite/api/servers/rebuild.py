@@ -112,7 +112,7 @@ def rebuild(req, server):
 
 
 def _changes(req, asked):
-    """The columns of the record that the body gives other values."""
+    """Return the columns of the record that the body gives other values."""
     changes = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
     if 'key_name' in asked:
         changes['key_data'] = create_content.public_key(req, asked['key_name'])

@@ -41,7 +41,7 @@ class Plan:
 
 
 def plan(req, server, image_id, disk_config):
-    """The Plan; raises Invalid for an image from which the server cannot be made.
+    """Return the Plan. Raise Invalid for an image from which the server cannot be made.
 
     disk_config: AUTO, MANUAL, or None to follow the image
     """
@@ -70,7 +70,7 @@ def plan(req, server, image_id, disk_config):
 
 
 def _root_volume(server):
-    """The block device of the volume that the server boots from, or None."""
+    """Return the block device of the volume that the server boots from, or None."""
     devices = acting.devices(server)
     if not acting.boots_from_volume(devices):
         return None

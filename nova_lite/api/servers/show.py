@@ -35,7 +35,7 @@ def show(req):
 
 
 def represent(req, server, *, full=True):
-    """The representation of a loaded server.
+    """Return the representation of a loaded server.
 
     full: also what only GET answers carry below 2.75
     """

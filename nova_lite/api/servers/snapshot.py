@@ -124,7 +124,7 @@ def _queue(req, server, backup_type):
 
 
 def _base(req, server):
-    """The image the server was made from, if it still exists."""
+    """Return the image the server was made from, if it still exists."""
     if not server.row.image_ref:
         return None
     try:
@@ -166,7 +166,7 @@ def _of_volumes(req, server, devices):
 
 
 def _mapped(req, device, made):
-    """The device as the image's block_device_mapping describes it."""
+    """Return the device as the image's block_device_mapping describes it."""
     found = {
         name: device.get(name)
         for name in ('boot_index', 'device_type', 'disk_bus', 'guest_format', 'volume_type')

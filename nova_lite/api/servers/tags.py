@@ -133,7 +133,7 @@ def _check(tag):
 
 
 def _add(connection, uuid, tag):
-    """Whether the tag is new."""
+    """Return whether the tag is new."""
     instances.lock(connection, uuid)
     present = children.tags(connection, [uuid]).get(uuid, [])
     if tag in present:
@@ -151,7 +151,7 @@ def _replace(connection, uuid, tags):
 
 
 def _remove(connection, uuid, tag):
-    """Whether the tag was there."""
+    """Return whether the tag was there."""
     instances.lock(connection, uuid)
     return children.destroy_tags(connection, uuid, tag)
 

@@ -37,7 +37,7 @@ def show(req, server):
 
 
 def _host_nodes(server):
-    """How many NUMA nodes the server's host has, as far as that is known."""
+    """Return how many NUMA nodes the server's host has, as far as that is known."""
     row, found = server.row, ()
     if row.host:
         named = {'host': row.host, 'hypervisor_hostname': row.node}
@@ -46,7 +46,7 @@ def _host_nodes(server):
 
 
 def _page_size_kb(wish):
-    """The size of the guest's memory pages in KiB, or None where none is asked for."""
+    """Return the size of the guest's memory pages in KiB, or None where none is asked for."""
     if wish is None or wish in PAGES_KB:
         return PAGES_KB.get(wish)
     if wish.isdecimal():

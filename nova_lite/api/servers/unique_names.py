@@ -50,7 +50,7 @@ def _rename(connection, req, server, name, write):
 
 
 def are_unique(req):
-    """Whether names of servers are unique at all."""
+    """Return whether names of servers are unique at all."""
     return bool(_scope(req))
 
 
@@ -59,7 +59,7 @@ def _scope(req):
 
 
 def _project(req, project_id):
-    """The project within which names are unique; None for all."""
+    """Return the project within which names are unique; None for all."""
     return project_id if _scope(req) == 'project' else None
 
 

@@ -71,7 +71,7 @@ class Look:
         return self.minor >= 96
 
     def columns(self):
-        """The columns of the rows that the view will read."""
+        """Return the columns of the rows that the view will read."""
         names = list(_COLUMNS)
         if self.inner and self.minor >= 3:
             names += _INNER
@@ -98,7 +98,7 @@ class Look:
 
 
 def basic(req, row):
-    """The entry of GET /servers."""
+    """Return the entry of GET /servers."""
     return {
         'id': row.uuid,
         'name': row.display_name,
@@ -107,7 +107,7 @@ def basic(req, row):
 
 
 def detail(look, row):
-    """The whole of a server."""
+    """Return the whole of a server."""
     status = states.status_of(row.vm_state, row.task_state)
     shown = {
         'id': row.uuid,
@@ -221,7 +221,7 @@ def _image(look, row):
 
 
 def flavor(look, values):
-    """The embedded flavor of a server, from the one its record holds."""
+    """Return the embedded flavor of a server, from the one its record holds."""
     if look.minor < 47:
         return {
             'id': values['flavorid'],
@@ -262,14 +262,14 @@ def host_status(look, host):
 
 @functools.lru_cache(maxsize=4096)
 def host_id(project_id, host):
-    """A name for the host that tells a project nothing but whether it is the same."""
+    """Return a name for the host that tells a project nothing but whether it is the same."""
     if not host:
         return ''
     return hashlib.sha224(f'{project_id}{host}'.encode()).hexdigest()
 
 
 def instance_name(template, row):
-    """The guest's name on its hypervisor."""
+    """Return the guest's name on its hypervisor."""
     try:
         return template % row.id
     except TypeError:
@@ -277,10 +277,10 @@ def instance_name(template, row):
 
 
 def isotime(moment):
-    """A time as the API shows it."""
+    """Return a time as the API shows it."""
     return None if moment is None else moment.isoformat(timespec='seconds') + 'Z'
 
 
 def naive(moment):
-    """A time as the extension OS-SRV-USG shows it: no zone."""
+    """Return a time as the extension OS-SRV-USG shows it: no zone."""
     return None if moment is None else moment.isoformat(timespec='microseconds')

@@ -105,13 +105,13 @@ def _check(req, server, volume, asked):
 
 
 def _most_devices(req, server):
-    """How many block devices the server may have; None while it is on no host."""
+    """Return how many block devices the server may have; None while it is on no host."""
     offloaded = server.row.vm_state == SHELVED_OFFLOADED
     return None if offloaded else req.conf.compute.max_disk_devices_to_attach
 
 
 def _device_of(asked, volume):
-    """The columns of the new block device; a name is found for it when it is recorded."""
+    """Return the columns of the new block device; a name is found for it when it is recorded."""
     return {
         'uuid': runtime.new_uuid(),
         'source_type': 'volume',
@@ -128,7 +128,7 @@ def _device_of(asked, volume):
 
 
 def _view(req, server, device):
-    """The answer; it keeps `id`, which lists lose with 2.89, and has no new ones."""
+    """Return the answer; it keeps `id`, which lists lose with 2.89, and has no new ones."""
     shown = {
         'id': device.volume_id,
         'volumeId': device.volume_id,

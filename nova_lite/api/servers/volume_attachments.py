@@ -35,7 +35,7 @@ def show(req, server):
 
 
 def find(server, volume_id):
-    """The block device of a volume; raises VolumeNotAttached."""
+    """Return the block device of a volume. Raise VolumeNotAttached."""
     device = found(server, volume_id)
     if device is None:
         raise exception.VolumeNotAttached(instance_id=server.uuid, volume_id=volume_id)
@@ -43,14 +43,14 @@ def find(server, volume_id):
 
 
 def found(server, volume_id):
-    """The block device of a volume, or None."""
+    """Return the block device of a volume, or None."""
     if server.cell is None:
         return None
     return server.cell.db.read(devices.find, server.uuid, volume_id)
 
 
 def view(req, server, device):
-    """An attachment as the microversion shows it."""
+    """Return an attachment as the microversion shows it."""
     shown = {'volumeId': device.volume_id, 'serverId': server.uuid}
     if req.minor < IDS_SHOWN:
         shown['id'] = device.volume_id

@@ -44,7 +44,7 @@ class NotMigrating(exception.Conflict):
 
 
 def rule(req):
-    """The policy's rule: another volume than the one in the path is to take its place."""
+    """Return the policy's rule: another volume than the one in the path is to take its place."""
     same = req.content['volumeId'] == req.args['volume_id']
     return rules.VOLUMES_UPDATE if req.minor >= CHANGES and same else rules.VOLUMES_SWAP
 

@@ -71,7 +71,7 @@ def lock(connection: sa.Connection) -> None:
 
 
 def get(connection: sa.Connection, aggregate_id: int) -> Aggregate:
-    """One aggregate by its number; raises AggregateNotFound."""
+    """Return one aggregate by its number. Raise AggregateNotFound."""
     row = rows.get(
         connection,
         TABLE,
@@ -82,12 +82,12 @@ def get(connection: sa.Connection, aggregate_id: int) -> Aggregate:
 
 
 def every(connection: sa.Connection) -> list[Aggregate]:
-    """All aggregates, in the order they were made."""
+    """Return all aggregates, in the order they were made."""
     return _with_hosts(connection, rows.every(connection, TABLE, order_by=TABLE.c.id))
 
 
 def of_host(connection: sa.Connection, host: str) -> list[Aggregate]:
-    """The aggregates a host is in."""
+    """Return the aggregates a host is in."""
     found = rows.every(connection, TABLE, _HAS_HOST, order_by=TABLE.c.id, given={'member': host})
     return _with_hosts(connection, found)
 
@@ -115,7 +115,7 @@ def forget_deleted(connection: sa.Connection, uuids: Collection[str]) -> None:
 
 
 def zones_of(aggregates: Iterable[Aggregate]) -> dict[str, str]:
-    """{host: availability zone} that follows from these aggregates."""
+    """Return {host: availability zone} that follows from these aggregates."""
     return {
         host: aggregate.availability_zone
         for aggregate in aggregates
@@ -125,12 +125,12 @@ def zones_of(aggregates: Iterable[Aggregate]) -> dict[str, str]:
 
 
 def zones(connection: sa.Connection) -> dict[str, str]:
-    """{host: availability zone} of the hosts that are in one."""
+    """Return {host: availability zone} of the hosts that are in one."""
     return zones_of(every(connection))
 
 
 def names_of(aggregates: Iterable[Aggregate]) -> dict[str, list[str]]:
-    """{host: names of those of these aggregates that it is in}."""
+    """Return {host: names of those of these aggregates that it is in}."""
     found: dict[str, list[str]] = {}
     for aggregate in aggregates:
         for host in aggregate.hosts:

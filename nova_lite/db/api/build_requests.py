@@ -118,7 +118,7 @@ def _lost() -> exception.Conflict:
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One build request; raises BuildRequestNotFound."""
+    """Return one build request. Raise BuildRequestNotFound."""
     return rows.get(
         connection,
         TABLE,
@@ -129,7 +129,7 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """One build request or None."""
+    """Return one build request or None."""
     return rows.find(connection, TABLE, instance_uuid=uuid, withdrawn=False)
 
 
@@ -141,7 +141,7 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
 
 
 def every(connection: sa.Connection, project_id: str | None = None) -> Sequence[rows.Row]:
-    """All build requests, or those of a project, newest first."""
+    """Return all build requests, or those of a project, newest first."""
     where: dict[str, typing.Any] = {'withdrawn': False}
     if project_id is not None:
         where['project_id'] = project_id
@@ -186,7 +186,7 @@ def forget_old(connection: sa.Connection, uuid: str, epoch: int, age_s: float) -
 def take_over(
     connection: sa.Connection, lease_s: float, limit: int = 20, besides: Iterable[str] = ()
 ) -> dict[str, Sequence[rows.Row]]:
-    """Own the requests whose lease ran out first, those of a batch together.
+    """Take over the requests whose leases expired first, those of a batch together.
 
     Locked before they are changed: another that looks at the same time gets none of them.
 
@@ -207,7 +207,7 @@ def take_over(
 def take_over_withdrawn(
     connection: sa.Connection, lease_s: float, limit: int = 20
 ) -> Sequence[rows.Row]:
-    """Own the withdrawn requests whose lease ran out first; their rows, epochs raised.
+    """Take over the withdrawn requests whose leases expired first. Return their rows.
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
     """

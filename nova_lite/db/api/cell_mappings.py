@@ -18,12 +18,12 @@ def create(connection: sa.Connection, values: rows.Values) -> int:
 
 
 def every(connection: sa.Connection) -> Sequence[rows.Row]:
-    """All cells, cell0 first."""
+    """Return all cells, cell0 first."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id)
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One cell by uuid; raises CellMappingNotFound."""
+    """Return one cell by uuid. Raise CellMappingNotFound."""
     return rows.get(connection, TABLE, exception.CellMappingNotFound(cell=uuid), uuid=uuid)
 
 

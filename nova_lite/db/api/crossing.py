@@ -35,5 +35,5 @@ def switch(
 
 
 def count(connection: sa.Connection) -> int:
-    """A number that grows whenever a server changes cells."""
+    """Return a number that grows whenever a server changes cells."""
     return stamps.every(connection).get(STAMP, 0)

@@ -46,7 +46,7 @@ def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
 
 
 def get(connection: sa.Connection, flavorid: str, project_id: str | None = None) -> rows.Row:
-    """One flavor, or only if a project may use it; raises FlavorNotFound."""
+    """Return one flavor, or only if a project may use it. Raise FlavorNotFound."""
     query, parameters = _BY_FLAVORID, {'flavorid': flavorid}
     if project_id is not None:
         query, parameters['project'] = _USABLE_BY_FLAVORID, project_id
@@ -57,7 +57,7 @@ def get(connection: sa.Connection, flavorid: str, project_id: str | None = None)
 
 
 def of(connection: sa.Connection, flavorids: Iterable[str]) -> dict[str, rows.Row]:
-    """{flavorid: row} of those that exist."""
+    """Return {flavorid: row} of those that exist."""
     return {row.flavorid: row for row in rows.every(connection, TABLE, flavorid=list(flavorids))}
 
 

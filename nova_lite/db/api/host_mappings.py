@@ -24,18 +24,18 @@ def create_missing(connection: sa.Connection, cell_id: int, hosts: Collection[st
 
 
 def get(connection: sa.Connection, host: str) -> rows.Row:
-    """One mapping; raises HostMappingNotFound."""
+    """Return one mapping. Raise HostMappingNotFound."""
     return rows.get(connection, TABLE, exception.HostMappingNotFound(host=host), host=host)
 
 
 def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[rows.Row]:
-    """All mappings, or those of one cell."""
+    """Return all mappings, or those of one cell."""
     where: dict[str, typing.Any] = {} if cell_id is None else {'cell_id': cell_id}
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
 def cell_ids(connection: sa.Connection, hosts: Iterable[str]) -> dict[str, int]:
-    """{host: cell id} of those among `hosts` that are mapped."""
+    """Return {host: cell id} of those among `hosts` that are mapped."""
     found = rows.every(connection, TABLE, host=list(hosts))
     return {row.host: row.cell_id for row in found}
 

@@ -57,14 +57,14 @@ def create(connection: sa.Connection, values: Sequence[rows.Values]) -> None:
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One mapping; raises InstanceMappingNotFound."""
+    """Return one mapping. Raise InstanceMappingNotFound."""
     return rows.get(
         connection, TABLE, exception.InstanceMappingNotFound(uuid=uuid), instance_uuid=uuid
     )
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """One mapping or None."""
+    """Return one mapping or None."""
     return rows.find(connection, TABLE, instance_uuid=uuid)
 
 
@@ -123,7 +123,7 @@ def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -
 
 
 def counted(connection: sa.Connection, uuid: str) -> Size | None:
-    """{'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
+    """Return {'vcpus', 'memory_mb'} that a server counts for now; None when it does not count."""
     found = connection.execute(_COUNTED, {'uuid': uuid}).first()
     return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
 
@@ -136,7 +136,7 @@ def destroy(connection: sa.Connection, uuid: str) -> None:
 def usage(
     connection: sa.Connection, project_id: str, user_id: str | None = None
 ) -> tuple[int, int, int]:
-    """(servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
+    """Return (servers, vcpus, MiB) that count against a project's quota, or one user's in it."""
     query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
         query, parameters['user'] = _USAGE_OF_USER, user_id

@@ -28,7 +28,7 @@ def create(connection: sa.Connection, values: rows.Values, *, imported: bool = F
 
 
 def get(connection: sa.Connection, user_id: str, name: str) -> rows.Row:
-    """One key pair of a user; raises KeypairNotFound."""
+    """Return one key pair of a user. Raise KeypairNotFound."""
     return rows.get(
         connection,
         TABLE,
@@ -60,7 +60,7 @@ def page(
 
 
 def count(connection: sa.Connection, user_id: str) -> int:
-    """How many key pairs a user has."""
+    """Return how many key pairs a user has."""
     return connection.execute(
         sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.user_id == user_id)
     ).scalar_one()

@@ -25,7 +25,7 @@ class _NoLock(Exception):
 
 
 def of_user(user_id: str) -> str:
-    """The holder that stands for a user, whatever the project."""
+    """Return the holder that stands for a user, whatever the project."""
     return f'user {user_id}'
 
 

@@ -18,13 +18,13 @@ _OF_USER = LIMITS.c.user_id != ''
 
 
 def of_project(connection: sa.Connection, project_id: str, user_id: str = '') -> dict[str, int]:
-    """{resource: limit} set for a project, or for a user in it."""
+    """Return {resource: limit} set for a project, or for a user in it."""
     found = rows.every(connection, LIMITS, project_id=project_id, user_id=user_id)
     return {row.resource: row.hard_limit for row in found}
 
 
 def of_users(connection: sa.Connection, project_id: str) -> dict[str, dict[str, int]]:
-    """{user id: {resource: limit}} of the users of a project that have their own."""
+    """Return {user id: {resource: limit}} of the users of a project that have their own."""
     grouped: dict[str, dict[str, int]] = {}
     for row in rows.every(connection, LIMITS, _OF_USER, project_id=project_id):
         grouped.setdefault(row.user_id, {})[row.resource] = row.hard_limit
@@ -47,7 +47,7 @@ def clear(connection: sa.Connection, project_id: str, user_id: str | None = None
 
 
 def of_class(connection: sa.Connection, class_name: str) -> dict[str, int]:
-    """{resource: limit} of a quota class."""
+    """Return {resource: limit} of a quota class."""
     found = rows.every(connection, CLASSES, class_name=class_name)
     return {row.resource: row.hard_limit for row in found}
 

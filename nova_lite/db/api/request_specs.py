@@ -24,13 +24,13 @@ def create(connection: sa.Connection, specs: Iterable[request_spec.RequestSpec])
 
 
 def get(connection: sa.Connection, uuid: str) -> request_spec.RequestSpec:
-    """The spec of a server; raises RequestSpecNotFound."""
+    """Return the spec of a server. Raise RequestSpecNotFound."""
     row = rows.get(connection, TABLE, exception.RequestSpecNotFound(uuid=uuid), instance_uuid=uuid)
     return request_spec.RequestSpec.restore(row.spec)
 
 
 def stored(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, dict[str, typing.Any]]:
-    """{server uuid: stored fields as plain values} for several servers."""
+    """Return {server uuid: stored fields as plain values} for several servers."""
     return {
         row.instance_uuid: row.spec
         for row in rows.every(connection, TABLE, instance_uuid=list(uuids))

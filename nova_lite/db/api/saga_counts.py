@@ -13,7 +13,7 @@ TABLE = models.Saga.__table__
 
 
 def standing(connection: sa.Connection) -> list[tuple[typing.Any, ...]]:
-    """(kind, last step, direction, state, how many) of those that have not ended."""
+    """Return (kind, last step, direction, state, how many) of those that have not ended."""
     columns = (TABLE.c.kind, TABLE.c.step, TABLE.c.direction, TABLE.c.state)
     return _counted(connection, columns, TABLE.c.active_for.is_not(None))
 

@@ -108,7 +108,7 @@ def create(
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One saga; raises SagaNotFound."""
+    """Return one saga. Raise SagaNotFound."""
     return rows.get(connection, TABLE, exception.SagaNotFound(uuid=uuid), uuid=uuid)
 
 
@@ -126,12 +126,12 @@ def every(
 
 
 def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:
-    """What happened to a saga, in order."""
+    """Return what happened to a saga, in order."""
     return rows.every(connection, EVENTS, saga_uuid=uuid, order_by=EVENTS.c.id)
 
 
 def lag_s(connection: sa.Connection) -> float:
-    """Seconds since the one most overdue should have been taken up; 0 when none is."""
+    """Return seconds since the one most overdue should have been taken up; 0 when none is."""
     found = connection.execute(_LATE).all()
     # One that is held is not late before its lease has ended. One that lies far ahead was
     # written before the clock was set back.
@@ -140,7 +140,7 @@ def lag_s(connection: sa.Connection) -> float:
 
 
 def find_active(connection: sa.Connection, instance_uuid: str) -> rows.Row | None:
-    """The saga that moves a server now, or None."""
+    """Return the saga that moves a server now, or None."""
     return rows.find(connection, TABLE, active_for=instance_uuid)
 
 
@@ -162,7 +162,7 @@ def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
 
 
 def _newest(connection: sa.Connection, uuid: str | None) -> int | None:
-    """The epoch of a saga's owner; None when there is no such saga."""
+    """Return the epoch of a saga's owner; None when there is no such saga."""
     return connection.scalar(_NEWEST, {'uuid': uuid})
 
 

@@ -51,7 +51,7 @@ def create(connection: sa.Connection, values: rows.Values) -> rows.Row:
 
 
 def get(connection: sa.Connection, uuid: str, project_id: str | None = None) -> rows.Row:
-    """One group, or only if it is of that project; raises ServerGroupNotFound."""
+    """Return one group, or only if it is of that project. Raise ServerGroupNotFound."""
     where: dict[str, typing.Any] = (
         {'uuid': uuid} if project_id is None else {'uuid': uuid, 'project_id': project_id}
     )
@@ -73,7 +73,7 @@ def page(
 
 
 def count(connection: sa.Connection, project_id: str, user_id: str | None = None) -> int:
-    """How many groups a project has, or one user in it."""
+    """Return how many groups a project has, or one user in it."""
     query = sa.select(sa.func.count()).select_from(TABLE).where(TABLE.c.project_id == project_id)
     if user_id is not None:
         query = query.where(TABLE.c.user_id == user_id)
@@ -89,7 +89,7 @@ def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None)
 
 
 def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
-    """{group id: [server uuid, ...]} of several groups; a group without is left out."""
+    """Return {group id: [server uuid, ...]} of several groups; a group without is left out."""
     found = connection.execute(_MEMBERS, {'groups': list(group_ids)})
     grouped: dict[int, list[str]] = {}
     for row in found:
@@ -98,7 +98,7 @@ def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, li
 
 
 def count_members(connection: sa.Connection, group_id: int, user_id: str | None = None) -> int:
-    """How many servers are in a group, or those of one user."""
+    """Return how many servers are in a group, or those of one user."""
     query = _COUNT_MEMBERS
     parameters: dict[str, typing.Any] = {'group': group_id}
     if user_id is not None:
@@ -146,5 +146,5 @@ def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
 
 
 def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
-    """{server uuid: uuid of its group} of those that are in one."""
+    """Return {server uuid: uuid of its group} of those that are in one."""
     return dict(connection.execute(_GROUPS, {'uuids': list(uuids)}).all())

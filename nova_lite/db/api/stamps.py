@@ -32,5 +32,5 @@ def _add_one(connection: sa.Connection, name: str) -> int:
 
 
 def every(connection: sa.Connection) -> dict[str, int]:
-    """{name: value} of all stamps."""
+    """Return {name: value} of all stamps."""
     return {row.name: row.value for row in rows.every(connection, TABLE)}

@@ -88,7 +88,7 @@ def start(
 
 
 def get(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row:
-    """One action of a server; raises ActionNotFound."""
+    """Return one action of a server. Raise ActionNotFound."""
     return rows.get(
         connection,
         ACTIONS,
@@ -99,12 +99,12 @@ def get(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row:
 
 
 def find(connection: sa.Connection, uuid: str, request_id: str, action: str) -> rows.Row | None:
-    """A server's action of that name that a request asked for, or None."""
+    """Return a server's action of that name that a request asked for, or None."""
     return rows.find(connection, ACTIONS, instance_uuid=uuid, request_id=request_id, action=action)
 
 
 def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """The action of a server that was asked for last, or None."""
+    """Return the action of a server that was asked for last, or None."""
     return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
 
 
@@ -147,7 +147,7 @@ def start_event(
 def has_ended(
     connection: sa.Connection, uuid: str, request_id: str, event: str, host: str | None
 ) -> bool:
-    """Whether an event of the newest action of a request has ended on a host."""
+    """Return whether an event of the newest action of a request has ended on a host."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return False
@@ -301,7 +301,7 @@ def record_event(
 
 
 def events_of(connection: sa.Connection, action_ids: Iterable[int]) -> dict[int, list[rows.Row]]:
-    """{action id: [event, ...]} in the order they began, newest first."""
+    """Return {action id: [event, ...]} in the order they began, newest first."""
     found = rows.every(
         connection, EVENTS, action_id=list(action_ids), order_by=_NEWEST_EVENTS_FIRST
     )

@@ -63,7 +63,7 @@ def overtaken(connection: sa.Connection, epoch_of: Mapping[str, int]) -> set[str
 
 
 def _is_begun(row: rows.Row | None) -> bool:
-    """Whether a host works at a server, or did. row: None without a record"""
+    """Return whether a host works at a server, or did. row: None without a record"""
     if row is None:
         return False
     return row.host is None or row.task_state != states.TaskState.SCHEDULING

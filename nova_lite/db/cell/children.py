@@ -28,7 +28,7 @@ def create_block_devices(connection: sa.Connection, values: Sequence[rows.Values
 
 
 def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[rows.Row]]:
-    """{server uuid: [block device, ...]} for several servers."""
+    """Return {server uuid: [block device, ...]} for several servers."""
     found = rows.every(connection, DEVICES, instance_uuid=list(uuids), order_by=DEVICES.c.id)
     grouped: dict[str, list[rows.Row]] = {}
     for row in found:
@@ -37,7 +37,7 @@ def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, 
 
 
 def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[tuple[str, bool]]]:
-    """{server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
+    """Return {server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
     found = connection.execute(_VOLUMES, {'uuids': list(uuids)})
     grouped: dict[str, list[tuple[str, bool]]] = {}
     for uuid, volume_id, delete_on_termination in found:
@@ -75,7 +75,7 @@ def create_tags(connection: sa.Connection, instance_uuid: str, tags: Iterable[st
 
 
 def tags(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[str]]:
-    """{server uuid: [tag, ...]} in alphabetical order."""
+    """Return {server uuid: [tag, ...]} in alphabetical order."""
     found = rows.every(connection, TAGS, order_by=TAGS.c.tag, instance_uuid=list(uuids))
     grouped: dict[str, list[str]] = {}
     for row in found:

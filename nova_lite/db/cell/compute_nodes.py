@@ -28,22 +28,22 @@ def report(connection: sa.Connection, nodes: Sequence[rows.Values]) -> None:
 
 
 def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
-    """Nodes whose columns equal `where`."""
+    """Return nodes whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
 def hosts(connection: sa.Connection) -> set[str]:
-    """The hosts of all nodes."""
+    """Return the hosts of all nodes."""
     return set(connection.scalars(_HOSTS))
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One node by uuid; raises ComputeNodeNotFound."""
+    """Return one node by uuid. Raise ComputeNodeNotFound."""
     return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
 
 
 def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
-    """The first node of a host; raises ComputeHostNotFound."""
+    """Return the first node of a host. Raise ComputeHostNotFound."""
     found = rows.every(connection, TABLE, host=host, order_by=TABLE.c.id)
     if not found:
         raise exception.ComputeHostNotFound(host=host)
@@ -51,7 +51,7 @@ def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
 
 
 def unmapped(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Nodes whose host no one has looked at since it appeared."""
+    """Return nodes whose host no one has looked at since it appeared."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, mapped=False)
 
 

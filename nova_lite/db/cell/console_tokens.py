@@ -19,11 +19,11 @@ def create(connection: sa.Connection, token: str, values: rows.Values) -> None:
 
 
 def find(connection: sa.Connection, token: str) -> rows.Row | None:
-    """What a token that has not expired is good for, or None."""
+    """Return what a token that has not expired is good for, or None."""
     row = rows.find(connection, TABLE, token_hash=digest(token))
     return row if row is not None and row.expires > runtime.naive_now() else None
 
 
 def digest(token: str) -> str:
-    """What is stored of a token."""
+    """Return what is stored of a token."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -45,7 +45,7 @@ def add(
 
 
 def next_name(known: Iterable[rows.Row]) -> str:
-    """The first name that none of the block devices has, on the bus of the root disk."""
+    """Return the first name that none of the block devices has, on the bus of the root disk."""
     taken = {device.device_name for device in known}
     roots = [device.device_name or '' for device in known if device.boot_index == 0]
     found = PREFIX.fullmatch(roots[0]) if roots else None
@@ -64,7 +64,7 @@ def _names(prefix: str) -> Iterator[str]:
 
 
 def find(connection: sa.Connection, instance_uuid: str, volume_id: str) -> rows.Row | None:
-    """The block device of a volume of a server, or None."""
+    """Return the block device of a volume of a server, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, volume_id=volume_id)
 
 
@@ -75,14 +75,14 @@ def change(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
 
 
 def already_attached(volume_id: str) -> exception.VolumeNotUsable:
-    """The error of a volume that the server has already."""
+    """Return the error of a volume that the server has already."""
     return exception.VolumeNotUsable(
         volume_id=volume_id, reason='it is already attached to this server'
     )
 
 
 def gone(uuid: str) -> exception.VolumeNotAttached:
-    """The error of a block device that was deleted with its server."""
+    """Return the error of a block device that was deleted with its server."""
     return exception.VolumeNotAttached(
         f'Block device {uuid} is gone: the server was deleted meanwhile.'
     )

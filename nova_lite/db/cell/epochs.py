@@ -42,12 +42,12 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
-    """{uuid: newest epoch} of those that were seen; nobody has to wait."""
+    """Return {uuid: newest epoch} of those that were seen; nobody has to wait."""
     return dict(connection.execute(SEEN, {'sagas': list(sagas)}).tuples().all())
 
 
 def _lock(connection: sa.Connection, saga: str) -> int | None:
-    """The newest epoch seen, or None; a newer one waits until this transaction ends."""
+    """Return the newest epoch seen, or None; a newer one waits until this transaction ends."""
     return connection.scalar(LOCK, {'saga': saga})
 
 

@@ -28,7 +28,7 @@ def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[row
 
 
 def providers_held(connection: sa.Connection, uuid: str) -> set[str]:
-    """Nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
+    """Return nodes (uuids) of which a server keeps its part until they have cleaned up after it."""
     found = rows.every(
         connection,
         TABLE,

@@ -48,7 +48,7 @@ _OPEN_MOVES = sa.select(
 
 
 def of_servers(connection: sa.Connection, uuids: Iterable[str]) -> Places:
-    """{server uuid: {host, ...}}: the host of each server, and both ends of its open moves.
+    """Return {server uuid: {host, ...}}: the host of each server, and both ends of its open moves.
 
     A server that is on no host and that no move takes anywhere is left out.
     """
@@ -88,7 +88,7 @@ def _places(connection: sa.Connection, members: Sequence[rows.Row], *, building:
 
 
 def _is_awaited(member: rows.Row) -> bool:
-    """Whether a host was chosen for a build and has not begun it: it is checked there."""
+    """Return whether a host was chosen for a build and has not begun it: it is checked there."""
     return bool(
         member.vm_state == states.VmState.BUILDING
         and member.task_state == states.TaskState.SCHEDULING

@@ -47,7 +47,7 @@ _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_proper
 def by_node(
     connection: sa.Connection, moves: Iterable[Moving] | None = None
 ) -> dict[tuple[str, str], list[int]]:
-    """{(host, node): (servers, vcpus, MiB, GiB)} of servers and of moves in progress.
+    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers and of moves in progress.
 
     moves: what `moving` found, if the caller has it already
     """
@@ -82,14 +82,14 @@ def moving(connection: sa.Connection) -> list[Moving]:
 
 
 def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str | None]:
-    """{server uuid: host} of servers that are there; None for one that is on no host."""
+    """Return {server uuid: host} of servers that are there; None for one that is on no host."""
     if not uuids:
         return {}
     return dict(connection.execute(_HOSTS, {'uuids': list(uuids)}).all())
 
 
 def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
-    """Those among `uuids` whose servers were here and are deleted."""
+    """Return those among `uuids` whose servers were here and are deleted."""
     if not uuids:
         return set()
     return set(connection.scalars(_GONE, {'uuids': list(uuids)}))
@@ -98,7 +98,7 @@ def gone(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
 def image_properties(
     connection: sa.Connection,
 ) -> dict[tuple[str, str], dict[tuple[str, str | None], int]]:
-    """{(host, node): Counter of (property, value)} over the images of the servers there."""
+    """Return {(host, node): Counter of (property, value)} over the images of the servers there."""
     counted: collections.defaultdict[
         tuple[str, str], collections.Counter[tuple[str, str | None]]
     ] = collections.defaultdict(collections.Counter)

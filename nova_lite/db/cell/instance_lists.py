@@ -74,7 +74,7 @@ def _mysql(
 
 
 def sort_column(name: str) -> rows.Expression:
-    """The column to sort by; raises KeyError."""
+    """Return the column to sort by. Raise KeyError."""
     column = TABLE.c[name]
     return ByCodePoint(column) if isinstance(column.type, sa.String) else column
 
@@ -162,7 +162,7 @@ def keys(
     marker: rows.Row | None = None,
     more: Iterable[str] = (),
 ) -> Sequence[rows.Row]:
-    """Rows of uuid, the sort columns and `more` columns, in order.
+    """Return rows of uuid, the sort columns and `more` columns, in order.
 
     sort: (column name, 'asc' or 'desc') pairs, the last one unique
     marker: a row (with `_mapping`) after which the page begins
@@ -181,7 +181,7 @@ def keys(
 def find(
     connection: sa.Connection, uuid: str, conditions: Sequence[rows.Condition]
 ) -> rows.Row | None:
-    """The row a marker names, if it fulfils the conditions; None otherwise."""
+    """Return the row a marker names, if it fulfils the conditions; None otherwise."""
     query = sa.select(TABLE).where(TABLE.c.uuid == uuid, TABLE.c.hidden.is_(False), *conditions)
     with patterns.bounded(connection, conditions):
         return connection.execute(query).first()
@@ -196,7 +196,7 @@ def _shown(columns: tuple[str, ...]) -> rows.Select:
 
 
 def names(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
-    """{uuid: row of uuid and name}."""
+    """Return {uuid: row of uuid and name}."""
     found = connection.execute(_shown(('uuid', 'display_name')), {'uuids': list(uuids)})
     return {row.uuid: row for row in found}
 
@@ -236,7 +236,7 @@ def details(
 
 
 def count(connection: sa.Connection, conditions: Iterable[rows.Condition]) -> int:
-    """How many servers fulfil the conditions."""
+    """Return how many servers fulfil the conditions."""
     return connection.execute(
         sa.select(sa.func.count()).select_from(TABLE).where(*conditions)
     ).scalar_one()

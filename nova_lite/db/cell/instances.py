@@ -113,9 +113,9 @@ def get(connection: sa.Connection, uuid: str, *, hidden: bool = False) -> rows.R
 
 
 def hold(connection: sa.Connection, uuid: str) -> rows.Row:
-    """A server's row, kept from other writers until its user's transaction ends.
+    """Return a server's row, kept from other writers until its user's transaction ends.
 
-    Raises InstanceNotFound, also for one that another cell's record stands for.
+    Raise InstanceNotFound, also for one that another cell's record stands for.
     """
     row = held(connection, uuid)
     if row is None or row.hidden:
@@ -147,27 +147,27 @@ def seal(connection: sa.Connection, uuid: str, sealed: bool = True) -> None:
 
 
 def is_gone(row: rows.Row | None) -> bool:
-    """Whether a server (a row or None) is deleted or about to be."""
+    """Return whether a server (a row or None) is deleted or about to be."""
     return row is None or bool(row.deleted or row.task_state == states.TaskState.DELETING)
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """A server in whatever state, deleted or hidden; None when there is none."""
+    """Return a server in whatever state, deleted or hidden; None when there is none."""
     return rows.find(connection, TABLE, uuid=uuid)
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """Servers by uuid, those that are there and neither deleted nor hidden."""
+    """Return servers by uuid, those that are there and neither deleted nor hidden."""
     return rows.every(connection, TABLE, uuid=list(uuids), deleted=False, hidden=False)
 
 
 def named(connection: sa.Connection, name: str) -> Sequence[rows.Row]:
-    """Servers of that display name, neither deleted nor hidden."""
+    """Return servers of that display name, neither deleted nor hidden."""
     return rows.every(connection, TABLE, display_name=name, deleted=False, hidden=False)
 
 
 def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Sequence[rows.Row]:
-    """Servers that a host has, hidden ones too."""
+    """Return servers that a host has, hidden ones too."""
     where: dict[str, typing.Any] = {'host': host, 'deleted': False}
     if node is not None:
         where['node'] = node
@@ -175,22 +175,22 @@ def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Se
 
 
 def places(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
+    """Return rows of uuid, host, node, vm_state and task_state of all servers, hidden ones too."""
     return connection.execute(_PLACES).all()
 
 
 def settled(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Rows of the servers that are on a host and that nothing is being done to."""
+    """Return rows of the servers that are on a host and that nothing is being done to."""
     return rows.every(connection, TABLE, ON_HOST, deleted=False, hidden=False, task_state=None)
 
 
 def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
-    """Rows of id, uuid, display_name, host and node of the servers on the hosts."""
+    """Return rows of id, uuid, display_name, host and node of the servers on the hosts."""
     return connection.execute(_BRIEF, {'hosts': list(hosts)}).all()
 
 
 def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
-    """How many servers the hosts have together, hidden ones included."""
+    """Return how many servers the hosts have together, hidden ones included."""
     return connection.execute(_COUNT_ON, {'hosts': list(hosts)}).scalar_one()
 
 
@@ -305,7 +305,7 @@ def changed_between(
     after_id: int = 0,
     limit: int = 1000,
 ) -> Sequence[rows.Row]:
-    """Rows of id, uuid and whether it stays, of servers that changed last in that time.
+    """Return rows of id, uuid and whether it stays, of servers that changed last in that time.
 
     since: None for ever; until: that moment included
     Deleted, kept for a while and about to be deleted do not stay.
@@ -359,14 +359,14 @@ def add_fault(
 
 
 def faults(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
-    """{uuid: newest fault} for several servers."""
+    """Return {uuid: newest fault} for several servers."""
     table = models.InstanceFault.__table__
     found = rows.every(connection, table, instance_uuid=list(uuids), order_by=table.c.id)
     return {row.instance_uuid: row for row in found}
 
 
 def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int, int, int, int]]:
-    """{(host, node): (servers, vcpus, MiB, GiB)} of servers, hidden ones included.
+    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers, hidden ones included.
 
     `host_usage.by_node` adds what moves in progress hold besides.
     """
@@ -377,5 +377,5 @@ def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int,
 
 
 def busy_by_host(connection: sa.Connection) -> dict[str, int]:
-    """{host: servers with a task running}: the hosts' workload."""
+    """Return {host: servers with a task running}: the hosts' workload."""
     return {host: int(count) for host, count in connection.execute(_BUSY)}

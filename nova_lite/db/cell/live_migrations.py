@@ -47,7 +47,7 @@ _NEXT_WAITING = (
 
 
 def shown(connection: sa.Connection, instance_uuid: str) -> Sequence[rows.Row]:
-    """A server's live migrations that are in progress, oldest first."""
+    """Return a server's live migrations that are in progress, oldest first."""
     return rows.every(
         connection,
         TABLE,
@@ -59,28 +59,28 @@ def shown(connection: sa.Connection, instance_uuid: str) -> Sequence[rows.Row]:
 
 
 def find(connection: sa.Connection, instance_uuid: str, number: int) -> rows.Row | None:
-    """A server's migration by its number, of whatever type and status, or None."""
+    """Return a server's migration by its number, of whatever type and status, or None."""
     return rows.find(connection, TABLE, instance_uuid=instance_uuid, id=number)
 
 
 def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str, rows.Row]:
-    """{server uuid: its newest migration, of whatever type} of those that have one."""
+    """Return {server uuid: its newest migration, of whatever type} of those that have one."""
     found = rows.every(connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(instance_uuids))
     return {row.instance_uuid: row for row in found}
 
 
 def ahead(connection: sa.Connection, row: rows.Row) -> int:
-    """How many live migrations leave the same host already, or wait there for longer."""
+    """Return how many live migrations leave the same host already, or wait there for longer."""
     return connection.execute(_AHEAD, {'source': row.source_compute, 'own': row.id}).scalar_one()
 
 
 def next_waiting(connection: sa.Connection, host: str) -> str | None:
-    """The uuid of the live migration that waits for longest to leave a host, or None."""
+    """Return the uuid of the live migration that waits for longest to leave a host, or None."""
     return connection.scalar(_NEXT_WAITING, {'source': host})
 
 
 def lock(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """A migration's row, kept from other writers until the transaction ends; or None."""
+    """Return a migration's row, kept from other writers until the transaction ends; or None."""
     return rows.lock(connection, TABLE, uuid=uuid)
 
 
@@ -98,7 +98,7 @@ def wish(connection: sa.Connection, row: rows.Row, name: str, ctxt: context.Requ
 
 
 def wishes(row: rows.Row) -> dict[str, dict[str, typing.Any]]:
-    """{ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
+    """Return {ABORT or FORCE_COMPLETE: context as it travels} of a migration."""
     return {name: row.data[name] for name in (ABORT, FORCE_COMPLETE) if name in row.data}
 
 

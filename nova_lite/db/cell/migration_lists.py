@@ -16,7 +16,7 @@ KEYS = ((TABLE.c.created_at, 'desc'), (TABLE.c.id, 'desc'))
 
 
 def every(connection: sa.Connection, where: rows.Values) -> Sequence[rows.Row]:
-    """All that match, in no order. where: {column: value}, and 'host' for either end"""
+    """Return all that match, in no order. where: {column: value}, and 'host' for either end"""
     return connection.execute(sa.select(TABLE).where(*_conditions(where))).all()
 
 
@@ -45,7 +45,7 @@ def page(
 
 
 def records(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """The migrations with these uuids that are not hidden."""
+    """Return the migrations with these uuids that are not hidden."""
     return rows.every(connection, TABLE, uuid=list(uuids), hidden=False)
 
 

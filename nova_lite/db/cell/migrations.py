@@ -46,12 +46,12 @@ def create(connection: sa.Connection, values: rows.Values) -> int:
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One migration by uuid; raises MigrationNotFound."""
+    """Return one migration by uuid. Raise MigrationNotFound."""
     return rows.get(connection, TABLE, exception.MigrationNotFound(migration_id=uuid), uuid=uuid)
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """One migration by uuid, or None."""
+    """Return one migration by uuid, or None."""
     return rows.find(connection, TABLE, uuid=uuid)
 
 
@@ -75,7 +75,7 @@ def drop(connection: sa.Connection, uuid: str) -> None:
 def of_instance(
     connection: sa.Connection, uuid: str, statuses: Iterable[str] | None = None
 ) -> Sequence[rows.Row]:
-    """Migrations of a server, oldest first."""
+    """Return migrations of a server, oldest first."""
     where: dict[str, typing.Any] = {'instance_uuid': uuid}
     if statuses is not None:
         where['status'] = list(statuses)
@@ -109,7 +109,7 @@ def drop_left(connection: sa.Connection, uuid: str) -> None:
 
 
 def in_progress(connection: sa.Connection, host: str | None = None) -> Sequence[rows.Row]:
-    """Migrations that still hold something, on any host or with `host` at either end."""
+    """Return migrations that still hold something, on any host or with `host` at either end."""
     if host is None:
         return rows.every(connection, TABLE, _OPEN, order_by=TABLE.c.id)
     given = {'end': host}
@@ -117,5 +117,5 @@ def in_progress(connection: sa.Connection, host: str | None = None) -> Sequence[
 
 
 def holding(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Migrations whose hosts may hold something: also of evacuations not found out about."""
+    """Return migrations whose hosts may hold something: also of evacuations not found out about."""
     return rows.every(connection, TABLE, _HOLDING, order_by=TABLE.c.id)

@@ -113,12 +113,12 @@ def _require_same(row: rows.Row, expected: rows.Values) -> None:
 def has_begun(
     connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order
 ) -> bool:
-    """Whether the transaction took place for the request of `ctxt`."""
+    """Return whether the transaction took place for the request of `ctxt`."""
     return actions.find(connection, uuid, ctxt.request_id, order['action']) is not None
 
 
 def may_begin(row: rows.Row, order: Order) -> bool:
-    """Whether a server's states and its host allow it."""
+    """Return whether a server's states and its host allow it."""
     return all(
         allowed is None or state in allowed
         for state, allowed in (

@@ -115,7 +115,7 @@ def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
 
 
 def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Row | None:
-    """The service of a host, or None."""
+    """Return the service of a host, or None."""
     return rows.find(connection, TABLE, more=READ_AT, host=host, binary=binary)
 
 
@@ -125,7 +125,7 @@ def lock(connection: sa.Connection, host: str, binary: str = COMPUTE) -> None:
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """One service by uuid; raises ServiceNotFound."""
+    """Return one service by uuid. Raise ServiceNotFound."""
     error = exception.ServiceNotFound(service_id=uuid)
     return rows.get(connection, TABLE, error, more=READ_AT, uuid=uuid)
 
@@ -151,7 +151,7 @@ def _note(connection: sa.Connection, what: str, row: rows.Row | None) -> None:
 
 
 def is_up(service: rows.Row, down_time_s: float) -> bool:
-    """Whether a service was heard of within `down_time_s` seconds and is not forced down.
+    """Return whether a service was heard of within `down_time_s` seconds and is not forced down.
 
     While this machine slept, or when its clock was set, no service could be heard of: that
     time does not count until each has had the time to report again.
@@ -197,6 +197,6 @@ def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
 
 
 def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
-    """The oldest version among the services of `binary`; None when there is none."""
+    """Return the oldest version among the services of `binary`; None when there is none."""
     oldest: int | None = connection.scalar(_OLDEST, {'binary': binary})
     return oldest

@@ -29,7 +29,7 @@ def active(
     after: rows.Row | None = None,
     limit: int | None = None,
 ) -> Sequence[rows.Row]:
-    """Servers that ran between two times, by project and uuid, deleted ones too.
+    """Return servers that ran between two times, by project and uuid, deleted ones too.
 
     after: the row (of this or another cell) that the page before ended with
     """
@@ -47,5 +47,5 @@ def active(
 
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """The row of one server to continue after, or None."""
+    """Return the row of one server to continue after, or None."""
     return connection.execute(sa.select(*COLUMNS).where(TABLE.c.uuid == uuid)).first()
