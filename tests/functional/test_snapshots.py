@@ -1,5 +1,7 @@
 """Images of servers in a whole cloud: createImage, and createBackup with its rotation."""
 
+import json
+
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -37,3 +39,19 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         self.moving.act(server, 'createBackup', body)
         self.cloud.wait(server)
         self.assertEqual(before, self.images())
+
+    def test_booted_from_volume(self):
+        """The image has no data; its volume is made of a snapshot of the server's."""
+        server = self.moving.boot_from_volume()
+        answer = self.moving.act(server, 'createImage', {'name': 'copy'}, version='2.45')
+        image = self.cloud.admin.image.get_image(answer.json()['image_id'])
+        self.assertEqual(('active', 0, 'raw'), (image.status, image.size, image.disk_format))
+        (mapped,) = json.loads(image.properties['block_device_mapping'])
+        self.assertEqual(
+            ('snapshot', 'volume'), (mapped['source_type'], mapped['destination_type'])
+        )
+        storage = self.cloud.admin.block_storage
+        snapshot = storage.get_snapshot(mapped['snapshot_id'])
+        self.assertEqual('available', snapshot.status)
+        storage.delete_snapshot(snapshot)
+        self.cloud.admin.image.delete_image(image)

@@ -1,7 +1,10 @@
 """simcloud's image service against the real Glance; test_image_lists has its lists."""
 
+from nova_lite.simcloud.image import qcow2
 from tests.peers import base
 from tests.peers import images
+
+GIB = 2**30
 
 
 class ImageTest(images.ImagePeersTest):
@@ -51,6 +54,32 @@ class ImageTest(images.ImagePeersTest):
             peer.ask('POST', '/v2/images', wanted)
         peer.ask('DELETE', f'/v2/images/{wanted["id"]}')
         peer.ask('POST', '/v2/images', wanted)
+
+    @base.same
+    def test_data_of_a_format(self, peer):
+        """The data must be of the format that the image claims, or the image raw."""
+        disk = qcow2.empty_disk(GIB)
+        for number, (claimed, data) in enumerate(
+            (
+                ('qcow2', b''),
+                ('qcow2', images.DATA),
+                ('qcow2', disk),
+                ('raw', b''),
+                ('raw', disk),
+                ('iso', images.DATA),
+                ('vmdk', disk),
+                ('ploop', images.DATA),
+                ('ploop', disk),
+            )
+        ):
+            path = self.image(peer, str(number), disk_format=claimed)
+            answer = peer.ask('PUT', f'{path}/file', data=data, headers=images.OCTETS)
+            # Glance keeps the checksum of data that it has refused.
+            if answer.ok:
+                peer.ask('GET', path)
+        several = self.image(peer, 'ovf', container_format='ovf', disk_format='vmdk')
+        peer.ask('PUT', f'{several}/file', data=disk, headers=images.OCTETS)
+        peer.ask('GET', several)
 
     @base.same
     def test_refused_images(self, peer):

@@ -146,22 +146,34 @@ def _of_volumes(req, server, devices):
     try:
         for device in devices:
             mapping.append(_mapped(req, device, made))
-        properties = {
-            **(req.content.get('metadata') or {}),
-            'bdm_v2': 'True',
-            'root_device_name': server.row.root_device_name or '/dev/vda',
-            'block_device_mapping': json.dumps(mapping),
-        }
-        image = req.app.image.create_snapshot(
-            req.ctxt, req.content['name'], server.row, properties=properties
-        )
-        req.app.image.upload(req.ctxt, image['id'], b'')
+        image = _made_of(req, server, mapping)
     except exception.NovaLiteError as error:
         for snapshot_id in made:
             req.app.volume.delete_snapshot(req.ctxt, snapshot_id)
         server.cell.db.write(_fail, req.ctxt, server.uuid, error.message)
         raise
     server.cell.db.write(actions.record_event, server.uuid, req.ctxt.request_id, EVENT)
+    return image
+
+
+def _made_of(req, server, mapping):
+    """Make an active image without data. mapping: the volumes that servers boot from"""
+    properties = {
+        **(req.content.get('metadata') or {}),
+        # What no data is: Glance compares the two.
+        'disk_format': 'raw',
+        'bdm_v2': 'True',
+        'root_device_name': server.row.root_device_name or '/dev/vda',
+        'block_device_mapping': json.dumps(mapping),
+    }
+    image = req.app.image.create_snapshot(
+        req.ctxt, req.content['name'], server.row, properties=properties
+    )
+    try:
+        req.app.image.upload(req.ctxt, image['id'], b'')
+    except exception.NovaLiteError:
+        req.app.image.delete(req.ctxt, image['id'], missing_ok=True)
+        raise
     return image
 
 

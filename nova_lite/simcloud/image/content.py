@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud.image import formats
 from nova_lite.simcloud.image import records
 from nova_lite.simcloud.image import tables
 
@@ -82,15 +83,16 @@ def store(conn, row, data):
 def upload(db, caller, image_id, parts, *, expected_bytes=None):
     """Store the bytes of `parts` as the data of a queued image.
 
-    Raises BadRequest when fewer than `expected_bytes` came; the image is queued
-    again after any failure.
+    Raises BadRequest when fewer than `expected_bytes` came, and UnsupportedMediaType for data
+    of another format than the image's; the image is queued again after any failure.
     """
     upload_id = runtime.new_uuid()
     row = db.change(_begin, caller, image_id, upload_id)
     md5, sha512, size = hashlib.md5(usedforsecurity=False), hashlib.sha512(), 0
+    inspection = formats.Inspection(row, parts)
     with contextlib.ExitStack() as undo:
         undo.callback(db.change, _abandon, upload_id)
-        for position, data in enumerate(pieces_of(parts, CHUNK_BYTES)):
+        for position, data in enumerate(pieces_of(inspection.parts, CHUNK_BYTES)):
             md5.update(data)
             sha512.update(data)
             size += len(data)
@@ -104,7 +106,7 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
                 'size': size,
                 'checksum': md5.hexdigest(),
                 'os_hash_value': sha512.hexdigest(),
-                'virtual_size': (size or None) if row['disk_format'] in ('raw', 'iso') else None,
+                'virtual_size': inspection.virtual_size(),
             },
         )
         undo.pop_all()

@@ -217,7 +217,21 @@ class SnapshotTest(ImageTestCase):
     def test_of_a_server_without_an_image(self):
         made = self.image.create_snapshot(self.member, 'snap', self.server)
         self.assertNotIn('base_image_ref', made['properties'])
+        self.assertEqual('qcow2', made['disk_format'])
+
+    def test_without_data(self):
+        """Which is raw, and nothing else."""
+        made = self.image.create_snapshot(self.member, 'snap', self.server)
+        refused = self.assertRaises(
+            exception.NovaLiteError, self.image.upload, self.member, made['id'], b''
+        )
+        self.assertIn('does not match stream data raw', str(refused))
+        self.assertEqual('queued', self.image.get(self.member, made['id'])['status'])
+        made = self.image.create_snapshot(
+            self.member, 'snap', self.server, properties={'disk_format': 'raw'}
+        )
         self.image.upload(self.member, made['id'], b'')
+        self.assertEqual('active', self.image.get(self.member, made['id'])['status'])
 
     def test_by_ourselves_it_belongs_to_the_server_s_project(self):
         made = self.image.create_snapshot(self.admin, 'snap', self.server)

@@ -1,5 +1,8 @@
 """Images of servers: createImage and createBackup."""
 
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
 
@@ -40,3 +43,40 @@ class TestImages(base.Case):
             [('weekly', 'backup'), ('daily', 'backup'), ('daily', 'backup'), ('daily', 'snapshot')],
             [(each['name'], each['properties']['image_type']) for each in made],
         )
+
+
+class TestVolumes(base.Case):
+    """Of servers that boot from a volume."""
+
+    def setUp(self):
+        super().setUp()
+        self.uuid = self.api.add_server(image_ref='')
+        device = {
+            'uuid': runtime.new_uuid(),
+            'instance_uuid': self.uuid,
+            'source_type': 'volume',
+            'destination_type': 'volume',
+            'boot_index': 0,
+            'volume_id': runtime.new_uuid(),
+            'device_name': '/dev/vda',
+        }
+        self.api.cell('cell1').db.write(children.create_block_devices, [device])
+        self.images = self.api.neighbours.image.images
+        self.snapshots = self.api.neighbours.volume.snapshots
+        self.known = {*self.images, *self.snapshots}
+
+    def test_image_names_snapshots(self):
+        body = {'name': 'copy', 'metadata': {'disk_format': 'qcow2'}}
+        answer = self.act(self.uuid, 'createImage', body, version='2.45')
+        properties = self.images[answer.json['image_id']]['properties']
+        (snapshot_id,) = {*self.snapshots} - self.known
+        self.assertIn(snapshot_id, properties['block_device_mapping'])
+        self.assertEqual('raw', properties['disk_format'])
+
+    def test_nothing_stays_of_an_image_that_is_refused(self):
+        def refuse(ctxt, image_id, data):
+            raise exception.NeighbourError('The image service answered 415.')
+
+        self.patch(self.api.neighbours.image, 'upload', refuse)
+        self.refused_act(self.uuid, 'createImage', {'name': 'copy'}, code=500)
+        self.assertEqual(self.known, {*self.images, *self.snapshots})
