@@ -7,6 +7,7 @@ import json
 
 from nova_lite import runtime
 from nova_lite.api import operation
+from nova_lite.api import proxies
 from nova_lite.db.api import flavors
 from nova_lite.db.api import models as api_models
 from nova_lite.db.api import quotas
@@ -181,7 +182,7 @@ REQUESTS = (
 )  # fmt: skip
 
 
-class TestBadInput(base.Case):
+class Requests(base.Case):
     """One API for all requests of a test; what is accepted stays."""
 
     def setUp(self):
@@ -250,41 +251,10 @@ class TestBadInput(base.Case):
         changed = {key: after[key] - before[key] for key in after if after[key] != before[key]}
         return f'leaves {changed}' if changed else None
 
-    def test_bodies(self):
+    def check_addresses(self, operations):
+        """Send each part of an address, and each parameter of a query, that is wrong."""
         wrong = []
-        for method, template, valid, version in REQUESTS:
-            every = list(bad_input.bodies(valid))
-            chosen = self.chosen(every)
-            state = STATES.get(next(iter(valid)), {})
-            self.names['server'] = self.api.add_server(**state)
-            before = self.effects()
-            for what, body in (('valid', valid), *chosen):
-                path = template.format(**self.names)
-                answer = self.send(method, path, body, version)
-                accepted = answer.status_code < 400 or UNANSWERED in answer.text
-                fault = None if accepted else self.fault(answer, before)
-                if body is valid and not accepted:
-                    fault = 'not accepted'
-                if fault is not None:
-                    name = f'{method} {template} {version} {next(iter(valid))} {what:.300}'
-                    wrong.append(f'{name}: {fault}: {answer.status_code} {answer.text:.500}')
-                if accepted or fault is not None:
-                    self.names['server'] = self.api.add_server(**state)
-                    before = self.effects()
-        self.assertEqual([], wrong)
-
-    def test_a_text_that_is_longer_in_bytes(self):
-        text = 'é' * 50000
-        body = {'flavor': {'description': text}}
-        answer = self.send('PUT', '/flavors/42', body, NEWEST)
-        self.assertEqual((200, text), (answer.status_code, answer.json['flavor']['description']))
-
-    def test_addresses(self):
-        """Each part of an address and each parameter of a query."""
-        wrong = []
-        for each in operation.load_all():
-            if each.faults == (410,):
-                continue
+        for each in operations:
             body = {each.action: None} if each.action else {}
             if each.method in ('GET', 'DELETE'):
                 body = None
@@ -321,6 +291,45 @@ class TestBadInput(base.Case):
     def chosen(self, every):
         """The part of a sample that this database gets."""
         return self.random.sample(every, min(self.sample, len(every)))[self.part]
+
+
+class TestBadInput(Requests):
+    def test_bodies(self):
+        wrong = []
+        for method, template, valid, version in REQUESTS:
+            every = list(bad_input.bodies(valid))
+            chosen = self.chosen(every)
+            state = STATES.get(next(iter(valid)), {})
+            self.names['server'] = self.api.add_server(**state)
+            before = self.effects()
+            for what, body in (('valid', valid), *chosen):
+                path = template.format(**self.names)
+                answer = self.send(method, path, body, version)
+                accepted = answer.status_code < 400 or UNANSWERED in answer.text
+                fault = None if accepted else self.fault(answer, before)
+                if body is valid and not accepted:
+                    fault = 'not accepted'
+                if fault is not None:
+                    name = f'{method} {template} {version} {next(iter(valid))} {what:.300}'
+                    wrong.append(f'{name}: {fault}: {answer.status_code} {answer.text:.500}')
+                if accepted or fault is not None:
+                    self.names['server'] = self.api.add_server(**state)
+                    before = self.effects()
+        self.assertEqual([], wrong)
+
+    def test_a_text_that_is_longer_in_bytes(self):
+        text = 'é' * 50000
+        body = {'flavor': {'description': text}}
+        answer = self.send('PUT', '/flavors/42', body, NEWEST)
+        self.assertEqual((200, text), (answer.status_code, answer.json['flavor']['description']))
+
+    def test_addresses(self):
+        proxied = proxies.__name__
+        self.check_addresses(
+            each
+            for each in operation.load_all()
+            if each.faults != (410,) and not each.handler.__module__.startswith(proxied)
+        )
 
 
 def _encoded(body):
