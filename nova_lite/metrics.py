@@ -17,20 +17,20 @@ OK = 'ok'
 
 API = prometheus_client.Histogram(
     'nova_lite_api_seconds',
-    'Time the compute API took to answer, by operation and status code.',
+    'Response time of the compute API, by operation and status code.',
     ('operation', 'code'),
     buckets=BUCKETS,
 )
 RPC = prometheus_client.Histogram(
     'nova_lite_rpc_seconds',
-    'Time an RPC took, as its caller (client) and as its daemon (server) saw it. '
+    'Time of an RPC, measured by its caller (client) and its daemon (server). '
     'outcome: ok or the kind of error.',
     ('interface', 'method', 'side', 'outcome'),
     buckets=BUCKETS,
 )
 STEPS = prometheus_client.Histogram(
     'nova_lite_saga_step_seconds',
-    'Time a step of a saga took, each time it was run, a wait for its end not counted. '
+    'Time of a run of a saga step, without waits for its end. '
     'direction: forward or undo; outcome: ok or the kind of error.',
     ('kind', 'step', 'direction', 'outcome'),
     buckets=BUCKETS,
@@ -42,12 +42,12 @@ DECISIONS = prometheus_client.Counter(
 )
 REFUSED = prometheus_client.Counter(
     'nova_lite_scheduler_hosts_refused_total',
-    'Hosts that placement offered and a filter, or the claim, refused.',
+    'Hosts that placement returned and a filter or the claim refused.',
     ('filter',),
 )
 REJECTED = prometheus_client.Counter(
     'nova_lite_conductor_reports_rejected_total',
-    'Reports of hosts that the table of states refused; the server became ERROR.',
+    'Reports of hosts that the table of states refuses. They set the server to ERROR.',
     ('event',),
 )
 DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED, REJECTED)

@@ -195,7 +195,7 @@ def swap(
         raise exception.StateChanged(
             what=what,
             key=next(iter(key.values())),
-            detail='it is gone' if actual is None else f'found {actual}',
+            detail='it does not exist' if actual is None else f'found {actual}',
         )
 
 

@@ -49,7 +49,7 @@ def one_record(picture):
         if mapping is None:
             yield Finding('I5', f'server {uuid}', f'has a record in {names}, and no mapping')
         elif mapping.cell_id not in [cell.id for cell, _row in records]:
-            yield Finding('I2', f'server {uuid}', f'is in {names}, its mapping says otherwise')
+            yield Finding('I2', f'server {uuid}', f'is in {names}, its mapping names another cell')
 
 
 def hidden_copies(picture):

@@ -20,7 +20,7 @@ def counted(picture, bounds):
             stays = row.deleted_at is None and row.task_state != states.TaskState.DELETING
             since = (picture.now - (row.updated_at or row.created_at)).total_seconds()
             if mapping is not None and stays and row.uuid not in busy and since > bounds.audit:
-                yield Finding('I11', f'server {row.uuid}', 'stays, and no quota counts it')
+                yield Finding('I11', f'server {row.uuid}', 'exists and does not count in quotas')
             continue
         # A saga changes one after the other; until it ends, the greater size counts.
         size = mapping if row.uuid in busy else row

@@ -94,7 +94,7 @@ def passing(picture):
             yield Finding(
                 'I5',
                 f'volume {volume["id"]}',
-                f'is {volume["status"]} and nothing is done with it',
+                f'is {volume["status"]} and no operation uses it',
             )
 
 
@@ -141,7 +141,7 @@ def given_back(picture, bounds):
             yield Finding(
                 'I5',
                 f'attachment {attachment["id"]}',
-                f'was not given back when server {request.instance_uuid} was withdrawn',
+                f'was not deleted when server {request.instance_uuid} was withdrawn',
             )
 
 

@@ -75,7 +75,7 @@ def owed(picture, bounds):
             yield Finding(
                 'I6',
                 f'saga {saga.uuid} ({saga.kind})',
-                f'of server {saga.instance_uuid} has yet to clean up: {", ".join(steps)}',
+                f'of server {saga.instance_uuid} has not finished its cleanup: {", ".join(steps)}',
             )
 
 

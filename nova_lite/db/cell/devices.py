@@ -84,5 +84,5 @@ def already_attached(volume_id: str) -> exception.VolumeNotUsable:
 def gone(uuid: str) -> exception.VolumeNotAttached:
     """Return the error of a block device that was deleted with its server."""
     return exception.VolumeNotAttached(
-        f'Block device {uuid} is gone: the server was deleted meanwhile.'
+        f'Block device {uuid} does not exist: the server was deleted.'
     )

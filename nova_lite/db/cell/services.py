@@ -42,7 +42,7 @@ _OLDEST = sa.select(sa.func.min(TABLE.c.version)).where(
 
 
 class ServiceIsUp(exception.Invalid):
-    msg = 'Host %(host)s is up: only servers of a host that failed are evacuated.'
+    msg = 'Host %(host)s is up: only servers of a failed host can be evacuated.'
 
 
 class Oldest:

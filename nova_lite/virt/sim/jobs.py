@@ -218,7 +218,9 @@ def _queue(work: frame.Work) -> float:
     if work.verb in ON_COPY or not others:
         return work.at
     if work.verb == Verb.DESTROY:
-        error = model.JobError('Interrupted', f'Guest {work.guest} was destroyed meanwhile.')
+        error = model.JobError(
+            'Interrupted', f'Guest {work.guest} was destroyed during the operation.'
+        )
         for row in others:
             if row['verb'] != Verb.DESTROY:
                 interrupt(work.tx, row, error, work.at)
@@ -226,7 +228,7 @@ def _queue(work: frame.Work) -> float:
     copies = [row for row in others if row['verb'] == Verb.LIVE_MIGRATE]
     if copies or work.verb == Verb.LIVE_MIGRATE:
         raise frame.Refused(
-            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is under way on {work.node}.'
+            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is in progress on {work.node}.'
         )
     begins: float = max(work.at, *(row['due'] for row in others))
     return begins

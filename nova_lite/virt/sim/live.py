@@ -155,7 +155,7 @@ def _running_copy(work: frame.Work, error_class: str, reason: str) -> sqlite3.Ro
 
 
 def _abort(work: frame.Work) -> model.Json:
-    row = _running_copy(work, 'AbortRefused', 'has switched to post-copy: no way back.')
+    row = _running_copy(work, 'AbortRefused', 'has switched to post-copy and cannot be aborted.')
     if row is None:
         departed = work.find(departed=True)
         if departed is not None and departed['move'] == work.subject:
@@ -175,7 +175,7 @@ def _abort(work: frame.Work) -> model.Json:
 
 
 def _force(work: frame.Work) -> model.Json:
-    row = _running_copy(work, 'MigrationNotRunning', 'runs at its destination already.')
+    row = _running_copy(work, 'MigrationNotRunning', 'already runs at its destination.')
     if row is None:
         raise frame.Refused(
             'MigrationNotRunning', f'Guest {work.guest} is not being copied from {work.node}.'
@@ -235,7 +235,7 @@ def _arrive(work: frame.Work) -> model.Json:
         return work.power_result(row['power_state'])
     if row is None or row['role'] != model.Role.INCOMING or row['ticket'] != given['ticket']:
         raise frame.Refused(
-            'GuestNotFound', f'Guest {work.guest} is not awaited on {work.node} with this ticket.'
+            'GuestNotFound', f'Guest {work.guest} is not expected on {work.node} with this ticket.'
         )
     store.update_guest(
         work.tx,

@@ -132,7 +132,7 @@ def _failure_rule(item: reader.Reader) -> rules.FailureRule:
         optional=('match', 'when', 'probability', 'first', 'nth', 'error', 'message', 'reschedule'),
     )
     limits = [key for key in ('probability', 'first', 'nth') if item.has(key)]
-    item.expect(len(limits) <= 1, f'only one of {" and ".join(limits)} can be meant')
+    item.expect(len(limits) <= 1, f'only one of {" and ".join(limits)} may be given')
     name = item.at('error').string() if item.has('error') else 'DriverError'
     item.expect(re.fullmatch(r'[A-Z][A-Za-z0-9]*', name), 'error must be the name of a class')
     verbs = _verbs(item.at('verb'), item.at('verb').string())
@@ -166,7 +166,7 @@ def _match(item: reader.Reader) -> rules.Match:
 
 def _verbs(place: reader.Reader, pattern: str) -> list[str]:
     found = fnmatch.filter(VERBS, pattern)
-    place.expect(found, f'{pattern!r} fits no verb; verbs: {", ".join(VERBS)}')
+    place.expect(found, f'{pattern!r} matches no verb; verbs: {", ".join(VERBS)}')
     return found
 
 

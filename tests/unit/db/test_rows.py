@@ -72,7 +72,7 @@ class RowsTest(testtools.TestCase):
             error = self.assertRaises(exception.StateChanged, self.swap, 'a', state=allowed)
             self.assertIn("found {'state': 'on'}", error.message)
         error = self.assertRaises(exception.StateChanged, self.swap, 'd', state=('on',))
-        self.assertIn('it is gone', error.message)
+        self.assertIn('it does not exist', error.message)
         self.assertEqual(1, self.read(rows.find, TABLE, name='a').size)
 
     def test_change_and_delete(self):

@@ -91,7 +91,7 @@ class QuotaTest(base.VerifyTest):
     def test_what_stays_counts(self):
         self.assertEqual([], self.have(queued=False))
         self.assertEqual(
-            ['I11 server a server: stays, and no quota counts it'], self.have(queued=True)
+            ['I11 server a server: exists and does not count in quotas'], self.have(queued=True)
         )
 
     def test_what_goes_does_not_count(self):

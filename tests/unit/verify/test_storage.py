@@ -52,7 +52,7 @@ class ConnectionsTest(base.VerifyTest):
         self.picture.withdrawn = {'gone': base.Row(instance_uuid='gone', **times)}
         self.assertEqual([], self.have(self.attachment(), self.attachment(id='x', instance='gone')))
         self.assertEqual(
-            ['I5 attachment x: was not given back when server gone was withdrawn'],
+            ['I5 attachment x: was not deleted when server gone was withdrawn'],
             self.found(work=0),
         )
 
@@ -65,7 +65,7 @@ class VolumesTest(base.VerifyTest):
     def test_status_that_nothing_ends(self):
         for status in ('reserved', 'attaching', 'detaching'):
             self.assertEqual(
-                [f'I5 volume a volume: is {status} and nothing is done with it'],
+                [f'I5 volume a volume: is {status} and no operation uses it'],
                 self.have(status=status),
             )
 
@@ -80,7 +80,7 @@ class VolumesTest(base.VerifyTest):
         self.cell.block_devices = []
         self.cell.instances = []
         self.assertIn(
-            'I5 volume a volume: is reserved and nothing is done with it',
+            'I5 volume a volume: is reserved and no operation uses it',
             self.have(status='reserved'),
         )
 

@@ -91,7 +91,7 @@ class WorkTest(base.VerifyTest):
             self.picture.sagas = [cleans]
             self.assertEqual(
                 [
-                    'I6 saga a saga (resize): of server a server has yet to clean up: '
+                    'I6 saga a saga (resize): of server a server has not finished its cleanup: '
                     'unbind (Unavailable: why)'
                 ],
                 self.found(),

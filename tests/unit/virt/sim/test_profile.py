@@ -24,7 +24,7 @@ REFUSED = (
     ('hosts: [{capacity: {vcpus: true}}]', 'hosts[0].capacity.vcpus: must be an integer'),
     ('hosts: [{}, {traits: [HW_FAST]}]', "hosts[1].traits[0]: 'HW_FAST' is neither"),
     ('hosts: [{architecture: vax}]', 'hosts[0].architecture: must be one of'),
-    ('hosts: [{delays: {boot: 1}}]', "hosts[0].delays.boot: 'boot' fits no verb"),
+    ('hosts: [{delays: {boot: 1}}]', "hosts[0].delays.boot: 'boot' matches no verb"),
     ('hosts: [{delays: {spawn: -1}}]', 'hosts[0].delays.spawn: must be a number between 0'),
     ('hosts: [{delays: {spawn: .nan}}]', 'hosts[0].delays.spawn: must be a number'),
     ('hosts: [{delays: {spawn: {normal: 1}}}]', "hosts[0].delays.spawn: unknown key 'normal'"),
