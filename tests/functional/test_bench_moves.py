@@ -66,8 +66,8 @@ class BenchMovesTest(BenchTestCase):
             (('boot', '--waiting', '3'), '--waiting applies only to moves that wait'),
             (('resize', '--waiting', '-1'), '--waiting must not be negative'),
             (('resize', '--new-flavor', 'm1.tiny'), '--new-flavor must differ'),
-            (('resize', '--new-flavor', 'none'), 'there is no flavor none'),
-            (('live-migrate', '--flavor', 'none'), 'there is no flavor none'),
+            (('resize', '--new-flavor', 'none'), 'flavor none does not exist'),
+            (('live-migrate', '--flavor', 'none'), 'flavor none does not exist'),
             (('live-migrate', '--image', 'none'), 'none'),
         ):
             self.assertIn(said, self.bench(*args, code=2))

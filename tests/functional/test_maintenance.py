@@ -210,7 +210,7 @@ class ProcessTest(HostTestCase):
 
     def test_exit_codes(self):
         server = self.cloud.boot('web', host=HOST)
-        self.assertIn('say --yes', self.process('drain-host', HOST, code=2))
+        self.assertIn('use --yes', self.process('drain-host', HOST, code=2))
         self.stage.act(server, 'lock')
         self.process('drain-host', HOST, '--yes', code=1)
         self.assertIn('is enabled', self.command('undrain', HOST)[0])
@@ -224,7 +224,7 @@ class ProcessTest(HostTestCase):
         name = begun.partition(':')[0]
         running.send_signal(signal.SIGINT)
         told = next(line for line in output if line.startswith('Interrupted'))
-        self.assertIn(f'Under way: {name}.', told)
+        self.assertIn(f'In progress: {name}.', told)
         (moving,) = (server for server in servers if server.name == name)
         migration = self.stage.watched(moving, 'running')
         running.send_signal(signal.SIGINT)
@@ -241,7 +241,7 @@ class ProcessTest(HostTestCase):
         argv = ('drain-host', HOST, '--poll', '0.1')
         shown = self.terminal('n', *argv, code=1)
         self.assertIn(f'Disable {HOST} and move 1 servers? [y/N]', shown)
-        self.assertIn('Nothing was done', shown)
+        self.assertIn('Nothing was changed', shown)
         self.assertEqual('enabled', self.stage.service(HOST)['status'])
         shown = self.terminal('y', *argv, code=0)
         self.assertIn(f'[1/1] web: moved to {self.host_of(server)} (live)', shown)
