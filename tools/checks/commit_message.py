@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-SUBJECT_COLUMNS = 50
+SUBJECT_COLUMNS = 60
 BODY_COLUMNS = 72
 
 
@@ -15,7 +15,7 @@ def problems(message):
     if not subject.strip():
         found.append('the subject is missing')
     if len(subject) > SUBJECT_COLUMNS:
-        found.append('the subject has %d columns, more than 50' % len(subject))
+        found.append('the subject has %d columns, more than %d' % (len(subject), SUBJECT_COLUMNS))
     if subject.endswith('.'):
         found.append('the subject ends with a full stop')
     if rest and rest[0].strip():

@@ -186,7 +186,7 @@ class TestCommitMessage(testtools.TestCase):
         self.assertEqual([], commit_message.problems('Do this\n\nBecause of that.\n# note'))
 
     def test_bad(self):
-        message = '%s.\nno gap\n%s' % ('s' * 50, 'b' * 73)
+        message = '%s.\nno gap\n%s' % ('s' * 60, 'b' * 73)
         self.assertEqual(4, len(commit_message.problems(message)))
 
     def test_empty(self):
