@@ -59,11 +59,11 @@ class Holding:
     def __bool__(self) -> bool:
         return bool(self.allocations)
 
-    def of(self, providers: Container[str]) -> Allocations:
+    def of(self, providers: Container[str | None]) -> Allocations:
         """Return what is held on these providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid in providers}
 
-    def besides(self, providers: Container[str]) -> Allocations:
+    def besides(self, providers: Container[str | None]) -> Allocations:
         """Return what is held on all other providers."""
         return {uuid: held for uuid, held in self.allocations.items() if uuid not in providers}
 
@@ -253,7 +253,7 @@ class Placement:
         *,
         new: bool = False,
         once: bool = False,
-        keep: Container[str] = (),
+        keep: Container[str | None] = (),
     ) -> bool:
         """Give all that `source` holds to `target` (uuids), in one step.
 

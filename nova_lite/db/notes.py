@@ -65,7 +65,7 @@ def wants_changes(connection: sa.Connection) -> bool:
     return book is not None and book.watcher.wants_changes()
 
 
-def add(connection: sa.Connection, what: str, **facts: typing.Any) -> None:
+def add(connection: sa.Connection, what: str, /, **facts: typing.Any) -> None:
     """Note a fact that this transaction has recorded."""
     book = connection.info.get(BOOK)
     if book is not None:

@@ -29,7 +29,14 @@ class Holdings(release.Placement, typing.Protocol):
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placements.Holding:
         """Return what a consumer holds."""
 
-    def release(self, ctxt: session.Ctxt, consumer: str, provider_uuids: Collection[str]) -> bool:
+    def release(
+        self,
+        ctxt: session.Ctxt,
+        consumer: str,
+        provider_uuids: Collection[str],
+        *,
+        unless: Callable[[], bool] | None = None,
+    ) -> bool:
         """Give up what a consumer holds on some providers; False when that was nothing."""
 
 
@@ -80,7 +87,7 @@ class Placement(Holdings, typing.Protocol):
         *,
         new: bool = False,
         once: bool = False,
-        keep: Collection[str] = (),
+        keep: Collection[str | None] = (),
     ) -> bool:
         """Give all that `source` holds to `target`; False when neither holds anything."""
 

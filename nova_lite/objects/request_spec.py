@@ -146,6 +146,7 @@ class RequestSpec(base.Object):
     instance_uuid: str
     project_id: str | None
     user_id: str | None
+    num_instances: int
     flavor: flavors.Flavor
     image: images.ImageMeta | None
     availability_zone: str | None

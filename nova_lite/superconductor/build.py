@@ -7,9 +7,11 @@ epoch. Who loses it finds out why and takes back only what is its own.
 
 import collections
 from collections.abc import Iterable
+import typing
 
 from oslo_db import exception as db_exception
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import context
@@ -29,9 +31,16 @@ from nova_lite.lifecycle import requests
 from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
+from nova_lite.objects import selection
+from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.superconductor import bury
 
 LOG = log.getLogger(__name__)
+
+# The host of each server (its uuid), and the alternates.
+Chosen: typing.TypeAlias = dict[str, list[selection.Selection]]
+# A server's row and its block devices.
+Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
 
 
 class Build:
@@ -44,7 +53,7 @@ class Build:
         self.requests = {request.instance_uuid: request for request in accepted}
         self._away: set[deployment.Cell] = set()
 
-    def run(self):
+    def run(self) -> None:
         """Build every server whose build request is still there."""
         if not self.requests:
             return
@@ -78,7 +87,7 @@ class Build:
         for cell, chosen in self._by_cell(selections).items():
             self._build_in(cell, chosen)
 
-    def _spec(self):
+    def _spec(self) -> request_spec.RequestSpec | None:
         """Return what the servers that are left ask for, all the same; None when none is left.
 
         The user may delete some of a batch before any is scheduled.
@@ -91,7 +100,7 @@ class Build:
             return None
         return request_spec.RequestSpec.restore(specs[next(iter(self.requests))])
 
-    def _select(self, spec):
+    def _select(self, spec: request_spec.RequestSpec) -> Chosen:
         uuids = list(self.requests)
         request = self.requests[uuids[0]]
         spec.num_instances = len(uuids)
@@ -110,11 +119,11 @@ class Build:
         )
         return dict(zip(uuids, found, strict=True))
 
-    def _by_cell(self, selections):
+    def _by_cell(self, selections: Chosen) -> dict[deployment.Cell, Chosen]:
         """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
         hosts = {choice[0].service_host for choice in selections.values()}
         mapped = self.world.api_db.read(host_mappings.cell_ids, hosts)
-        grouped = collections.defaultdict(dict)
+        grouped: dict[deployment.Cell, Chosen] = collections.defaultdict(dict)
         for uuid, choice in selections.items():
             host = choice[0].service_host
             if host in mapped:
@@ -130,7 +139,7 @@ class Build:
             )
         return grouped
 
-    def _build_in(self, cell, chosen):
+    def _build_in(self, cell: deployment.Cell, chosen: Chosen) -> None:
         try:
             created = cell.db.write(self._create_records, chosen)
         except db_exception.DBDuplicateEntry:
@@ -157,7 +166,7 @@ class Build:
                 continue
             self._cast(compute, created[uuid], choice)
 
-    def _check_other_cells(self, cell, chosen):
+    def _check_other_cells(self, cell: deployment.Cell, chosen: Chosen) -> None:
         uuid, choice = next(iter(chosen.items()))
         group_policies.check_other_cells(
             self.world,
@@ -167,7 +176,9 @@ class Build:
             own=set(self.requests),
         )
 
-    def _start_over(self, cell, chosen, reason):
+    def _start_over(
+        self, cell: deployment.Cell, chosen: Chosen, reason: exception.NovaLiteError
+    ) -> None:
         """Take the servers back from a cell; the next sweep asks the scheduler again.
 
         It does so for as long as a cell does not answer, but a server that is refused as
@@ -192,7 +203,7 @@ class Build:
             LOG.warning('Rescheduling the build of %s: %s', list(again), reason)
             self.world.api_db.write(build_requests.expire, again)
 
-    def _create_records(self, connection, chosen):
+    def _create_records(self, connection: sa.Connection, chosen: Chosen) -> dict[str, Created]:
         """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.
 
         Those are left out for which a newer attempt has cleared the cell.
@@ -217,11 +228,13 @@ class Build:
             children.create_tags(connection, uuid, request.tags)
         for uuid in attempts.overtaken(connection, self._epochs(chosen)):
             instances.purge(connection, uuid)
-        rows = instances.of(connection, chosen)
+        found = instances.of(connection, chosen)
         devices = children.block_devices(connection, chosen)
-        return {row.uuid: (row, devices.get(row.uuid, [])) for row in rows}
+        return {row.uuid: (row, devices.get(row.uuid, [])) for row in found}
 
-    def _build_arguments(self, request, choice):
+    def _build_arguments(
+        self, request: rows.Row, choice: list[selection.Selection]
+    ) -> dict[str, typing.Any]:
         values = self.ctxt.to_wire()
         values.pop('auth_token')
         return {
@@ -233,12 +246,12 @@ class Build:
             'options': request.arguments.get('options', {}),
         }
 
-    def _map(self, connection, uuid, cell_id):
+    def _map(self, connection: sa.Connection, uuid: str, cell_id: int) -> None:
         """The pivot: from here on the server is the cell's."""
         build_requests.drop(connection, uuid, self.requests[uuid].epoch)
         instance_mappings.place(connection, uuid, cell_id)
 
-    def _lost(self, uuid, cell, reason):
+    def _lost(self, uuid: str, cell: deployment.Cell, reason: object) -> None:
         """The pivot was lost: to the user who deleted the server, or to another builder."""
         LOG.info('Stopping the build of server %s: %s', uuid, reason)
         # The request is read first: without one the mapping does not change any more.
@@ -252,7 +265,9 @@ class Build:
         if rival is None and mapping is None:
             self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
 
-    def _cast(self, compute, created, choice):
+    def _cast(
+        self, compute: compute_rpc.ComputeAPI, created: Created, choice: list[selection.Selection]
+    ) -> None:
         row, devices = created
         requests.send(
             compute,
@@ -262,7 +277,7 @@ class Build:
             selection=choice[0],
         )
 
-    def give_up(self, error):
+    def give_up(self, error: Exception) -> None:
         """Bury what fails each time it is tried, as far as it can be recorded.
 
         What the last attempt may have left is cleared first, its claim as well.
@@ -270,7 +285,7 @@ class Build:
         self._clear_former_attempt()
         bury.bury_remains(self.world, self.ctxt, self.requests.values(), error)
 
-    def _clear_former_attempt(self):
+    def _clear_former_attempt(self) -> None:
         """Take back what an earlier owner of these builds may have left.
 
         A record that its host works at already stays: the server is mapped to it.
@@ -291,7 +306,7 @@ class Build:
                 self._lost(uuid, cell, error)
             del self.requests[uuid]
 
-    def _find_begun(self, uuid):
+    def _find_begun(self, uuid: str) -> deployment.Cell | None:
         """Return the cell in which a host works at the server, or None.
 
         Other records and the claim are removed. Raise Unavailable while a cell is
@@ -314,7 +329,7 @@ class Build:
             self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
         return None
 
-    def _release_elsewhere(self, uuid):
+    def _release_elsewhere(self, uuid: str) -> None:
         """Give up a claim that is not on a host of a cell that is away.
 
         A record is made where its host was claimed, and while there is a claim
@@ -330,6 +345,6 @@ class Build:
             )
         self.world.placement.release(self.ctxt, uuid, providers)
 
-    def _epochs(self, uuids=None):
+    def _epochs(self, uuids: Iterable[str] | None = None) -> dict[str, int]:
         """Return {uuid: epoch} of this attempt at some of its servers, or at all."""
         return {uuid: self.requests[uuid].epoch for uuid in uuids or self.requests}

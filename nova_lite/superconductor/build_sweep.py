@@ -5,9 +5,14 @@ worked at. A batch that fails for a reason of its own holds up no other, and is 
 the end.
 """
 
+from collections.abc import Sequence
+
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
 from nova_lite.moves import world as worlds
@@ -29,9 +34,9 @@ class BuildSweep:
     def __init__(self, world: worlds.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
 
-    def run(self, stopping):
+    def run(self, stopping: runtime.Event) -> None:
         """Take up what is due, until `stopping` (an event) is set."""
-        seen = []
+        seen: list[str] = []
         while len(seen) < MOST and not stopping.is_set():
             batches = self._world.api_db.write(
                 build_requests.take_over, self._lease_s, limit=1, besides=seen
@@ -44,7 +49,9 @@ class BuildSweep:
                 with ctxt.bound():
                     self._take_up(ctxt, reservation_id, found)
 
-    def _take_up(self, ctxt, reservation_id, found):
+    def _take_up(
+        self, ctxt: context.RequestContext, reservation_id: str, found: Sequence[rows.Row]
+    ) -> None:
         epoch = found[0].epoch
         LOG.warning(
             'Build %s was not finished in time. Continuing it at epoch %s.', reservation_id, epoch
@@ -57,7 +64,13 @@ class BuildSweep:
             LOG.exception('Build %s failed unexpectedly at epoch %s', reservation_id, epoch)
             self._count(ctxt, reservation_id, found, error)
 
-    def _count(self, ctxt, reservation_id, found, error):
+    def _count(
+        self,
+        ctxt: context.RequestContext,
+        reservation_id: str,
+        found: Sequence[rows.Row],
+        error: Exception,
+    ) -> None:
         """Count the failure of what is left of the batch, and give up what failed too often."""
         epochs = {request.instance_uuid: request.epoch for request in found}
         try:

@@ -3,10 +3,17 @@
 Source: reference/nova/create-server 6.
 """
 
-from oslo_log import log
+from collections.abc import Callable
+from collections.abc import Iterable
+import typing
 
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.db import bounds
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
@@ -15,19 +22,31 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.lifecycle import requests
+from nova_lite.moves import world as worlds
 
 LOG = log.getLogger(__name__)
 
+E = typing.TypeVar('E', bound=Exception)
 EVENT = 'conductor_schedule_and_build_instances'
 STATES = {'vm_state': 'error', 'task_state': None, 'host': None, 'node': None}
 
 
-def bury(world, ctxt, accepted, error):
+def bury(
+    world: worlds.World,
+    ctxt: context.RequestContext,
+    accepted: Iterable[rows.Row],
+    error: exception.NovaLiteError,
+) -> None:
     """Put the servers of `accepted` into cell0 because of `error`."""
     _bury(world, ctxt, accepted, error, _create)
 
 
-def bury_remains(world, ctxt, accepted, error):
+def bury_remains(
+    world: worlds.World,
+    ctxt: context.RequestContext,
+    accepted: Iterable[rows.Row],
+    error: Exception,
+) -> None:
     """As `bury`, for servers whose own values may be what no database stores.
 
     What their columns cannot hold is cut or left out. Of devices nothing is recorded, so
@@ -40,7 +59,13 @@ def bury_remains(world, ctxt, accepted, error):
     _bury(world, ctxt, accepted, error, _create_remains)
 
 
-def _bury(world, ctxt, accepted, error, create):
+def _bury(
+    world: worlds.World,
+    ctxt: context.RequestContext,
+    accepted: Iterable[rows.Row],
+    error: E,
+    create: Callable[[sa.Connection, context.RequestContext, rows.Row, E], None],
+) -> None:
     cell0 = world.cells.cell0
     for request in accepted:
         uuid = request.instance_uuid
@@ -57,14 +82,21 @@ def _bury(world, ctxt, accepted, error, create):
             LOG.info('Another super-conductor took over server %s: %s', uuid, stale)
 
 
-def _create(connection, ctxt, request, error):
+def _create(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    request: rows.Row,
+    error: exception.NovaLiteError,
+) -> None:
     record = requests.record_of(request, **STATES)
     if _record(connection, ctxt, request, record, error.message):
         children.create_block_devices(connection, request.block_devices)
         children.create_tags(connection, request.instance_uuid, request.tags)
 
 
-def _create_remains(connection, ctxt, request, error):
+def _create_remains(
+    connection: sa.Connection, ctxt: context.RequestContext, request: rows.Row, error: Exception
+) -> None:
     record = requests.record_of(request, **STATES)
     for name in bounds.faults(instances.TABLE, record):
         LOG.warning(
@@ -77,7 +109,13 @@ def _create_remains(connection, ctxt, request, error):
     _record(connection, ctxt, request, record, message)
 
 
-def _record(connection, ctxt, request, record, message):
+def _record(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    request: rows.Row,
+    record: dict[str, typing.Any],
+    message: str,
+) -> bool:
     """Write a record with its fault and action; False when there is one already."""
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)
@@ -90,6 +128,6 @@ def _record(connection, ctxt, request, record, message):
     return True
 
 
-def _map(connection, uuid, epoch, cell0_id):
+def _map(connection: sa.Connection, uuid: str, epoch: int, cell0_id: int) -> None:
     build_requests.drop(connection, uuid, epoch)
     instance_mappings.place(connection, uuid, cell0_id)

@@ -5,6 +5,10 @@ should have started and did not is found by the sweeps.
 Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
+import typing
+
 from oslo_config import cfg
 from oslo_db import exception as db_exception
 from oslo_log import log
@@ -13,6 +17,7 @@ from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import saga
 from nova_lite.db import engine as database
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
@@ -26,6 +31,7 @@ from nova_lite.notify import watch
 from nova_lite.rpcapi import compute as compute_rpc
 from nova_lite.rpcapi import conductor as conductor_rpc
 from nova_lite.saga import engine
+from nova_lite.saga import journal
 from nova_lite.superconductor import build
 from nova_lite.superconductor import build_sweep
 from nova_lite.superconductor.audits import auto_confirm
@@ -38,6 +44,10 @@ from nova_lite.superconductor.audits import orphans
 LOG = log.getLogger(__name__)
 
 BINARY, TOPIC = 'nova-conductor', 'conductor'
+
+
+# Seconds between, and what is done then.
+Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
 class World:
@@ -106,12 +116,13 @@ class SuperConductor:
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
 
-    def make_saga(self, record):
+    def make_saga(self, record: journal.Record) -> saga.Saga:
         """Return the saga that a row of the journal stands for."""
         ctxt = context.RequestContext.from_wire(record.context)
-        return kinds.of(record)(self.world, record, ctxt)
+        made: saga.Saga = kinds.of(record)(self.world, record, ctxt)
+        return made
 
-    def build_servers(self, ctxt, uuids):
+    def build_servers(self, ctxt: context.RequestContext, uuids: Sequence[str]) -> None:
         """Build the servers whose build requests were just accepted together.
 
         What was taken over is its owner's, however late this message comes.
@@ -119,57 +130,61 @@ class SuperConductor:
         found = self.world.api_db.read(build_requests.of, uuids)
         build.Build(self.world, ctxt, [request for request in found if not request.epoch]).run()
 
-    def run_saga(self, ctxt, saga_uuid):
+    def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
         """Run a saga whose row was just made, or that may go on now."""
         self.engine.submit(saga_uuid)
 
-    def cache_images(self, ctxt, aggregate_id, image_ids):
+    def cache_images(
+        self, ctxt: context.RequestContext, aggregate_id: int, image_ids: Sequence[str]
+    ) -> None:
         """Cache images on the hosts of an aggregate, in a separate thread.
 
         It may take as long as all its hosts together, and nobody waits for it.
         """
         runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
 
-    def _cache_images(self, ctxt, aggregate_id, image_ids):
+    def _cache_images(
+        self, ctxt: context.RequestContext, aggregate_id: int, image_ids: Sequence[str]
+    ) -> None:
         with self._caching, ctxt.bound():
             image_cache.run(self.world, ctxt, aggregate_id, image_ids, self._stopping)
 
-    def sweep_builds(self):
+    def sweep_builds(self) -> None:
         """Take up builds that no one finished in time."""
         self._build_sweep.run(self._stopping)
 
-    def sweep_sagas(self):
+    def sweep_sagas(self) -> None:
         """Take up sagas that are due and that no one holds."""
         self.engine.sweep()
 
-    def sweep_deletions(self):
+    def sweep_deletions(self) -> None:
         """Finish deletions that have no host to finish them."""
         self._disposals.run()
 
-    def confirm_resizes(self):
+    def confirm_resizes(self) -> None:
         """Confirm resizes that were left unconfirmed for too long."""
         self._auto_confirm.run()
 
-    def audit_allocations(self):
+    def audit_allocations(self) -> None:
         """Give up what placement holds for servers and moves that are gone."""
         self._orphans.run()
 
-    def audit_aggregates(self):
+    def audit_aggregates(self) -> None:
         """Make placement's aggregates have the members that are on record."""
         self._memberships.run()
 
-    def offload_shelved(self):
+    def offload_shelved(self) -> None:
         """Take servers off their hosts that have been shelved for long enough."""
         self._auto_offload.run()
 
-    def beat(self):
+    def beat(self) -> None:
         """Record this super-conductor's heartbeat, where services above the cells are kept."""
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
-    def discover_hosts(self):
+    def discover_hosts(self) -> None:
         """Map hosts that appeared in a cell; one that is away holds up no other."""
 
-        def discover(cell):
+        def discover(cell: deployment.Cell) -> None:
             try:
                 discovery.discover_hosts(self.world.cells, only=[cell])
             except db_exception.DBDuplicateEntry:
@@ -177,10 +192,10 @@ class SuperConductor:
 
         searches.each(self.world.cells.every(cell0=False), discover, what='unmapped hosts')
 
-    def periodics(self):
+    def periodics(self) -> list[Periodic]:
         """Return (seconds between, method) of what is done again and again."""
         interval = self.conf.conductor.sweep_interval_s
-        tasks = [
+        tasks: list[Periodic] = [
             (interval, self.sweep_builds),
             (interval, self.sweep_sagas),
             (interval, self.confirm_resizes),
@@ -198,19 +213,19 @@ class SuperConductor:
             )
         return tasks
 
-    def heartbeats(self):
+    def heartbeats(self) -> list[Periodic]:
         """Return (seconds between, method) of what tells that the super-conductor is up."""
         return [(self.conf.report_interval, self.beat)]
 
-    def start(self):
+    def start(self) -> None:
         """Begin to keep time for sagas."""
         self.beat()
         self.engine.start()
 
-    def stopping(self):
+    def stopping(self) -> None:
         """Take up no more builds: each may wait for long for a scheduler that is away."""
         self._stopping.set()
 
-    def stop(self):
+    def stop(self) -> None:
         """Wait for running steps. Parked sagas continue elsewhere or after the next start."""
         self.engine.stop()

@@ -37,7 +37,7 @@ def stored(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, dict[st
     }
 
 
-def change(connection: sa.Connection, uuid: str, **fields: typing.Any) -> None:
+def change(connection: sa.Connection, uuid: str, /, **fields: typing.Any) -> None:
     """Give fields of a server's spec other values; raises RequestSpecNotFound.
 
     They lie in one column: who changes another field at the same time waits.

@@ -311,7 +311,7 @@ def events_of(connection: sa.Connection, action_ids: Iterable[int]) -> dict[int,
     return grouped
 
 
-def tell_of(connection: sa.Connection, uuid: str, **facts: typing.Any) -> None:
+def tell_of(connection: sa.Connection, uuid: str, /, **facts: typing.Any) -> None:
     """Have notifications of this transaction's events tell more, such as `volume_id`."""
     notes.add(connection, 'subject', uuid=uuid, **facts)
 

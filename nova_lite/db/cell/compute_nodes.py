@@ -27,7 +27,7 @@ def report(connection: sa.Connection, nodes: Sequence[rows.Values]) -> None:
             rows.change(connection, TABLE, node, uuid=node['uuid'])
 
 
-def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
+def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
     """Return nodes whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 

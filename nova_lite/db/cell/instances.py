@@ -279,7 +279,7 @@ def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowe
         )
 
 
-def mark_deleted(connection: sa.Connection, uuid: str, **more: typing.Any) -> None:
+def mark_deleted(connection: sa.Connection, uuid: str, /, **more: typing.Any) -> None:
     """End a server's life: the record stays, as deleted, until it is archived.
 
     more: columns that change with it

@@ -109,7 +109,7 @@ def _forget_future(connection: sa.Connection) -> None:
         rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
 
 
-def every(connection: sa.Connection, **where: typing.Any) -> Sequence[rows.Row]:
+def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
     """Services whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
 

@@ -10,11 +10,13 @@ import typing
 from oslo_log import log
 import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite import transitions
+from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
@@ -51,29 +53,29 @@ class AutoConfirm:
     def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
 
-    def run(self):
+    def run(self) -> None:
         """Confirm what is due, and end what has lost its server."""
         searches.each(self._world.cells.every(cell0=False), self._look, what='resizes to confirm')
 
-    def _look(self, cell):
+    def _look(self, cell: deployment.Cell) -> None:
         for migration, row in cell.db.read(finished):
             # Its source may be in another cell: that is not to hold up the next.
             with searches.going_on('Skipping migration %s', migration.uuid):
                 self._consider(cell, migration, row)
 
-    def _consider(self, cell, migration, row):
+    def _consider(self, cell: deployment.Cell, migration: rows.Row, row: '_Server | None') -> None:
         window = self._world.conf.resize_confirm_window
         due = runtime.naive_now() - datetime.timedelta(seconds=window)
         if row is None or row.deleted:
             self._abandon(cell, migration, 'its server is deleted')
-        elif instances.is_gone(row) or not window or migration.updated_at > due:
+        elif instances.is_gone(row) or not window or migration.updated_at > due:  # type: ignore[arg-type]  # it has the columns
             return
         elif (row.vm_state, row.task_state) == (states.VmState.RESIZED, None):
             self._confirm(cell, migration)
         elif row.task_state != states.TaskState.RESIZE_FINISH:
             self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
 
-    def _confirm(self, cell, migration):
+    def _confirm(self, cell: deployment.Cell, migration: rows.Row) -> None:
         if self._is_copy(cell, migration):
             return
         source = self._source_cell(cell, migration)
@@ -90,7 +92,7 @@ class AutoConfirm:
         LOG.info('Confirming resize %s automatically after resize_confirm_window', migration.uuid)
         self._run_saga(intent.uuid)
 
-    def _is_copy(self, cell, migration):
+    def _is_copy(self, cell: deployment.Cell, migration: rows.Row) -> bool:
         """Return whether another cell has the server: its record there is to stay.
 
         A server that was purged is in no cell.
@@ -98,13 +100,13 @@ class AutoConfirm:
         mapping = self._world.api_db.read(instance_mappings.find, migration.instance_uuid)
         return mapping is not None and mapping.cell_id != cell.id
 
-    def _source_cell(self, cell, migration):
+    def _source_cell(self, cell: deployment.Cell, migration: rows.Row) -> deployment.Cell:
         """Return where the source of a migration is, of which `cell` has the visible record."""
         if migration.cross_cell_move:
             return self._world.cells.of_host(migration.source_compute)
         return cell
 
-    def _abandon(self, cell, migration, reason):
+    def _abandon(self, cell: deployment.Cell, migration: rows.Row, reason: str) -> None:
         """Give up a migration, and remove what the source kept."""
         if self._is_copy(cell, migration):
             return
@@ -140,7 +142,7 @@ class AutoConfirm:
             LOG.info('Migration %s has already ended: %s', migration.uuid, error)
 
 
-def confirmation(migration):
+def confirmation(migration: rows.Row) -> intents.Intent:
     """Return the intent of confirming a resize on nobody's behalf."""
     return intents.Intent(
         kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
@@ -159,7 +161,7 @@ def confirmation(migration):
     )
 
 
-def finished(connection):
+def finished(connection: sa.Connection) -> list[tuple[rows.Row, '_Server | None']]:
     """Return [(migration, its server's columns or None)] of moves that wait for their confirmation.
 
     One statement, of what is looked at: there may be many, and it is asked often.

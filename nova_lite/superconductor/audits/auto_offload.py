@@ -7,7 +7,9 @@ from collections.abc import Callable
 import datetime
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
@@ -33,11 +35,11 @@ class AutoOffload:
     def __init__(self, world: worlds.World, run_saga: Callable[[str], None]) -> None:
         self._world, self._run_saga = world, run_saga
 
-    def run(self):
+    def run(self) -> None:
         """Offload what is due. A server whose host is down has to wait for it."""
         searches.each(self._world.cells.every(cell0=False), self._look, what='servers to offload')
 
-    def _look(self, cell):
+    def _look(self, cell: deployment.Cell) -> None:
         kept = datetime.timedelta(seconds=self._world.conf.shelved_offload_time)
         for row in cell.db.read(_due, runtime.naive_now() - kept):
             with searches.going_on('Cannot offload server %s', row.uuid):
@@ -45,7 +47,7 @@ class AutoOffload:
                 if service and services.is_up(service, self._world.conf.service_down_time):
                     self._offload(cell, row)
 
-    def _offload(self, cell, row):
+    def _offload(self, cell: deployment.Cell, row: rows.Row) -> None:
         intent = intents.Intent(
             kind='shelve-offload',
             uuid=runtime.new_uuid(),
@@ -65,7 +67,7 @@ class AutoOffload:
         self._run_saga(intent.uuid)
 
 
-def _due(connection, before):
+def _due(connection: sa.Connection, before: datetime.datetime) -> list[rows.Row]:
     """Return servers that were shelved before that time and are on a host still."""
     table = instances.TABLE
     found = rows.every(
@@ -81,5 +83,5 @@ def _due(connection, before):
     return [row for row in found if _shelved_at(row) <= before]
 
 
-def _shelved_at(row):
+def _shelved_at(row: rows.Row) -> datetime.datetime:
     return datetime.datetime.fromisoformat(row.system_metadata[shelving.SHELVED_AT])

@@ -5,10 +5,15 @@ cell0, what was not built yet, and what is deleted and still counted; cells have
 conductors of their own (conductor.audit).
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import datetime
+import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
@@ -30,9 +35,9 @@ class Disposals:
 
     def __init__(self, world: worlds.World) -> None:
         self._world, self._options = world, world.conf.conductor
-        self._seen = {}
+        self._seen: dict[str, datetime.datetime] = {}
 
-    def run(self):
+    def run(self) -> None:
         """Finish what has not moved for too long."""
         cell0 = self._world.cells.cell0
         for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
@@ -46,14 +51,20 @@ class Disposals:
             self._attempt(request.instance_uuid, _withdraw, ctxt, request)
         searches.each(self._world.cells.every(), self._count, what='servers to count')
 
-    def _attempt(self, uuid, work, ctxt, *args):
+    def _attempt(
+        self,
+        uuid: str,
+        work: Callable[..., object],
+        ctxt: context.RequestContext,
+        *args: typing.Any,
+    ) -> None:
         with (
             ctxt.bound(),
             searches.going_on('Cannot clean up after server %s; retrying later', uuid),
         ):
             work(self._world, ctxt, *args)
 
-    def _count(self, cell):
+    def _count(self, cell: deployment.Cell) -> None:
         """Correct which servers of the cell count in quotas.
 
         It reads servers that changed since the last audit and not since `audit_idle_s`:
@@ -68,7 +79,7 @@ class Disposals:
                 self._mark(cell, uuids, stays=stays)
         self._seen[cell.uuid] = until
 
-    def _mark(self, cell, uuids, *, stays):
+    def _mark(self, cell: deployment.Cell, uuids: list[str], *, stays: bool) -> None:
         if not uuids:
             return
         mended = self._world.api_db.write(
@@ -81,7 +92,7 @@ class Disposals:
             LOG.warning('Corrected the quota usage of cell %s: %s %s', cell.name, mended, what)
 
 
-def _withdraw(world, ctxt, request):
+def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> None:
     """Clear up after a withdrawn build once more, and forget it when nothing can come later.
 
     A scheduler may have been asked to claim for it shortly before it was withdrawn. It may
@@ -92,7 +103,7 @@ def _withdraw(world, ctxt, request):
         world.api_db.write(build_requests.forget_old, request.instance_uuid, request.epoch, age_s)
 
 
-def _abandoned(connection, idle_s):
+def _abandoned(connection: sa.Connection, idle_s: float) -> Sequence[rows.Row]:
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return rows.every(
         connection,

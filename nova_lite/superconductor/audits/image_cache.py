@@ -5,12 +5,18 @@ killed leaves it unfinished, and a server that needs an image fetches it anyway.
 Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 4.
 """
 
+from collections.abc import Sequence
+import typing
+
 from oslo_log import log
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
+from nova_lite.moves import world as worlds
+from nova_lite.notify import watch
 
 LOG = log.getLogger(__name__)
 
@@ -21,7 +27,20 @@ PATIENCE_S = 1800
 EVENT = 'aggregate.cache_images'
 
 
-def run(world, ctxt, aggregate_id, image_ids, stopping):
+class World(worlds.World, typing.Protocol):
+    """Also what hears of it."""
+
+    @property
+    def notices(self) -> watch.Notices | None: ...
+
+
+def run(
+    world: World,
+    ctxt: context.RequestContext,
+    aggregate_id: int,
+    image_ids: Sequence[str],
+    stopping: runtime.Event,
+) -> None:
     """Ask every host of the aggregate, and tell how it goes. stopping: an event that ends it"""
     try:
         aggregate = world.api_db.read(aggregates.get, aggregate_id)
@@ -30,7 +49,13 @@ def run(world, ctxt, aggregate_id, image_ids, stopping):
         LOG.warning('Cannot cache images %s: %s', image_ids, error)
 
 
-def _ask_all(world, ctxt, aggregate, image_ids, stopping):
+def _ask_all(
+    world: World,
+    ctxt: context.RequestContext,
+    aggregate: aggregates.Aggregate,
+    image_ids: Sequence[str],
+    stopping: runtime.Event,
+) -> None:
     whole = {**vars(aggregate), 'hosts': list(aggregate.hosts)}
     _tell(world, ctxt, EVENT, values=whole, phase='start')
     for index, host in enumerate(aggregate.hosts, start=1):
@@ -52,9 +77,16 @@ def _ask_all(world, ctxt, aggregate, image_ids, stopping):
     _tell(world, ctxt, EVENT, values=whole, phase='end')
 
 
-def _ask(world, ctxt, host, image_ids, stopping):
+def _ask(
+    world: World,
+    ctxt: context.RequestContext,
+    host: str,
+    image_ids: Sequence[str],
+    stopping: runtime.Event,
+) -> dict[str, typing.Any]:
     """Return {image: what its host says of it}; without those of which it does not say."""
-    found, missing = {}, list(image_ids)
+    found: dict[str, typing.Any] = {}
+    missing = list(image_ids)
     deadline = runtime.monotonic() + PATIENCE_S
     while missing and runtime.monotonic() < deadline:
         said = _ask_once(world, ctxt, host, missing)
@@ -66,7 +98,9 @@ def _ask(world, ctxt, host, image_ids, stopping):
     return found
 
 
-def _ask_once(world, ctxt, host, image_ids):
+def _ask_once(
+    world: World, ctxt: context.RequestContext, host: str, image_ids: list[str]
+) -> dict[str, typing.Any]:
     """Return what the host answers; nothing when it cannot be asked."""
     try:
         cell = world.cells.of_host(host)
@@ -79,6 +113,6 @@ def _ask_once(world, ctxt, host, image_ids):
         return {}
 
 
-def _tell(world, ctxt, what, **facts):
+def _tell(world: World, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:
     if world.notices is not None:
         world.notices.tell(ctxt, what, **facts)

@@ -6,15 +6,20 @@ placement's side what the database has. `placement sync_aggregates` does so on d
 Source: reference/nova/scheduling 10.
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
 import datetime
 import itertools
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -29,7 +34,9 @@ UUIDS_AT_ONCE = 100
 DELETED_KEPT = datetime.timedelta(days=1)
 
 
-def sync(api_db, providers, node, *, removes=True):
+def sync(
+    api_db: engine.Database, providers: worlds.Providers, node: rows.Row, *, removes: bool = True
+) -> tuple[set[str], set[str]]:
     """Make a node a member, in placement, of the aggregates that its host is in on record.
 
     node: record of the compute node
@@ -38,9 +45,11 @@ def sync(api_db, providers, node, *, removes=True):
     in aggregates that are not ours.
     Raises ResourceProviderNotFound, ProviderConflict.
     """
-    joined, left, attempts = set(), set(), []
+    joined: set[str] = set()
+    left: set[str] = set()
+    attempts: list[tuple[set[str], set[str], set[str]]] = []
 
-    def as_recorded(current):
+    def as_recorded(current: set[str]) -> set[str]:
         # The record is read after placement: if placement is changed after that, its
         # generation refuses the write, and both are read again.
         ours, wanted = api_db.read(_of_host, node.host)
@@ -58,13 +67,14 @@ def sync(api_db, providers, node, *, removes=True):
             return joined, left
 
 
-def _of_host(connection, host):
+def _of_host(connection: sa.Connection, host: str) -> tuple[set[str], set[str]]:
     return aggregates.uuids(connection), aggregates.uuids_of_host(connection, host)
 
 
-def _recorded(connection):
+def _recorded(connection: sa.Connection) -> tuple[set[str], dict[str, set[str]]]:
     """Return (uuids of all aggregates that are or were ours, {host: uuids of its aggregates})"""
-    ours, of_host = aggregates.uuids(connection), {}
+    ours = aggregates.uuids(connection)
+    of_host: dict[str, set[str]] = {}
     for aggregate in aggregates.every(connection):
         for host in aggregate.hosts:
             of_host.setdefault(host, set()).add(aggregate.uuid)
@@ -83,14 +93,14 @@ class Audit:
         self._world = world
         self._last = runtime.new_uuid()
 
-    def run(self):
+    def run(self) -> None:
         """Repair the memberships of some nodes, and of all that are in deleted aggregates."""
         try:
             self._run()
         except exception.NovaLiteError as error:
             LOG.warning('Cannot audit aggregates: %s. Retrying at the next audit.', error)
 
-    def _run(self):
+    def _run(self) -> None:
         nodes, is_whole = self._nodes()
         deleted = self._world.api_db.read(aggregates.deleted)
         leaving = self._members(sorted(deleted)) & nodes.keys()
@@ -105,7 +115,7 @@ class Audit:
             if old:
                 self._world.api_db.write(aggregates.forget_deleted, old)
 
-    def _nodes(self):
+    def _nodes(self) -> tuple[dict[str, rows.Row], bool]:
         """Return ({uuid: node} of all cells that answer, whether all do)"""
         cells = self._world.cells.every(cell0=False)
         answers = self._world.cells.scatter(compute_nodes.every, cells=cells).values()
@@ -113,16 +123,16 @@ class Audit:
         nodes = {node.uuid: node for node in itertools.chain.from_iterable(known)}
         return nodes, len(known) == len(cells)
 
-    def _members(self, uuids):
+    def _members(self, uuids: Sequence[str]) -> set[str]:
         """Return the uuids of the providers that are in one of these aggregates."""
-        found = set()
+        found: set[str] = set()
         for first in range(0, len(uuids), UUIDS_AT_ONCE):
             some = 'in:' + ','.join(uuids[first : first + UUIDS_AT_ONCE])
             listed = self._world.placement.providers.list(context.admin(), member_of=some)
             found.update(provider.uuid for provider in listed)
         return found
 
-    def _differing(self, nodes):
+    def _differing(self, nodes: dict[str, rows.Row]) -> set[str]:
         """Return the uuids of those nodes of this turn whose memberships differ from the record."""
         found = {}
         for uuid in self._turn(nodes):
@@ -142,13 +152,13 @@ class Audit:
             if current & ours != of_host.get(nodes[uuid].host, set())
         }
 
-    def _turn(self, nodes):
+    def _turn(self, nodes: Iterable[str]) -> list[str]:
         uuids = sorted(nodes)
         following = [uuid for uuid in uuids if uuid > self._last]
         ordered = following + uuids[: len(uuids) - len(following)]
         return ordered[: self._world.conf.conductor.aggregate_audit_nodes]
 
-    def _repair(self, node):
+    def _repair(self, node: rows.Row) -> bool:
         """Repair one node's memberships; whether anything was to be changed."""
         try:
             joined, left = sync(self._world.api_db, self._world.placement.providers, node)

@@ -7,13 +7,18 @@ Source: nova's periodic update of resources; reference/nova/moves, allocations.
 """
 
 import collections
+from collections.abc import Sequence
 import dataclasses
 
 from oslo_log import log
+import sqlalchemy as sa
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import engine
+from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
@@ -33,16 +38,16 @@ class Records:
     changing: servers that are being made or worked on, and may hold anything
     """
 
-    nodes: dict
-    owners: dict
-    changing: set
+    nodes: dict[str, rows.Row]
+    owners: dict[str, set[str | None]]
+    changing: set[str]
 
-    def accounts_for(self, consumer, node):
+    def accounts_for(self, consumer: str, node: rows.Row) -> bool:
         """Return whether a server or move explains what the consumer holds of the node."""
         return consumer in self.changing or node.uuid in self.owners.get(consumer, ())
 
 
-def read_records(api_db, cells):
+def read_records(api_db: engine.Database, cells: deployment.Cells) -> Records:
     """Return the Records of all cells; placement is to be read before them."""
     accepted = api_db.read(build_requests.every)
     moving = api_db.read(sagas.every, active=True)
@@ -66,12 +71,14 @@ def read_records(api_db, cells):
     return found
 
 
-def _read_move(connection, uuid):
+def _read_move(connection: sa.Connection, uuid: str) -> tuple[rows.Row | None, rows.Row | None]:
     move = migrations.find(connection, uuid)
     return move, move and instances.find(connection, move.instance_uuid)
 
 
-def _read(connection):
+def _read(
+    connection: sa.Connection,
+) -> tuple[Sequence[rows.Row], Sequence[rows.Row], Sequence[rows.Row]]:
     return (
         compute_nodes.every(connection),
         instances.places(connection),
@@ -79,7 +86,7 @@ def _read(connection):
     )
 
 
-def held(placement, provider_uuid):
+def held(placement: worlds.Placement, provider_uuid: str) -> list[tuple[str, str, dict[str, int]]]:
     """Return [(provider uuid, consumer, resources)] of everything on a provider."""
     try:
         found = placement.providers.allocations(context.admin(), provider_uuid)
@@ -97,9 +104,9 @@ class Audit:
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world
-        self._suspects = set()
+        self._suspects: set[tuple[str, str]] = set()
 
-    def run(self):
+    def run(self) -> None:
         """Give up what was an orphan the last time too."""
         try:
             found = self._find()
@@ -110,7 +117,7 @@ class Audit:
             self._give_up(provider, consumer)
         self._suspects = found
 
-    def _find(self):
+    def _find(self) -> set[tuple[str, str]]:
         """Return {(provider uuid, consumer)} of all orphans."""
         cells = self._world.cells.every(cell0=False)
         nodes = [node.uuid for cell in cells for node in cell.db.read(compute_nodes.every)]
@@ -123,14 +130,14 @@ class Audit:
             and not records.accounts_for(consumer, records.nodes[provider])
         }
 
-    def _give_up(self, provider, consumer):
+    def _give_up(self, provider: str, consumer: str) -> None:
         try:
             move, server = self._move(consumer)
             if move is None and self._world.api_db.read(instance_mappings.find, consumer) is None:
                 LOG.warning(
                     'Consumer %s is unknown and has allocations on provider %s', consumer, provider
                 )
-            elif self._stands(server, provider):
+            elif server is not None and self._stands(server, provider):
                 self._hand_over(consumer, server.uuid, provider)
             elif self._world.placement.release(
                 context.admin(),
@@ -149,7 +156,7 @@ class Audit:
                 error,
             )
 
-    def _move(self, consumer):
+    def _move(self, consumer: str) -> tuple[rows.Row | None, rows.Row | None]:
         """Return (migration, its server), each None when there is none."""
         for cell in self._world.cells.every(cell0=False):
             found = cell.db.read(_read_move, consumer)
@@ -157,15 +164,15 @@ class Audit:
                 return found
         return None, None
 
-    def _is_explained(self, provider, consumer):
+    def _is_explained(self, provider: str, consumer: str) -> bool:
         """Return whether there is a record for it by now."""
         records = read_records(self._world.api_db, self._world.cells)
         node = records.nodes.get(provider)
         return node is None or records.accounts_for(consumer, node)
 
-    def _stands(self, server, provider):
+    def _stands(self, server: rows.Row, provider: str) -> bool:
         """Whether the server of a move that is over is on the node, and holds nothing there."""
-        if server is None or server.deleted or server.hidden:
+        if server.deleted or server.hidden:
             return False
         records = read_records(self._world.api_db, self._world.cells)
         if server.uuid in records.changing or provider not in records.owners.get(server.uuid, ()):
@@ -173,7 +180,7 @@ class Audit:
         held = self._world.placement.holding(context.admin(), server.uuid)
         return provider not in held.allocations
 
-    def _hand_over(self, move, server, provider):
+    def _hand_over(self, move: str, server: str, provider: str) -> None:
         """What an undone move could not give back to its server."""
         records = read_records(self._world.api_db, self._world.cells)
         explained = records.owners.get(server, set()) - {provider}
