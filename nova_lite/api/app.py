@@ -130,7 +130,12 @@ class Application:
             )
             return start_response(status, headers, exc_info)
 
-        return self._inner(environ, start)
+        try:
+            return self._inner(environ, start)
+        except Exception:
+            # What follows is the server's 500; falcon has answered what its handlers raised.
+            LOG.exception('%s: the request failed while its token was checked', request_id)
+            raise
 
 
 def _falcon(app):

@@ -28,9 +28,11 @@ def protect(conf, application, is_open):
     """Wrap a WSGI application so that tokens are checked, as [api]auth_strategy says.
 
     is_open(environ): whether a request needs no token
+    Raises ValueError for options that no request could be served with.
     """
     if conf.api.auth_strategy == 'noauth':
         return application
+    keystone_authtoken.check(conf)
     # A service that sends an invalid token beside the user's is refused.
     protected = auth_token.AuthProtocol(application, {'oslo_config_config': _token_conf(conf)})
 

@@ -2,6 +2,7 @@
 
 import sys
 
+from nova_lite.conf import keystone_authtoken
 from nova_lite.daemons import api
 from nova_lite.daemons import exposure
 from nova_lite.daemons import process
@@ -10,7 +11,7 @@ from nova_lite.daemons import process
 def main(argv=None):
     """Serve until SIGTERM."""
     argv = sys.argv[1:] if argv is None else argv
-    conf = process.configure(argv, 'nova-lite-api')
+    conf = process.configure(argv, 'nova-lite-api', keystone_authtoken.check)
     # Connections must not be shared with the parent: each worker builds its own.
     exposure.serve(lambda: api.application(process.configure(argv, 'nova-lite-api')), conf.api)
 

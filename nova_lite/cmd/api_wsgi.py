@@ -6,6 +6,7 @@ colons; without it from where nova-lite-api looks.
 
 import os
 
+from nova_lite.conf import keystone_authtoken
 from nova_lite.daemons import api
 from nova_lite.daemons import process
 
@@ -15,4 +16,4 @@ def _argv():
     return [word for name in files if name for word in ('--config-file', name)]
 
 
-application = api.application(process.configure(_argv(), 'nova-lite-api'))
+application = api.application(process.configure(_argv(), 'nova-lite-api', keystone_authtoken.check))

@@ -5,6 +5,7 @@ have none of their own.
 """
 
 import copy
+import importlib.util
 
 from keystonemiddleware import auth_token
 
@@ -13,6 +14,13 @@ from nova_lite.conf import service_user
 GROUP = 'keystone_authtoken'
 # keystonemiddleware's own default is no limit: requests would wait for a Keystone that hangs.
 TIMEOUT_S = 10
+
+
+# What keystonemiddleware reaches memcached with: a module, and where it comes from.
+CLIENTS = {
+    'memcache': 'python-memcached (pip install nova-lite[memcached])',
+    'bmemcached': 'python-binary-memcached',
+}
 
 
 def _options():
@@ -31,6 +39,23 @@ OPTS = _options()
 def register(conf):
     """Register this module's options on `conf`."""
     conf.register_opts(OPTS, group=GROUP)
+
+
+def check(conf):
+    """Raise ValueError if tokens are to be cached in memcached and its client is missing.
+
+    keystonemiddleware notices it at the first request, and fails at each.
+    """
+    options = conf[GROUP]
+    if not options.memcached_servers:
+        return
+    secured = options.memcache_sasl_enabled or options.memcache_tls_enabled
+    name = 'bmemcached' if secured else 'memcache'
+    if importlib.util.find_spec(name) is None:
+        raise ValueError(
+            f'[{GROUP}]memcached_servers is set, but the Python module {name} is not installed. '
+            f'Install {CLIENTS[name]}, or unset the option.'
+        )
 
 
 def list_opts():

@@ -39,8 +39,11 @@ def refuse(prog, reason):
     raise SystemExit(os.EX_CONFIG)
 
 
-def configure(argv, prog):
-    """Parse `argv` (--config-file and friends) and set up logging."""
+def configure(argv, prog, check=lambda conf: None):
+    """Parse `argv` (--config-file and friends) and set up logging.
+
+    check: raises ValueError for a configuration that the daemon cannot work with
+    """
     leash.put_on()
     try:
         conf = conf_module.make_conf(argv, prog=prog)
@@ -50,6 +53,7 @@ def configure(argv, prog):
     log.setup(conf, 'nova_lite')
     try:
         pins.check(conf)
+        check(conf)
     except ValueError as error:
         refuse(prog, error)
     return conf
