@@ -99,7 +99,7 @@ class Daemon:
 
     def _check_work(self):
         if not self._ready:
-            raise exception.Unavailable(service=self.name, reason='it starts')
+            raise exception.Unavailable(service=self.name, reason='it is starting')
         if not self.alive:
             raise exception.Unavailable(
                 service=self.name,

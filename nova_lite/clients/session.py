@@ -242,7 +242,7 @@ class Neighbour:
             return {'X-Auth-Token': self._in_project(project_id).get_token(self.session)}
         except (exceptions.Unauthorized, exceptions.Forbidden) as error:
             raise exception.Forbidden(
-                "The user's token is gone, and our service user has no role in project "
+                "The user's token is not available, and the service user has no role in project "
                 f'{project_id} to do this without it.'
             ) from error
 

@@ -83,7 +83,7 @@ def _administering():
         base.rule(
             INJECT_NETWORK_INFO,
             base.ADMIN,
-            'Read the network information of a server anew.',
+            'Read the network information of a server again.',
             f'{_ACTION} (injectNetworkInfo)',
         ),
     ]

@@ -215,7 +215,9 @@ class Interface:
                 service=self.topic, reason='no reply', method=name, topic=self.topic
             ) from error
         except oslo_messaging.MessageUndeliverable as error:
-            raise exception.Unavailable(service=self.topic, reason='nobody listens') from error
+            raise exception.Unavailable(
+                service=self.topic, reason='no daemon serves its queue'
+            ) from error
         except oslo_messaging.MessageDeliveryFailure as error:
             raise exception.Unavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:

@@ -217,7 +217,7 @@ class InterfaceTest(testtools.TestCase):
 
     def test_a_call_that_nobody_listens_for_fails_at_once(self):
         error = self.assertRaises(exception.Unavailable, self.client.add, self.ctxt, 'stranger', 1)
-        self.assertIn('nobody listens', str(error))
+        self.assertIn('no daemon serves its queue', str(error))
         self.assertIsNone(self.client.nudge(self.ctxt, 'stranger', None))
 
     def test_a_lost_call_ends_with_the_response_timeout(self):
