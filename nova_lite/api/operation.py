@@ -149,14 +149,15 @@ def operation(method, path, **options):
 
 def load_all():
     """Import every module of the API, so that each operation is declared."""
-    _import_below('nova_lite.api')
+    load('nova_lite.api')
     return OPERATIONS
 
 
-def _import_below(name):
+def load(name):
+    """Import a package and every module of it."""
     package = importlib.import_module(name)
     for module in pkgutil.iter_modules(package.__path__):
         full = f'{name}.{module.name}'
         importlib.import_module(full)
         if module.ispkg:
-            _import_below(full)
+            load(full)
