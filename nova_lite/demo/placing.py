@@ -18,7 +18,7 @@ def licensed_aggregate(stage):
     image = stage.admin.image.create_image(
         'windows',
         data=b'windows',
-        disk_format='qcow2',
+        disk_format='raw',
         container_format='bare',
         **{f'trait:{LICENSED}': 'required'},
     )
