@@ -34,6 +34,13 @@ SERVERS = (
     ('cell1', {'project_id': 'beta'}),
 )
 PROXIES = 'nova_lite.api.proxies.'
+# Diagnostics of a guest without devices.
+COUNTERS = {
+    'memory_details': {'maximum': 192},
+    'cpu_details': [],
+    'disk_details': [],
+    'nic_details': [],
+}
 # Answers that say a neighbour or a host does not answer are no fault of ours.
 ALLOWED_5XX = (501, 503)
 
@@ -82,6 +89,8 @@ class Malformed:
         cls.api.setUp()
         limits = {'instances': 30, 'cores': -1, 'ram': -1}
         cls.api.api_db.write(quotas.set_limits, 'alpha', limits)
+        for each in cls.api.compute.values():
+            each.answers['get_diagnostics'] = COUNTERS
         cls.strategies = {}
         cls.servers = [cls.api.add_server(cell, **values) for cell, values in SERVERS]
         cls.before = cls._rows()

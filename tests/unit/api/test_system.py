@@ -182,7 +182,3 @@ class RemovedTest(SystemTest):
                 for version in ('2.1', 'latest'):
                     self.request(method, where, body, status=410, version=version)
         self.request('POST', f'/servers/{uuid}/action', {'resetNetwork': None}, status=410)
-
-    def test_proxies_are_not_served(self):
-        for path in ('/images', '/os-networks', '/os-volumes', '/os-security-groups'):
-            self.assertEqual(404, self.api.call('GET', path).status_code)
