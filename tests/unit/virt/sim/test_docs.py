@@ -8,7 +8,8 @@ import testtools
 
 from nova_lite.virt.sim import profile
 
-GUIDE = pathlib.Path(__file__).parents[4] / 'doc/source/admin/simulated-hosts.rst'
+TOP = pathlib.Path(__file__).parents[4]
+GUIDE = TOP / 'doc/source/admin/simulated-hosts.rst'
 
 
 class GuideTests(testtools.TestCase):
@@ -21,6 +22,14 @@ class GuideTests(testtools.TestCase):
         self.assertEqual(4, len(blocks))
         for block in blocks:
             profile.parse(textwrap.dedent(block)).behaviour('cell2-host1')
+
+    def test_example_of_the_readme_loads(self):
+        blocks = re.findall(
+            r'> faults.yaml <<EOF\n(.*?)\n *EOF', (TOP / 'README.rst').read_text(), re.S
+        )
+        self.assertEqual(1, len(blocks))
+        rules = profile.parse(textwrap.dedent(blocks[0])).all_failures
+        self.assertEqual([{'live_migrate'}], [set(rule.verbs) for rule in rules])
 
     def test_every_verb_and_setting_is_named(self):
         named = set(re.findall(r'``([a-z_]+)``', self.text)) | set(re.findall(r'(\w+):', self.text))
