@@ -5,6 +5,8 @@ answer will be (api/faults.py holds the only table from kind to code). Messages
 name what the reader can mend. Errors cross RPC by class name and message.
 """
 
+import typing
+
 
 class NovaLiteError(Exception):
     """Base. `msg` is a template filled from the keyword arguments.
@@ -19,7 +21,7 @@ class NovaLiteError(Exception):
     transient = False
     msg = 'An unknown error occurred.'
 
-    def __init__(self, message=None, **kwargs):
+    def __init__(self, message: str | None = None, **kwargs: typing.Any) -> None:
         self.kwargs = kwargs
         self.message = message if message is not None else self.msg % kwargs
         super().__init__(self.message)
@@ -67,7 +69,7 @@ class Unavailable(NovaLiteError):
     transient = True
     msg = '%(service)s is not available.'
 
-    def __str__(self):
+    def __str__(self) -> str:
         reason = self.kwargs.get('reason')
         return f'{self.message.rstrip(".")}: {reason}' if reason else self.message
 
@@ -517,7 +519,7 @@ class RemoteError(NovaLiteError):
 
     msg = 'Remote error: %(type)s'
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.message} {self.kwargs.get("value", "")}'.rstrip()
 
 

@@ -5,6 +5,7 @@ the code read one list. What is read from databases when it is asked for, such a
 sagas and capacity, is in `monitoring`.
 """
 
+from collections.abc import Iterator
 import contextlib
 
 import prometheus_client
@@ -54,7 +55,7 @@ DECLARED = (API, RPC, STEPS, DECISIONS, REFUSED, REJECTED)
 
 
 @contextlib.contextmanager
-def timed(histogram, **labels):
+def timed(histogram: prometheus_client.Histogram, **labels: str) -> Iterator[None]:
     """Time what is done inside; an error that leaves it is the outcome."""
     started = runtime.monotonic()
     outcome = OK

@@ -8,6 +8,9 @@ imported. A simulation that schedules threads replaces `threading`, `_thread`, `
 `time` before it imports nova_lite or a library.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
 import concurrent.futures
 import contextlib
 import datetime
@@ -19,6 +22,7 @@ import secrets
 import select
 import threading
 import time
+import typing
 import uuid
 
 Event = threading.Event
@@ -42,7 +46,7 @@ class Leaps:
     LEAST_S = 1.0
 
     def __init__(self) -> None:
-        self._offset = None
+        self._offset: float | None = None
         self._at, self._seconds = 0.0, 0.0
 
     def found(self, wall: float, monotonic: float, within_s: float) -> float:
@@ -106,7 +110,7 @@ os.register_at_fork(after_in_child=lambda: _real.rng.seed())
 
 
 @contextlib.contextmanager
-def install(runtime):
+def install(runtime: Runtime) -> Iterator[Runtime]:
     """Use `runtime` instead of the real one inside the block (tests, virtual clock)."""
     global _current
     before, _current = _current, runtime
@@ -183,7 +187,7 @@ def wait_readable(descriptor: int, seconds: float | None = None) -> bool:
     return _current.wait_readable(descriptor, seconds)
 
 
-def wait_all(futures, seconds: float | None = None) -> None:
+def wait_all(futures: Iterable[Future[typing.Any]], seconds: float | None = None) -> None:
     """Wait for all of these futures at most `seconds`; ask each whether it is done.
 
     In their order: concurrent.futures.wait takes their locks in the order of addresses,
@@ -221,14 +225,20 @@ def new_secret(bytes_: int = 24) -> str:
     return _current.secret(bytes_)
 
 
-def spawn(target, *args, name=None, daemon=True, **kwargs):
+def spawn(
+    target: Callable[..., object],
+    *args: typing.Any,
+    name: str | None = None,
+    daemon: bool = True,
+    **kwargs: typing.Any,
+) -> threading.Thread:
     """Run `target(*args, **kwargs)` in a new thread and return the thread."""
     thread = threading.Thread(target=target, args=args, kwargs=kwargs, name=name, daemon=daemon)
     thread.start()
     return thread
 
 
-def executor(max_workers):
+def executor(max_workers: int) -> concurrent.futures.ThreadPoolExecutor:
     """Return a pool of at most `max_workers` threads, with submit, map and shutdown.
 
     Its threads sleep until there is work; futurist's wake every second, which is
@@ -237,7 +247,12 @@ def executor(max_workers):
     return concurrent.futures.ThreadPoolExecutor(max_workers=max_workers)
 
 
-def periodics(tasks, *, threads, failed):
+def periodics(
+    tasks: Iterable[tuple[float, Callable[[], object]]],
+    *,
+    threads: int,
+    failed: Callable[[Callable[[], None], BaseException], object],
+) -> typing.Any:
     """Return a worker that runs tasks again and again; `start` returns after `stop` was called.
 
     tasks: [(seconds, function)]: the first turn comes after so many seconds, each further
@@ -249,7 +264,7 @@ def periodics(tasks, *, threads, failed):
     # Only daemons need it, and it takes long to import.
     from futurist import periodics as library
 
-    def repeated(seconds: float | None, function):
+    def repeated(seconds: float, function: Callable[[], object]) -> typing.Any:
         # The library marks what it is given, which it cannot do with a method.
         @library.periodic(seconds)
         @functools.wraps(function)
@@ -258,7 +273,7 @@ def periodics(tasks, *, threads, failed):
 
         return turn, (), {}
 
-    def report(turn, *how, traceback=None) -> None:
+    def report(turn: Callable[[], None], *how: typing.Any, traceback: object = None) -> None:
         _type, error, _traceback = how[-1]
         failed(turn, error)
 

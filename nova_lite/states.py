@@ -5,6 +5,7 @@ Source: reference/nova/moves 1, reference/nova/create-server 5.
 """
 
 import enum
+import typing
 
 
 class VmState(enum.StrEnum):
@@ -87,7 +88,7 @@ POWERED = (VmState.ACTIVE, VmState.PAUSED)
 _OFF = (PowerState.SHUTDOWN, PowerState.CRASHED)
 
 
-def has_gone_off(vm_state, power_state):
+def has_gone_off(vm_state: str, power_state: int) -> bool:
     """Whether a server in this state is to be STOPPED, since its guest has this power state."""
     return vm_state in POWERED and power_state in _OFF
 
@@ -151,7 +152,10 @@ MIGRATION_OVER = frozenset(
 
 # ---- server status ---------------------------------------------------------
 
-_RESIZE = dict.fromkeys(
+# {task state: status}
+Statuses: typing.TypeAlias = dict[str | None, str]
+
+_RESIZE: Statuses = dict.fromkeys(
     (
         TaskState.RESIZE_PREP,
         TaskState.RESIZE_MIGRATING,
@@ -160,12 +164,12 @@ _RESIZE = dict.fromkeys(
     ),
     'RESIZE',
 )
-_REBUILD = dict.fromkeys(
+_REBUILD: Statuses = dict.fromkeys(
     (TaskState.REBUILDING, TaskState.REBUILD_BLOCK_DEVICE_MAPPING, TaskState.REBUILD_SPAWNING),
     'REBUILD',
 )
 
-STATUS = {
+STATUS: dict[str, tuple[str, Statuses]] = {
     VmState.ACTIVE: (
         'ACTIVE',
         {
@@ -195,18 +199,18 @@ STATUS = {
 }
 
 
-def status_of(vm_state, task_state):
+def status_of(vm_state: str, task_state: str | None) -> str:
     """Return the `status` field of the API for a pair of states."""
     default, exceptions = STATUS.get(vm_state, ('UNKNOWN', {}))
     return exceptions.get(task_state, default)
 
 
-def states_of(status):
+def states_of(status: str) -> list[tuple[str, frozenset[str | None]]]:
     """Return the (vm_state, {task_state, ...}) pairs that the API shows as `status`.
 
     An empty set of task states means "any that no exception of this vm_state names".
     """
-    pairs = []
+    pairs: list[tuple[str, frozenset[str | None]]] = []
     for vm_state, (default, exceptions) in STATUS.items():
         if default == status:
             pairs.append((vm_state, frozenset()))

@@ -14,7 +14,17 @@ STOPPED_EVACUATION_SINCE = 1
 # Computes of this version and newer can send a guest to another cell, and take one.
 CROSS_CELL_RESIZE = 1
 
-RELEASES = {
+
+class Release(typing.TypedDict):
+    """What a release speaks. rpc: {topic: version}; objects: {name: version}"""
+
+    api: str
+    service: int
+    rpc: dict[str, str]
+    objects: dict[str, str]
+
+
+RELEASES: dict[str, Release] = {
     '1.0': {
         'api': '2.104',
         'service': 1,
@@ -38,15 +48,15 @@ class Pin(typing.NamedTuple):
     """What the far side of an interface understands: an RPC version, {object: version}."""
 
     rpc: str
-    objects: dict
+    objects: dict[str, str]
 
 
-def rpc_caps(release):
+def rpc_caps(release: str) -> dict[str, str]:
     """Return the highest RPC version per topic that `release` understands."""
     return dict(RELEASES[release]['rpc'])
 
 
-def pin(topic, level):
+def pin(topic: str, level: str) -> Pin:
     """Return the Pin of a release, or of a version of the interface `topic`. Raise ValueError."""
     if level in RELEASES:
         row = RELEASES[level]
@@ -61,14 +71,14 @@ def pin(topic, level):
     return Pin(level, fitting[-1]['objects'])
 
 
-def pin_of_service(topic, oldest):
+def pin_of_service(topic: str, oldest: int) -> Pin:
     """Return the Pin of the newest release whose services are no newer than version `oldest`."""
     rows = list(RELEASES.values())
     row = next((row for row in reversed(rows) if row['service'] <= oldest), rows[0])
     return Pin(row['rpc'][topic], row['objects'])
 
 
-def pair(version):
+def pair(version: str) -> tuple[int, int]:
     """Return a version such as 1.10 as a pair of numbers, to compare."""
     major, minor = version.split('.')
     return int(major), int(minor)

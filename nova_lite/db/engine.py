@@ -235,7 +235,7 @@ class _Conflict(Exception):
     """The server rolled a transaction back for another one; it may be made again."""
 
 
-def _unavailable(error: BaseException | None, **facts: bool) -> exception.Unavailable:
+def _unavailable(error: BaseException | None, **facts: typing.Any) -> exception.Unavailable:
     """Return an Unavailable without the statement and its values. facts: for its kwargs
 
     Its reason is one line, which is what each failure takes in a log.

@@ -61,7 +61,7 @@ class Engine:
         self._alarms: dict[str, tuple[float, Lanes]] = {}
         self._times: list[tuple[float, str]] = []
         self._lock = runtime.Condition()
-        self._clock = None
+        self._clock: typing.Any = None
 
     # ---- life ----
 
