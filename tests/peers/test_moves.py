@@ -92,8 +92,8 @@ class CinderMovesTest(testtools.TestCase):
         self.cloud.behave(FAILING)
         self.addCleanup(self.cloud.behave, 'extends: instant\n')
         self.moving.resize(self.server, 'm1.small')
-        self.assertEqual('error', self.moving.ended(self.server)['status'])
         self.reach('ACTIVE', 'cell1-host1')
+        self.assertEqual('error', self.moving.migration(self.server)['status'])
 
     def test_to_another_cell_and_back(self):
         self.act('migrate', {'host': 'cell2-host1'})
