@@ -1,7 +1,7 @@
-"""Sagas: operations of many steps that survive the death of whoever runs them.
+"""Sagas: operations of many steps that another process can continue.
 
-`step` says what a saga is, `engine` runs one, `journal` says what must be
-remembered. Nothing here knows a particular move, a database or a bus.
+`step` defines a saga, `engine` runs sagas, `journal` is the interface of their storage.
+This package does not depend on particular moves, databases or buses.
 """
 
 from nova_lite.saga.step import Clean

@@ -1,11 +1,11 @@
-"""What a saga could not clean up stays its duty after it has ended.
+"""Duties: cleanup that a saga could not finish and that is retried after its end.
 
-The server is free then: whatever is cleaned may belong to a later saga of it by now. A
-duty is therefore one of two kinds. One names what is the saga's own by its id (an
-attachment, an image) and is simply repeated. Any other is done while no other saga has
-the server, which the journal's unique key decides, and looks at the server as it is now.
-Both run under the newest epoch of the saga that they belong to. While an effect of the
-second kind is under way (`Pending.keeps`), the saga keeps the server.
+The server is released by then, and its objects may belong to a later saga. So there are two
+kinds of duties. The first kind names objects of the saga by their ids (an attachment, an
+image) and is repeated until it succeeds. The second kind runs only while no other saga has
+the server, which the journal's unique key ensures, and reads the current state of the server.
+Both run under the newest epoch of their saga. While an effect of the second kind is in
+progress (`Pending.keeps`), the saga keeps the server.
 """
 
 import logging
@@ -32,7 +32,7 @@ LONGEST_PAUSE_S = 600
 
 
 def pause_s(attempts: int) -> float:
-    """Seconds to wait after that many attempts."""
+    """Return seconds to wait after that many attempts."""
     return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * float(1 << min(attempts, 10)))
 
 
@@ -51,7 +51,7 @@ def exc_info(error: BaseException, attempts: int) -> BaseException | None:
 
 
 def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
-    """Make a step that was given up a duty, with what the saga knows now."""
+    """Make a duty of a step that was left or not undone, with the saga's current data."""
     if step.clean is None:
         return
     known = {name: value for name, value in saga.data.items() if not name.startswith('_')}
@@ -65,12 +65,12 @@ def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Fa
 
 
 def has_duties(saga: step_module.Saga) -> bool:
-    """Whether something is left to clean."""
+    """Return whether something is left to clean."""
     return bool(saga.data.get(DUTIES))
 
 
 class Cleaning:
-    """One attempt to do all duties of a saga that has ended otherwise."""
+    """One attempt to do all duties of a saga that has ended."""
 
     def __init__(
         self, engine: 'engine_module.Engine', saga: step_module.Saga, record: journal_module.Record
@@ -80,7 +80,7 @@ class Cleaning:
         self._look_in: float | None = None
 
     def go(self) -> str:
-        """Do what can be done; the saga's state then."""
+        """Try all duties. Return the new state of the saga."""
         # Those that need the server come last: others may take long.
         duties = sorted(self._saga.data[DUTIES], key=lambda duty: duty['alone'])
         left = [duty for duty in duties if not self._try(duty)]
@@ -105,7 +105,7 @@ class Cleaning:
         return state
 
     def _pause(self) -> float:
-        """Give the lease back; return the seconds until the next attempt."""
+        """Release the lease. Return the seconds until the next attempt."""
         journal, data = self._engine.journal, self._saga.data
         attempts, is_kept = self._record.attempts, self._record.active_for is not None
         if self._engine.stopping and is_kept:
@@ -119,7 +119,7 @@ class Cleaning:
         return seconds
 
     def _try(self, duty: journal_module.Data) -> bool:
-        """Do a duty; whether that is done with."""
+        """Do a duty. Return whether it is finished."""
         if self._engine.stopping:
             return False
         try:

@@ -1,6 +1,6 @@
-"""Takes sagas up, runs them in threads, and keeps their leases.
+"""The engine acquires sagas, runs them in threads, and renews their leases.
 
-What becomes of one saga is `run`'s; whose turn it is, `queue`'s.
+`run` runs one saga; `queue` selects the next one.
 """
 
 import collections.abc
@@ -28,14 +28,14 @@ MakeSaga: typing.TypeAlias = typing.Callable[[journal_module.Record], step_modul
 def no_lanes(
     _arguments: journal_module.Data, _data: journal_module.Data
 ) -> tuple[queue_module.Lane, ...]:
-    """The lanes of sagas that need no host and no cell."""
+    """Return the lanes of sagas that need no host and no cell."""
     return ()
 
 
 class Engine:
     """Runs the sagas of one super-conductor.
 
-    make_saga: record -> the Saga that it stands for
+    make_saga: record -> its Saga
     lanes: (arguments, data) of a saga -> the queue.Lanes that it needs, as far as known
     """
 
@@ -66,11 +66,11 @@ class Engine:
     # ---- life ----
 
     def start(self) -> None:
-        """Begin to renew leases and to wake parked sagas."""
+        """Start to renew leases and to wake parked sagas."""
         self._clock = runtime.spawn(self._keep_time, name='saga-clock')
 
     def stop(self) -> None:
-        """Let running steps end, start no other, and give the leases back."""
+        """Wait for running steps, start no other, and release the leases."""
         with self._lock:
             self.stopping = True
             self._lock.notify_all()
@@ -79,9 +79,9 @@ class Engine:
             self._clock.join()
 
     def abandon(self) -> None:
-        """Stop as a kill would: steps that are under way end, and nobody is told of anything.
+        """Stop like a killed process: running steps end, and nothing is recorded.
 
-        Leases are left to end by themselves. For rehearsals of that.
+        Leases are not released and expire. For tests and the demo.
         """
         with self._lock:
             self.stopping = True
@@ -89,9 +89,9 @@ class Engine:
             self._lock.notify_all()
 
     def sweep(self, limit: int = 100) -> int:
-        """Take up sagas that are due and that no one holds; how many there were.
+        """Submit due sagas without an owner. Return their number.
 
-        Those that wait here for a thread are due as well, and must not hide the others.
+        Sagas that wait here for a thread are due as well, and must not hide the others.
         """
         with self._lock:
             waiting = len(self._queue)
@@ -101,7 +101,7 @@ class Engine:
         return len(uuids)
 
     def submit(self, uuid: str) -> None:
-        """Run a saga in the pool when its turn comes; one that waits or runs here stays once."""
+        """Queue a saga for the pool, unless it already waits or runs here."""
         with self._lock:
             if not self._is_wanted(uuid):
                 return
@@ -127,7 +127,7 @@ class Engine:
             self._pool.submit(self._work)
 
     def _work(self) -> None:
-        """Run what may run, one after the other, until there is nothing."""
+        """Run sagas one after the other until none may run."""
         while (entry := self._take()) is not None:
             try:
                 self._run_logged(entry)
@@ -148,7 +148,7 @@ class Engine:
             return entry
 
     def admit(self, entry: queue_module.Entry | None, saga: step_module.Saga) -> bool:
-        """Let a saga go on with the hosts it knows by now; False when one of them is busy."""
+        """Add the hosts that a saga knows by now. Return False if one of them is busy."""
         if entry is None:
             return True
         lanes = self._lanes(saga.arguments, saga.data)
@@ -158,7 +158,7 @@ class Engine:
     # ---- time ----
 
     def _keep_time(self) -> None:
-        """Wake what is due and renew what is held, until stopped."""
+        """Wake sagas that are due and renew leases, until stopped."""
         renew_at = runtime.monotonic() + self.lease_s / 3
         while True:
             with self._lock:
@@ -178,7 +178,7 @@ class Engine:
                 self._renew(held)
 
     def _ring(self, now: float) -> list[tuple[str, Lanes]]:
-        """(uuid, lanes) of the sagas whose time has come."""
+        """Return (uuid, lanes) of the sagas whose alarm is due."""
         due = []
         while self._times and self._times[0][0] <= now:
             at, uuid = heapq.heappop(self._times)
@@ -188,7 +188,7 @@ class Engine:
         return due
 
     def alarm(self, saga: step_module.Saga, seconds: float) -> None:
-        """Take a parked saga up after that time."""
+        """Continue a parked saga after that time."""
         lanes = self._lanes(saga.arguments, saga.data)
         with self._lock:
             at = runtime.monotonic() + seconds
@@ -210,7 +210,7 @@ class Engine:
     # ---- one saga ----
 
     def let_go(self, record: journal_module.Record) -> None:
-        """Renew a lease no longer, unless it is a later one."""
+        """Stop renewing a lease, unless it is a later one."""
         with self._lock:
             if self._held.get(record.uuid) == record.epoch:
                 del self._held[record.uuid]
@@ -228,7 +228,7 @@ class Engine:
             LOG.exception('Unexpected error in saga %s. The sweep continues it.', entry.uuid)
 
     def run(self, uuid: str, entry: queue_module.Entry | None = None) -> str | None:
-        """Run a saga until it ends, waits, or is someone else's. Returns its state."""
+        """Run a saga until it ends, is parked, or has another owner. Return its state."""
         record = self._acquire(uuid)
         if record is None:
             return None
@@ -250,7 +250,7 @@ class Engine:
             self.let_go(record)
 
     def _known(self, record: journal_module.Record) -> step_module.Saga | None:
-        """The saga of a record, or None for one with other steps than this release would do."""
+        """Return the saga of a record, or None if its plan differs from that of this release."""
         try:
             saga = self.make_saga(record)
             kept, ours = record.data.get(step_module.PLAN), saga.plan(saga.steps())
@@ -269,7 +269,7 @@ class Engine:
             return None
 
     def _set_aside(self, record: journal_module.Record, why: str) -> None:
-        """Leave a saga to a release that knows it; until then it counts as one that fails."""
+        """Park a saga for a release that knows its plan. Until then it counts as failing."""
         known = step_module.ASIDE in record.data
         note = journal_module.Note(None if known else 'unknown', record.step, why)
         later: dict[str, typing.Any] = {
@@ -294,7 +294,7 @@ class Engine:
         return run_module.Run(self, saga, record, entry).go()
 
     def _acquire(self, uuid: str) -> journal_module.Record | None:
-        """Own a saga; its record, or None when it is not due or someone else's."""
+        """Acquire a saga. Return its record, or None if it is not due or has another owner."""
         record = None
         try:
             record = self.journal.acquire(uuid, self.owner, self.lease_s)

@@ -1,8 +1,7 @@
-"""What an engine asks of the place where sagas are remembered.
+"""Interface of the journal, which stores sagas.
 
-The API database implements it (`db/api/sagas.py`). Every method that writes
-names the epoch under which it writes, and raises LostLease when a newer epoch
-exists: someone else runs the saga now.
+The API database implements it (`db/api/sagas.py`). Methods that write take the epoch of
+the owner, and raise LostLease if a newer epoch exists: another engine owns the saga.
 """
 
 import collections.abc
@@ -36,9 +35,9 @@ class Failure(typing.TypedDict):
 
 
 class Record(typing.Protocol):
-    """A saga as the journal has it. step: the one that it stands at, or has just left
+    """A saga as stored in the journal. step: the current step, or the last one that ended
 
-    waits_on: the one that it waited for last; owner: the engine that runs it, or None
+    waits_on: the step that it waited for last; owner: the engine that runs it, or None
     """
 
     uuid: str
@@ -67,20 +66,20 @@ def outcome(record: Record) -> str | None:
 
 
 def end_of(direction: str) -> str:
-    """How a saga ends that runs in a direction."""
+    """Return the final state of a saga that runs in a direction."""
     return DONE if direction == FORWARD else UNDONE
 
 
 class LostLease(Exception):
-    """This engine's epoch is no longer the newest: stop at once, undo nothing."""
+    """A newer epoch exists: this engine must stop at once and undo nothing."""
 
 
 class UnknownPlan(Exception):
-    """Another release has begun this saga, and this one would do other steps: do none."""
+    """Another release has started this saga with a plan that this release does not know."""
 
 
 class Note(typing.NamedTuple):
-    """What is told of a saga. what: a word, such as 'done'; None tells nothing."""
+    """An event of a saga for the journal. what: a word, such as 'done'; None: no event"""
 
     what: str | None
     step: str | None = None
@@ -91,13 +90,13 @@ class Journal(typing.Protocol):
     """Durable records of sagas. Times are seconds from now."""
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> Record | None:
-        """Own a saga that is due and that no one holds; its record, or None."""
+        """Acquire a due saga without an owner. Return its record, or None."""
 
     def renew(self, held: dict[str, int], owner: str, lease_s: float) -> None:
-        """Prolong the leases of {uuid: epoch}."""
+        """Renew the leases of {uuid: epoch}."""
 
     def require(self, record: Record) -> None:
-        """Raise LostLease when a newer epoch exists; nothing is written or locked."""
+        """Raise LostLease if a newer epoch exists. Nothing is written or locked."""
 
     def advance(
         self,
@@ -109,7 +108,7 @@ class Journal(typing.Protocol):
         data: Data,
         error: Failure | None = None,
     ) -> None:
-        """Remember where the saga stands now, before its next step."""
+        """Store the position of the saga before its next step."""
 
     def park(
         self,
@@ -121,10 +120,7 @@ class Journal(typing.Protocol):
         attempts: int,
         data: Data,
     ) -> None:
-        """Give the lease back and look at the saga again after `wake_in_s`.
-
-        At the latest after LONGEST_WAIT_S.
-        """
+        """Release the lease and continue the saga after `wake_in_s`, at most LONGEST_WAIT_S."""
 
     def finish(
         self,
@@ -135,7 +131,7 @@ class Journal(typing.Protocol):
         position: int = 0,
         data: Data | None = None,
     ) -> None:
-        """The saga has ended as `state`; note, position, data: as `advance`, of its last step."""
+        """End the saga as `state`. note, position, data: as for `advance`, of its last step"""
 
     def clean_later(
         self,
@@ -147,23 +143,23 @@ class Journal(typing.Protocol):
         note: Note | None = None,
         position: int | None = None,
     ) -> None:
-        """Free the server, give the lease back, and go on as CLEANING after `wake_in_s`."""
+        """Release the server and the lease, and continue as CLEANING after `wake_in_s`."""
 
     def clean_soon(self, record: Record, *, wake_in_s: float, data: Data) -> None:
-        """Give the lease back and go on as CLEANING; a server that is held stays so."""
+        """Release the lease and continue as CLEANING. A server that the saga holds stays held."""
 
     def hold_server(self, record: Record) -> bool:
-        """Let no other saga have the server until `clean_later` or `finish`; False if one has."""
+        """Reserve the server until `clean_later` or `finish`. Return False if a saga has it."""
 
     def find(self, uuid: str) -> Record | None:
-        """A saga's record, or None; nothing is written or locked."""
+        """Return the record of a saga, or None. Nothing is written or locked."""
 
     def due(self, limit: int) -> collections.abc.Sequence[str]:
-        """uuids of sagas to run that no one holds, longest waiting first."""
+        """Return uuids of due sagas without an owner, those that have waited longest first."""
 
 
 class Abandoned:
-    """The journal of who is dead: nothing is noted, so that leases end by themselves."""
+    """The journal of an abandoned engine: it records nothing, so that leases expire."""
 
     def _refuse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn:
         raise LostLease('abandoned')

@@ -1,14 +1,14 @@
-"""The sagas that wait for a thread, and who of them gets the next one.
+"""The sagas that wait for a thread, and which of them gets the next one.
 
-A saga runs in lanes: those of the cells and of the hosts it works with. Each lane has
-room for a part of the threads only, so a host that hangs, or a cell that is slow, holds
-up its own sagas and leaves threads for all others. Cells take turns.
+A saga runs in lanes: those of the cells and of the hosts that it uses. The sagas of a lane
+may use only a part of the threads, so a host that hangs, or a slow cell, holds up only its
+own sagas. Cells take turns.
 
-A saga that needs two busy cells rarely finds room in both at once, and others that need
-one of them would go first again and again. After a number of these it may take one place
-more of each cell than others may. Hosts have no such place: one that hangs would have it.
+A saga that needs two busy cells rarely finds a free place in both, and others that need one
+of them would pass it each time. After a number of these it may use one place more in each
+cell than others may. Hosts have no such place, because a host that hangs would occupy it.
 
-Not safe for threads: the engine's lock guards it.
+Not thread-safe: the engine's lock protects it.
 """
 
 import collections
@@ -25,7 +25,7 @@ PATIENCE = 20
 
 
 class Lane(typing.NamedTuple):
-    """What a saga may have to wait for. kind: CELL or HOST"""
+    """A cell or a host with a limited number of threads. kind: CELL or HOST"""
 
     kind: str
     name: str
@@ -34,8 +34,8 @@ class Lane(typing.NamedTuple):
 class Entry:
     """A saga that waits or runs.
 
-    lanes: those it is known to need, the cell's first
-    passed: how often a saga behind it was taken
+    lanes: those that it is known to need, the cell's first
+    passed: how often a later saga was taken before it
     """
 
     def __init__(self, uuid: str, lanes: collections.abc.Iterable[Lane]) -> None:
@@ -64,7 +64,7 @@ class Queue:
         return uuid in self._waiting
 
     def put(self, uuid: str, lanes: collections.abc.Iterable[Lane]) -> bool:
-        """Add a saga; False when it waits already, or too many do."""
+        """Add a saga. Return False if it already waits, or if the queue is full."""
         if uuid in self._waiting or len(self._waiting) >= self._bound:
             return False
         entry = Entry(uuid, lanes)
@@ -73,7 +73,7 @@ class Queue:
         return True
 
     def take(self) -> Entry | None:
-        """The next Entry whose lanes have room, which then has its place in them; or None."""
+        """Take a place in the lanes for the next Entry that fits. Return it, or None."""
         passed = []
         for key, entries in self._groups.items():
             for entry in entries:
@@ -92,7 +92,7 @@ class Queue:
         return None
 
     def widen(self, entry: Entry, lanes: collections.abc.Iterable[Lane]) -> bool:
-        """Give a running saga a place in lanes it did not know of; False when one is full."""
+        """Take a place in further lanes for a running saga. Return False if one is full."""
         more = [lane for lane in dict.fromkeys(lanes) if lane not in entry.lanes]
         if not self._has_room(more):
             return False
@@ -101,7 +101,7 @@ class Queue:
         return True
 
     def leave(self, entry: Entry) -> None:
-        """A saga runs no more: its places are free."""
+        """Release the places of a saga that no longer runs."""
         self._used.subtract(entry.lanes)
         self._used += collections.Counter()
 

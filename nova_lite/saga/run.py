@@ -1,9 +1,8 @@
-"""One acquisition of one saga: forward to the end, or back to the start.
+"""Run one saga during one acquisition: forward to the end, or back to the start.
 
-Rules: undo runs newest first and includes the step that failed;
-a saga may turn back to a step before and try another way from there; after the pivot
-steps are only retried; an undo that fails is logged and the unwinding goes on; a saga
-that waits holds no thread.
+Rules: undo runs newest first and includes the step that failed. A saga may go back to an
+earlier step and continue differently from there. After the pivot steps are only retried. An
+undo that fails is logged, and the next undo runs. A saga that waits occupies no thread.
 """
 
 import traceback
@@ -61,23 +60,23 @@ class Run:
 
     @property
     def journal(self) -> journal_module.Journal:
-        """Where it is noted what becomes of the saga."""
+        """The journal to which this run writes."""
         return self.engine.journal
 
     def _data(self) -> journal_module.Data:
-        """What the journal keeps: the saga's data, with the plan that follows from them."""
+        """Return what the journal keeps: the saga's data, with the plan that follows from them."""
         self._plan()
         self.saga.data[step_module.PLAN] = self.saga.plan(self.steps)
         return self.saga.data
 
     def _plan(self) -> None:
-        """The steps as they are now: those to come may depend on what others found."""
+        """Return the current steps: later ones may depend on results of earlier ones."""
         self.steps = self.saga.steps()
         pivots = [i for i, step in enumerate(self.steps) if step.pivot]
         self.pivot = pivots[0] if pivots else len(self.steps)
 
     def go(self) -> str:
-        """Run until the saga ends or waits; its state then."""
+        """Run until the saga ends or waits. Return its state."""
         index, direction = self.record.position, self.record.direction
         while True:
             self.position = max(index, 0)
@@ -188,7 +187,7 @@ class Run:
     # ---- failures ----
 
     def _failed(self, index: int, step: step_module.Step, error: Exception) -> Reached | None:
-        """Try again, give the step up, go back to another, or undo it all."""
+        """Retry the step, leave it, go back to another step, or undo the saga."""
         tried = self.attempts + 1
         transient = _is_transient(error)
         if self._may_repeat(error) or (index == self.pivot and _is_unknown(error)):
@@ -234,7 +233,7 @@ class Run:
         return reached
 
     def _may_repeat(self, error: Exception) -> bool:
-        """A service did not answer: its effect is unknown, so the step is simply repeated."""
+        """Return whether to repeat a step, because a service did not answer."""
         return _is_transient(error) and self.attempts < ATTEMPTS
 
     def _retry(self, step: step_module.Step, error: Exception) -> None:
@@ -288,7 +287,7 @@ def _is_transient(error: Exception) -> bool:
 
 
 def _is_unknown(error: Exception) -> bool:
-    """Whether the pivot that raised this may have taken place.
+    """Return whether the pivot that raised this may have taken place.
 
     Only an error of ours that its own checks raise, before the COMMIT, says that it did
     not. Of any other (a database that stops at COMMIT, a driver that words it as it
@@ -298,7 +297,7 @@ def _is_unknown(error: Exception) -> bool:
 
 
 def describe(error: Exception) -> journal_module.Failure:
-    """An error as the journal keeps it and as faults show it.
+    """Return an error as the journal keeps it and as faults show it.
 
     What an error says that is none of ours may be anything: faults show its class.
     """

@@ -19,9 +19,9 @@ Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Pending:
-    """What a step returns whose effect is under way: look again in `wake_in` seconds.
+    """Result of a step whose effect is in progress: call it again in `wake_in` seconds.
 
-    keeps: of a duty that is alone: no other saga gets the server before the effect ends
+    keeps: for a duty with `alone`: no other saga gets the server before the effect ends
     """
 
     wake_in: float = 1.0
@@ -30,16 +30,16 @@ class Pending:
 
 
 class Skipped:
-    """What a step returns that had nothing to do: that is not worth a note in the journal."""
+    """Result of a step that had nothing to do, which is not recorded in the journal."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Clean:
-    """How a saga that has ended goes on with a step that it could not do, or not undo.
+    """Cleanup of a step that was left or not undone, after the end of its saga.
 
-    do: an effect that may be repeated, and that takes nothing from a later saga
-    alone: only while no other saga has the server; else it names all that it touches by
-        ids that are this saga's own
+    do: an effect that may be repeated and that does not disturb a later saga
+    alone: run it only while no other saga has the server; otherwise it names all objects
+        that it changes by ids of this saga
     """
 
     do: Effect
@@ -48,20 +48,20 @@ class Clean:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One effect with its undo; both may run twice, and undo when nothing was done.
+    """One effect with its undo. Both may run twice, and undo also if nothing was done.
 
-    name: the words of the spec or the reference; it stands once in a plan, and the journal
-        knows the step by it
-    pivot: one transaction; once it is done nothing is undone any more
+    name: the words of the spec or the reference; unique in a plan, and the key of the step
+        in the journal
+    pivot: after this step nothing is undone; one transaction, or one request to a service
     attempts: how often it is tried when it fails; a service that does not answer is
-        asked several times in any case. After the pivot there is no end of it
-    left: after the pivot: tried `attempts` times all the same, then left; `Saga.left` has
+        called several times in any case. After the pivot there is no limit
+    left: after the pivot: try it only `attempts` times, then leave it; `Saga.left` has
         the error
-    clean: what the saga goes on with after its end when the step was left, or could not
-        be undone; None where an audit of the hosts or of placement does that
-    at: where it takes effect, for who draws or documents sagas
+    clean: the duty of a step that was left or could not be undone; None if an audit of the
+        hosts or of placement does the cleanup
+    at: where it takes effect, for the timeline and the documentation
     calls: names of the remote methods that it may call, forward, back and afterwards; a saga
-        is not begun where a far side does not know one of them
+        is refused while a host does not support one of them
     """
 
     name: str
@@ -77,14 +77,14 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """What makes a saga go one way of several: arguments, and what steps have found."""
+    """Conditions of one of several plans of a saga: arguments, and results of steps."""
 
     arguments: journal.Data = dataclasses.field(default_factory=dict)
     data: journal.Data = dataclasses.field(default_factory=dict)
 
 
 class Context(typing.Protocol):
-    """The user's context, as far as sagas know it."""
+    """The part of the user's context that sagas use."""
 
     def for_saga(self, saga: str, epoch: int) -> 'Context':
         """Return a copy whose calls are fenced."""
@@ -97,12 +97,12 @@ class Context(typing.Protocol):
 
 
 class Saga(abc.ABC):
-    """Base of every saga: made anew from its journal row each time it is run.
+    """Base class of sagas. An object is created from the journal's row for each run.
 
     world: what the steps work with (databases, RPC clients), handed in
     ctxt: the user's context, fenced by this saga's uuid and epoch
-    data: {step name: what the step returned}, of finished steps; a saga may keep more
-        in it, which is stored whenever a step ends or waits
+    data: {step name: result} of finished steps; a saga may store more in it, which is
+        written when a step ends or waits
     error: {'type', 'message', 'kind'} of the first failure, while undoing
     repeated: steps may have been tried before, by this process or another
     """
@@ -129,30 +129,30 @@ class Saga(abc.ABC):
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
-        """All kinds that the class runs."""
+        """Return all kinds that the class runs."""
         return (cls.kind, *cls.also)
 
     @abc.abstractmethod
     def steps(self) -> list[Step]:
-        """The steps, in order.
+        """Return the steps, in order.
 
-        Those after a step may depend on what it found (`data`), those before it may not.
+        Steps after a step may depend on its result (`data`), those before it may not.
         """
 
     def plan(self, steps: list[Step]) -> journal.Data:
-        """What the journal keeps of `steps`, to recognize them."""
+        """Return what the journal keeps of `steps`, to recognize them."""
         return {'version': self.version, 'steps': [step.name for step in steps]}
 
     def turn(self, step: Step, error: Exception) -> str | None:
-        """Name of the step to go back to and try anew, when `step` failed before the pivot.
+        """Return the step to which to go back after `step` failed before the pivot, or None.
 
-        None: the saga fails. Steps are undone down to that step, and it as well; then it
-        is done again. What it must do otherwise then is to be left in `data`.
+        None: the saga fails. Otherwise the steps down to and including that step are undone,
+        and it runs again. `data` must contain what it has to do differently.
         """
         return None
 
     def key(self, step: str) -> str:
-        """The idempotency key of one step, for the far side.
+        """Return the idempotency key of one step, for the far side.
 
         Another one after the step failed: a far side keeps failures, too.
         step: its name, or 'name/part' of one that asks for several things
@@ -162,12 +162,12 @@ class Saga(abc.ABC):
 
     @property
     def undoing(self) -> bool:
-        """Whether steps are being taken back, to the start or to where it turns."""
+        """Whether steps are being undone, to the start or to the step to go back to."""
         return self.error is not None or self.turning
 
     @property
     def turning(self) -> bool:
-        """Whether steps are being taken back only to try something else."""
+        """Whether steps are being undone only to continue differently."""
         return TURN in self.data
 
     @property
