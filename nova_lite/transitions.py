@@ -60,9 +60,8 @@ class Transition:
 _V, _T = states.VmState, states.TaskState
 _ENDING = (_T.DELETING, _T.SOFT_DELETING)
 _REBOOTING = (_T.REBOOTING, _T.REBOOT_PENDING, _T.REBOOT_STARTED)
-_RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_MIGRATED, _T.RESIZE_FINISH)
+_RESIZING = (_T.RESIZE_MIGRATING, _T.RESIZE_FINISH)
 _UPLOADING = (_T.IMAGE_PENDING_UPLOAD, _T.IMAGE_UPLOADING)
-_REMAKING = (_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING)
 
 START = Transition('start', (_V.STOPPED,), during=_T.POWERING_ON, after=_V.ACTIVE)
 STOP = Transition(
@@ -144,7 +143,6 @@ EVACUATE = Transition(
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     _NOT_DELETING,
     during=_T.REBUILDING,
-    through=_REMAKING,
     after=_V.ACTIVE,
     or_off=True,
     saga=True,
@@ -153,7 +151,7 @@ REBUILD = Transition(
     'rebuild',
     (_V.ACTIVE, _V.STOPPED, _V.ERROR),
     during=_T.REBUILDING,
-    through=_REMAKING,
+    through=(_T.REBUILD_BLOCK_DEVICE_MAPPING, _T.REBUILD_SPAWNING),
     after=_V.ACTIVE,
     or_off=True,
     saga=True,
@@ -162,11 +160,7 @@ SHELVE = Transition(
     'shelve',
     (_V.ACTIVE, _V.STOPPED, _V.PAUSED, _V.SUSPENDED),
     during=_T.SHELVING,
-    through=(
-        _T.SHELVING_IMAGE_PENDING_UPLOAD,
-        _T.SHELVING_IMAGE_UPLOADING,
-        _T.SHELVING_OFFLOADING,
-    ),
+    through=(_T.SHELVING_IMAGE_UPLOADING, _T.SHELVING_OFFLOADING),
     after=_V.SHELVED,
     # One that was paused or suspended: its memory is lost.
     after_undo=_V.STOPPED,

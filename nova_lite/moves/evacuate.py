@@ -7,6 +7,7 @@ the guest has been made; before it the server is as it was, and may be told so.
 
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import migrations
 from nova_lite.moves import move
 from nova_lite.moves import part
@@ -14,7 +15,6 @@ from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import relocation
 
-Task = states.TaskState
 Status = states.MigrationStatus
 Vm = states.VmState
 
@@ -35,7 +35,7 @@ class Evacuation(move.Move):
 
     kind = 'evacuation'
     first = relocation.BEGIN
-    tasks = (Task.REBUILDING,)
+    tasks = transitions.EVACUATE.tasks
     may_retry = False
 
     def steps(self):

@@ -9,6 +9,7 @@ from then on there is one place where it can run.
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
@@ -47,7 +48,7 @@ class LiveMigration(move.Move):
 
     kind = 'live-migration'
     first = relocation.BEGIN
-    tasks = (states.TaskState.MIGRATING,)
+    tasks = transitions.LIVE_MIGRATE.tasks
     refusable = (
         steps.RECORD,
         live_checks.CHECK_DEST,

@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.clients import volume as volume_client
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import children
@@ -63,7 +64,7 @@ class Rebuild(move.Move):
 
     kind = 'rebuild'
     first = shelving.BEGIN
-    tasks = (Task.REBUILDING, Task.REBUILD_BLOCK_DEVICE_MAPPING, Task.REBUILD_SPAWNING)
+    tasks = transitions.REBUILD.tasks
     ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
 
     def steps(self):

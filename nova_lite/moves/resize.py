@@ -10,6 +10,7 @@ A destination in another cell is the scheduler's choice; what is different then 
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -47,7 +48,7 @@ class Resize(move.Move):
 
     kind, also = 'resize', ('migrate', *ACROSS)
     first = steps.MIGRATION
-    tasks = (Task.RESIZE_PREP, Task.RESIZE_MIGRATING, Task.RESIZE_MIGRATED, Task.RESIZE_FINISH)
+    tasks = transitions.RESIZE.tasks
     refusable = (steps.RECORD, cross_cell.COPY, steps.BIND, steps.RESERVE, steps.CLAIM)
     harmless = (steps.RECORD, cross_cell.COPY, cross_cell.SHOW)
     ways = (saga.Way(), saga.Way({'cell': 'its own'}, {steps.CHOOSE: {'cell_uuid': 'another'}}))

@@ -8,6 +8,7 @@ What is different after a move between cells is `cross_cell_revert`'s.
 
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -24,7 +25,6 @@ from nova_lite.moves.parts import cross_cell_revert
 from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import volumes
 
-Task = states.TaskState
 Status = states.MigrationStatus
 
 RESERVE = 'reserve volumes for source'
@@ -46,7 +46,7 @@ class RevertResize(move.Move):
 
     kind, also = 'revert-resize', ('cross-cell-revert',)
     harmless = (RESERVE, ACTIVATE, cross_cell_revert.SHOW)
-    tasks = (Task.RESIZE_REVERTING,)
+    tasks = transitions.REVERT_RESIZE.tasks
 
     def steps(self):
         if resized.crosses(self):

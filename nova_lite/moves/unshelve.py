@@ -9,6 +9,7 @@ scheduler and the checks of server groups know of the guest.
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
@@ -23,7 +24,6 @@ from nova_lite.moves import places
 from nova_lite.moves import shelving
 from nova_lite.moves import steps
 
-Task = states.TaskState
 Vm = states.VmState
 
 RECORD = 'admit the destination'
@@ -43,7 +43,7 @@ class Unshelve(move.Move):
 
     kind = 'unshelve'
     first = shelving.BEGIN
-    tasks = (Task.UNSHELVING,)
+    tasks = transitions.UNSHELVE.tasks
     may_retry = False
     # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
     # where the server is shelved is powered off by its host (compute.power_audit).

@@ -6,6 +6,7 @@ taken away again.
 """
 
 from nova_lite import states
+from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
@@ -13,9 +14,8 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import shelving
 
-Task = states.TaskState
 # What the sagas set that offload a server.
-TASKS = (Task.SHELVING, Task.SHELVING_IMAGE_UPLOADING, Task.SHELVING_OFFLOADING)
+TASKS = transitions.SHELVE.tasks
 DESTROY = 'destroy the guest'
 
 
