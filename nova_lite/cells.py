@@ -1,7 +1,7 @@
-"""Cells: which there are, their databases and buses, and asking all of them at once.
+"""Cells: the cell mappings, their databases and buses, and queries to all cells at once.
 
-Held by the API, the super-conductor and the scheduler; a cell conductor or a
-compute knows only its own cell and has no use for this.
+Used by the API, the super-conductor and the scheduler. A cell conductor or a compute has
+access only to its own cell.
 Source: reference/nova/cells-and-rpc 1 and 2.
 """
 

@@ -1,4 +1,4 @@
-"""RequestContext: who asks, on whose behalf, and which request it belongs to.
+"""RequestContext: the user, the project and the id of a request.
 
 Travels with every RPC. It never carries a connection: the receiver knows its
 own databases and buses. `saga` and `epoch` fence calls made for a saga: the far

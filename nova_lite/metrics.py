@@ -1,4 +1,4 @@
-"""Metrics: what a process counts and times, for Prometheus.
+"""Metrics of a process for Prometheus.
 
 All of them are declared here, so that the reference page, the dashboard's test and
 the code read one list. What is read from databases when it is asked for, such as

@@ -1,7 +1,7 @@
-"""Time, threads, chance and ids: the only module that touches them.
+"""Time, threads, randomness and ids: the only module that imports their libraries.
 
-Everything else asks this module, so that a test or a virtual clock can take its
-place (`install`). Import nothing from nova_lite here: this is the lowest layer.
+All other modules use this one, so that a test can install another clock (`install`).
+Import nothing from nova_lite here: this is the lowest layer.
 
 Locks, queues and futures are those of the standard library, bound when this module is
 imported. A simulation that schedules threads replaces `threading`, `_thread`, `queue` and

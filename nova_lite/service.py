@@ -1,7 +1,7 @@
-"""Daemon: RPC servers, periodics and a manager, started and stopped in order.
+"""Daemon: starts and stops RPC servers, periodic tasks and a manager in order.
 
-The same object lives in a process of its own (`run`) or, in the embedded mode,
-beside others in one. systemd is told when it is ready and that it is alive.
+The object runs in its own process (`run`) or, in the embedded mode, together with others in
+one. It notifies systemd when it is ready, and sends the watchdog's keep-alive.
 """
 
 import functools

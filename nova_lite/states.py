@@ -1,4 +1,4 @@
-"""The states that servers and migrations may be in; `transitions` says what leads where.
+"""The states of servers and migrations; `transitions` has the changes between them.
 
 Data only. The words are nova's.
 Source: reference/nova/moves 1, reference/nova/create-server 5.

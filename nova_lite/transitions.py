@@ -1,8 +1,8 @@
-"""Which action leads a server from which states where: one table.
+"""The table of actions: the states in which they may start, and those to which they lead.
 
-The API's guards and the power actions of hosts are its rows. A write that is no part of any
-row is refused (`db.cell.instances`), and `verify` (I9) finds servers in states that no row
-leads to. Source: reference/nova/moves 1, reference/nova/create-server 5.
+The API's guards and the power actions of hosts are rows of it. A write that is not part of a
+row is refused (`db.cell.instances`), and `verify` (I9) reports servers in states to which no
+row leads. Source: reference/nova/moves 1, reference/nova/create-server 5.
 """
 
 import dataclasses

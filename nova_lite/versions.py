@@ -1,4 +1,4 @@
-"""What each release speaks: API, RPC, object and service versions.
+"""The API, RPC, object and service versions of each release.
 
 The history of the interfaces lives here. `[upgrade_levels]` and the oldest
 service of a deployment choose a row; RPC clients then keep to its versions.

@@ -1,4 +1,4 @@
-"""The compute daemon's logic: guests and capacity of one or many hosts.
+"""The compute daemon: guests and resources of one or more hosts.
 
 It holds no database: records travel by the cell conductor. `manager` answers
 RPC; each theme has its module.

@@ -1,1 +1,1 @@
-"""What commands show people at a terminal."""
+"""Progress and tables of commands, on a terminal and elsewhere."""

@@ -1,4 +1,4 @@
-"""From a configuration to a daemon, one module for each, which loads only what that daemon runs.
+"""Create daemons from their configuration: one module for each kind, with only its imports.
 
 Beside them what all processes of daemons share: `process`, `monitor`, `report`, `leash`.
 """

@@ -1,1 +1,1 @@
-"""A whole cloud from one command: its files, its configuration, its processes, its verdict."""
+"""The cloud of `nova-lite up`: its files, configuration, processes and verification."""

@@ -1,1 +1,1 @@
-"""What several daemons do to a server: how a move begins, what goes with a server."""
+"""Operations on servers that several daemons need: intents of moves, deletion, discovery."""

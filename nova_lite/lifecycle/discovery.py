@@ -1,6 +1,7 @@
-"""Host discovery: put the hosts that reported themselves to a cell into the mappings.
+"""Host discovery: create mappings for new hosts of the cells.
 
-Only a mapped host is scheduled to or listed. Source: reference/nova/cells-and-rpc 3.
+Servers are scheduled only to mapped hosts, and only these are listed.
+Source: reference/nova/cells-and-rpc 3.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,7 @@
-"""Disposal: what goes of a server that no host deletes.
+"""Disposal: deletion of a server without its host.
 
-Every part may be repeated: whoever is killed in between leaves the rest to the
-super-conductor, which finds the record or the withdrawn build request.
+All parts may be repeated. If the process is killed, the super-conductor finds the record
+or the withdrawn build request and does the rest.
 Source: reference/nova/create-server 7.
 """
 
@@ -37,7 +37,7 @@ class World(release.Clients, typing.Protocol):
 
 
 def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row) -> None:
-    """End a server's record after giving up what it holds elsewhere."""
+    """Delete a server's record after releasing its resources elsewhere."""
     found = cell.db.read(children.block_devices, [row.uuid])
     devices: list[typing.Any] = [device._mapping for device in found.get(row.uuid, [])]
     images = release.images_of(row, cell.db.read(actions.is_copying, row.uuid))

@@ -1,8 +1,8 @@
-"""Intents: how a move is begun so that nothing of it can be forgotten.
+"""Intents: the start of a move, stored so that the move survives a crash.
 
-First the saga's row in the API database, then one transaction of the server's cell.
-A kill between the two is harmless: the saga's first step makes that transaction once
-more. Source: contributor/architecture, Sagas.
+First the saga's row is written to the API database, then one transaction is made in the
+server's cell. After a crash between the two, the saga's first step repeats that transaction.
+Source: contributor/architecture, Sagas.
 """
 
 from collections.abc import Callable
@@ -36,14 +36,14 @@ LOOK_S, LONGEST_LOOK_S = 0.02, 0.25
 
 @dataclasses.dataclass
 class Intent:
-    """A saga to be.
+    """A saga that is to be started.
 
     uuid: the migration's for a move, its own for what follows one
     order: see `order`; the saga finds it in its arguments as 'order', and the
         uuid of the server's cell as 'cell'
     patience_s: how long it waits for another saga of the server to end
     size: see `sagas.create`
-    pause: called with the seconds between two looks at that other saga
+    pause: called with the interval of polling that other saga, in seconds
     admit: called with the connection in the transaction that records the saga; raises
         OverQuota, and may hold quota locks; None
     """
@@ -111,7 +111,7 @@ def begin(
 
 
 def _goes_forward(api_db: engine.Database, uuid: str) -> bool:
-    """Return whether a saga that somebody has run is done or will be."""
+    """Return whether a saga that was already run is done or still goes forward."""
     try:
         return bool(api_db.read(sagas.get, uuid).direction == journal.FORWARD)
     except exception.SagaNotFound:
@@ -120,11 +120,10 @@ def _goes_forward(api_db: engine.Database, uuid: str) -> bool:
 
 
 def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Intent) -> None:
-    """The first transaction, as who comes before the first owner of the saga.
+    """Make the first transaction, with an epoch before that of the first owner of the saga.
 
-    Who is late finds that the saga has made it, or a newer epoch: that the saga has ended
-    without it, and that nothing would ever end what this would begin; or that the saga has
-    taken the server and its records to another cell since. Raises StaleEpoch.
+    Raise StaleEpoch if the saga has already made it, has ended without it, or has moved the
+    server and its records to another cell.
     """
     what = ctxt, intent.instance_uuid, intent.order
     if moves.has_begun(connection, *what):
@@ -142,7 +141,7 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, intent: Inte
 def _record(
     api_db: engine.Database, cell: cells.Cell, ctxt: context.RequestContext, intent: Intent
 ) -> None:
-    """Add the saga's row, as soon as one that has all but ended has ended."""
+    """Add the saga's row. Wait for a saga of the server that is about to end."""
     deadline = runtime.monotonic() + intent.patience_s
     pause_s = LOOK_S
     while True:

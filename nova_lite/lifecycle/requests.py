@@ -18,7 +18,7 @@ TIMES = ('created_at', 'updated_at')
 
 
 def context_of(request: rows.Row) -> context.RequestContext:
-    """Return a context for a build whose user's request is long over."""
+    """Return a context for a build whose request was answered long ago."""
     return context.RequestContext(
         user_id=request.instance['user_id'],
         project_id=request.project_id,
@@ -28,7 +28,7 @@ def context_of(request: rows.Row) -> context.RequestContext:
 
 
 def record_of(request: rows.Row, **more: typing.Any) -> dict[str, typing.Any]:
-    """Return the columns of the server to be, with `more` over them."""
+    """Return the columns of the new server, updated with `more`."""
     values = dict(request.instance)
     for name in TIMES:
         if values.get(name):
@@ -44,7 +44,7 @@ def send(
     devices: list[block_device.BlockDevice],
     selection: selections.Selection,
 ) -> None:
-    """Ask the chosen host to build a server, from what its row says under `build`."""
+    """Request the selected host to build a server, with the arguments in its row's `build`."""
     compute.build_instance(
         ctxt,
         host=selection.service_host,

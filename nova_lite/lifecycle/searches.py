@@ -1,4 +1,4 @@
-"""What periodic searches have in common: one cell or server that fails holds up no other."""
+"""Common parts of periodic searches: a cell or server that fails does not hold up others."""
 
 from collections.abc import Callable
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Who may do what: rule defaults, one module per resource, and their enforcement.
+"""Policies: rule defaults, one module per resource, and their enforcement.
 
 A module here has constants with the rules' names and `list_rules()`. The files
 that operators write override defaults by name, as with any OpenStack service.

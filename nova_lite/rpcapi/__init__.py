@@ -1,1 +1,1 @@
-"""What each daemon answers over RPC; used by both ends, and all they share."""
+"""RPC interfaces of the daemons, used by clients and servers."""

@@ -1,4 +1,4 @@
-"""The scheduler: which host a server goes to.
+"""The scheduler: selects the host of a server.
 
 `manager` answers the calls and holds what has effects: `candidates` (what
 placement offers), `snapshot` (what the cells say of their hosts), `claims`.

@@ -1,8 +1,8 @@
-"""Builds up to their hosts; what remembers one is the build request. See decision 0013.
+"""Builds up to their hosts. The build request stores a build. See decision 0013.
 
 Claim, records in the cell, mapping, cast (reference/nova/create-server 4). The pivot
-is the transaction that maps the server and drops its build request under our
-epoch. Who loses it finds out why and takes back only what is its own.
+is the transaction that maps the server and deletes its build request under our
+epoch. A super-conductor that loses it finds the reason and undoes only its own effects.
 """
 
 import collections
@@ -54,7 +54,7 @@ class Build:
         self._away: set[deployment.Cell] = set()
 
     def run(self) -> None:
-        """Build every server whose build request is still there."""
+        """Build the servers whose build requests still exist."""
         if not self.requests:
             return
         if any(request.epoch for request in self.requests.values()):
@@ -179,11 +179,11 @@ class Build:
     def _start_over(
         self, cell: deployment.Cell, chosen: Chosen, reason: exception.NovaLiteError
     ) -> None:
-        """Take the servers back from a cell; the next sweep asks the scheduler again.
+        """Remove the servers from a cell. The next sweep schedules them again.
 
-        It does so for as long as a cell does not answer, but a server that is refused as
-        often as [scheduler]max_attempts allows is buried. One that its host has begun by itself
-        is mapped by that sweep.
+        This repeats while a cell does not answer, but a server is buried after
+        [scheduler]max_attempts refusals. If a host has started a build by itself, the sweep
+        maps the server.
         """
         free = []
         for uuid, choice in chosen.items():
@@ -204,9 +204,9 @@ class Build:
             self.world.api_db.write(build_requests.expire, again)
 
     def _create_records(self, connection: sa.Connection, chosen: Chosen) -> dict[str, Created]:
-        """Everything a cell must know of the servers. Returns {uuid: (row, devices)}.
+        """Write the records of the servers to a cell. Return {uuid: (row, devices)}.
 
-        Those are left out for which a newer attempt has cleared the cell.
+        Servers are omitted if a newer attempt has cleared the cell.
         """
         for uuid, choice in chosen.items():
             request = self.requests[uuid]
@@ -247,12 +247,12 @@ class Build:
         }
 
     def _map(self, connection: sa.Connection, uuid: str, cell_id: int) -> None:
-        """The pivot: from here on the server is the cell's."""
+        """Map the server to the cell. The pivot"""
         build_requests.drop(connection, uuid, self.requests[uuid].epoch)
         instance_mappings.place(connection, uuid, cell_id)
 
     def _lost(self, uuid: str, cell: deployment.Cell, reason: object) -> None:
-        """The pivot was lost: to the user who deleted the server, or to another builder."""
+        """Handle a lost pivot: the server was deleted, or another builder has taken it over."""
         LOG.info('Stopping the build of server %s: %s', uuid, reason)
         # The request is read first: without one the mapping does not change any more.
         rival = self.world.api_db.read(build_requests.find, uuid)
@@ -278,17 +278,17 @@ class Build:
         )
 
     def give_up(self, error: Exception) -> None:
-        """Bury what fails each time it is tried, as far as it can be recorded.
+        """Bury servers whose builds fail each time, as far as they can be recorded.
 
-        What the last attempt may have left is cleared first, its claim as well.
+        The records and the claim of the last attempt are cleared first.
         """
         self._clear_former_attempt()
         bury.bury_remains(self.world, self.ctxt, self.requests.values(), error)
 
     def _clear_former_attempt(self) -> None:
-        """Take back what an earlier owner of these builds may have left.
+        """Remove the effects of an earlier owner of these builds.
 
-        A record that its host works at already stays: the server is mapped to it.
+        A record whose host has started the build is kept, and the server is mapped to it.
         """
         for uuid in list(self.requests):
             try:
@@ -330,10 +330,10 @@ class Build:
         return None
 
     def _release_elsewhere(self, uuid: str) -> None:
-        """Give up a claim that is not on a host of a cell that is away.
+        """Release a claim that is not on a host of a cell that does not answer.
 
-        A record is made where its host was claimed, and while there is a claim
-        nobody gets another: without one there, there is and will be no record.
+        A record is created in the cell of the claimed host, and there is only one claim:
+        without a claim there, the cell has no record and will get none.
         """
         providers = set(self.world.placement.holding(self.ctxt, uuid).allocations)
         if not providers:

@@ -1,8 +1,7 @@
-"""The sweep of builds that did not end in time: their builder died or had to wait.
+"""The sweep of builds that were not finished in time, because their builder died or waited.
 
-One batch after the other is taken over, so that none waits under a lease while another is
-worked at. A batch that fails for a reason of its own holds up no other, and is buried in
-the end.
+Batches are taken over one after the other, so that none waits under a lease while another
+is built. A batch that always fails does not hold up others, and is buried at the end.
 """
 
 from collections.abc import Sequence
@@ -35,7 +34,7 @@ class BuildSweep:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
 
     def run(self, stopping: runtime.Event) -> None:
-        """Take up what is due, until `stopping` (an event) is set."""
+        """Continue builds that are due, until `stopping` (an event) is set."""
         seen: list[str] = []
         while len(seen) < MOST and not stopping.is_set():
             batches = self._world.api_db.write(
@@ -71,7 +70,7 @@ class BuildSweep:
         found: Sequence[rows.Row],
         error: Exception,
     ) -> None:
-        """Count the failure of what is left of the batch, and give up what failed too often."""
+        """Count the failure of the rest of the batch, and bury servers that failed too often."""
         epochs = {request.instance_uuid: request.epoch for request in found}
         try:
             failures = self._world.api_db.write(build_requests.count_failure, epochs)

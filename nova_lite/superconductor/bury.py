@@ -49,8 +49,8 @@ def bury_remains(
 ) -> None:
     """As `bury`, for servers whose own values may be what no database stores.
 
-    What their columns cannot hold is cut or left out. Of devices nothing is recorded, so
-    that the volumes reserved for them are given back; no volume is deleted.
+    Values that do not fit their columns are cut or omitted. Devices are not recorded, so
+    that the volumes reserved for them are released; no volume is deleted.
     """
     for request in accepted:
         for device in request.block_devices:
@@ -116,7 +116,7 @@ def _record(
     record: dict[str, typing.Any],
     message: str,
 ) -> bool:
-    """Write a record with its fault and action; False when there is one already."""
+    """Write a record with its fault and action. Return False if there is one already."""
     uuid = request.instance_uuid
     epochs.hold(connection, uuid, request.epoch)
     if instances.find(connection, uuid) is not None:

@@ -1,7 +1,7 @@
 """The super-conductor: builds and sagas over all cells.
 
-Only delegation: `build` and one module per saga hold the work. What a nudge
-should have started and did not is found by the sweeps.
+The manager delegates: `build` and the modules of sagas do the work. The sweeps find
+builds and sagas whose nudge was lost.
 Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 
@@ -51,11 +51,11 @@ Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
 class World:
-    """What builds and sagas work with.
+    """The databases and clients that builds and sagas use.
 
     clients: object with the attributes placement, image, network and volume
     engine: runs the sagas, once there is one
-    notices: notify.watch.Notices, told of what no record tells; None
+    notices: notify.watch.Notices, for notifications without a record; or None
     """
 
     def __init__(
@@ -125,13 +125,13 @@ class SuperConductor:
     def build_servers(self, ctxt: context.RequestContext, uuids: Sequence[str]) -> None:
         """Build the servers whose build requests were just accepted together.
 
-        What was taken over is its owner's, however late this message comes.
+        Builds that were taken over are skipped, even if this message comes late.
         """
         found = self.world.api_db.read(build_requests.of, uuids)
         build.Build(self.world, ctxt, [request for request in found if not request.epoch]).run()
 
     def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
-        """Run a saga whose row was just made, or that may go on now."""
+        """Run a saga that was just stored or woken."""
         self.engine.submit(saga_uuid)
 
     def cache_images(
@@ -139,7 +139,7 @@ class SuperConductor:
     ) -> None:
         """Cache images on the hosts of an aggregate, in a separate thread.
 
-        It may take as long as all its hosts together, and nobody waits for it.
+        It may take as long as all hosts together, and the caller does not wait for it.
         """
         runtime.spawn(self._cache_images, ctxt, aggregate_id, image_ids, name='image-cache')
 
@@ -150,15 +150,15 @@ class SuperConductor:
             image_cache.run(self.world, ctxt, aggregate_id, image_ids, self._stopping)
 
     def sweep_builds(self) -> None:
-        """Take up builds that no one finished in time."""
+        """Continue builds that were not finished in time."""
         self._build_sweep.run(self._stopping)
 
     def sweep_sagas(self) -> None:
-        """Take up sagas that are due and that no one holds."""
+        """Run due sagas without an owner."""
         self.engine.sweep()
 
     def sweep_deletions(self) -> None:
-        """Finish deletions that have no host to finish them."""
+        """Finish deletions of servers without a host."""
         self._disposals.run()
 
     def confirm_resizes(self) -> None:
@@ -166,15 +166,15 @@ class SuperConductor:
         self._auto_confirm.run()
 
     def audit_allocations(self) -> None:
-        """Give up what placement holds for servers and moves that are gone."""
+        """Delete allocations of servers and migrations that do not exist."""
         self._orphans.run()
 
     def audit_aggregates(self) -> None:
-        """Make placement's aggregates have the members that are on record."""
+        """Correct the members of aggregates in placement."""
         self._memberships.run()
 
     def offload_shelved(self) -> None:
-        """Take servers off their hosts that have been shelved for long enough."""
+        """Offload servers that have been shelved for shelved_offload_time."""
         self._auto_offload.run()
 
     def beat(self) -> None:
@@ -182,7 +182,7 @@ class SuperConductor:
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def discover_hosts(self) -> None:
-        """Map hosts that appeared in a cell; one that is away holds up no other."""
+        """Map new hosts. A cell that does not answer does not hold up the others."""
 
         def discover(cell: deployment.Cell) -> None:
             try:
@@ -218,12 +218,12 @@ class SuperConductor:
         return [(self.conf.report_interval, self.beat)]
 
     def start(self) -> None:
-        """Begin to keep time for sagas."""
+        """Start the engine of sagas."""
         self.beat()
         self.engine.start()
 
     def stopping(self) -> None:
-        """Take up no more builds: each may wait for long for a scheduler that is away."""
+        """Stop taking over builds: each may wait long for a scheduler that does not answer."""
         self._stopping.set()
 
     def stop(self) -> None:

@@ -1,1 +1,1 @@
-"""Sagas as they went, drawn on a terminal or as a page, from what the journal tells."""
+"""Timelines of sagas from the journal, on a terminal or as an HTML page."""

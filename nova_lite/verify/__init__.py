@@ -1,6 +1,6 @@
-"""The invariants of a cloud, and the pictures of a cloud that they are checked against.
+"""The invariants of a cloud, and the pictures of a cloud in which they are checked.
 
 `picture` reads databases, placement, neighbours and guests; `invariants` are plain
 functions over it; `settling` reads again while work in progress may explain what was
-found. The command line is `nova_lite.verify`.
+found. The command line is `nova_lite.cmd.verify`.
 """

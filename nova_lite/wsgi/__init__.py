@@ -1,1 +1,1 @@
-"""WSGI applications that servers load by name: wiring, no behaviour of their own."""
+"""WSGI applications, the HTTP servers that run them, and the proxy to other processes."""

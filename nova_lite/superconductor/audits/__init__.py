@@ -1,1 +1,1 @@
-"""What the super-conductor looks for again and again; each audit is one module."""
+"""Periodic audits of the super-conductor, one module for each."""

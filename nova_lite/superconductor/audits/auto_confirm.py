@@ -1,4 +1,4 @@
-"""Resizes that their users left unconfirmed, and migrations that nobody can end any more.
+"""Confirm resizes after resize_confirm_window, and end migrations without a saga.
 
 Source: reference/nova/moves 3.2, [DEFAULT]resize_confirm_window.
 """
@@ -54,7 +54,7 @@ class AutoConfirm:
         self._world, self._run_saga = world, run_saga
 
     def run(self) -> None:
-        """Confirm what is due, and end what has lost its server."""
+        """Confirm resizes that are due, and end migrations whose servers are deleted."""
         searches.each(self._world.cells.every(cell0=False), self._look, what='resizes to confirm')
 
     def _look(self, cell: deployment.Cell) -> None:
@@ -107,7 +107,7 @@ class AutoConfirm:
         return cell
 
     def _abandon(self, cell: deployment.Cell, migration: rows.Row, reason: str) -> None:
-        """Give up a migration, and remove what the source kept."""
+        """End a migration, and remove the guest that the source kept."""
         if self._is_copy(cell, migration):
             return
         LOG.warning('No saga will end migration %s: %s', migration.uuid, reason)
@@ -143,7 +143,7 @@ class AutoConfirm:
 
 
 def confirmation(migration: rows.Row) -> intents.Intent:
-    """Return the intent of confirming a resize on nobody's behalf."""
+    """Return the intent of an automatic confirm."""
     return intents.Intent(
         kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
         uuid=runtime.new_uuid(),

@@ -1,4 +1,4 @@
-"""Shelved servers that have stayed on their hosts for as long as they may.
+"""Offload servers that have been shelved for shelved_offload_time.
 
 Source: nova's [DEFAULT]shelved_offload_time; the saga is that of shelveOffload.
 """
@@ -36,7 +36,7 @@ class AutoOffload:
         self._world, self._run_saga = world, run_saga
 
     def run(self) -> None:
-        """Offload what is due. A server whose host is down has to wait for it."""
+        """Offload servers that are due. A server whose host is down is offloaded later."""
         searches.each(self._world.cells.every(cell0=False), self._look, what='servers to offload')
 
     def _look(self, cell: deployment.Cell) -> None:

@@ -1,8 +1,8 @@
-"""Disposals: deletions that nobody finished above the cells.
+"""Disposals: finish interrupted deletions above the cells.
 
-The API deletes what no host can delete, and may be killed on the way. Here are
-cell0, what was not built yet, and what is deleted and still counted; cells have
-conductors of their own (conductor.audit).
+The API deletes servers that no host can delete, and may be killed meanwhile. This audit
+covers cell0, servers that were not built yet, and deleted servers that still count in quotas.
+The conductors of the cells do the rest (conductor.audit).
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Disposals:
         self._seen: dict[str, datetime.datetime] = {}
 
     def run(self) -> None:
-        """Finish what has not moved for too long."""
+        """Finish deletions without progress."""
         cell0 = self._world.cells.cell0
         for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
             LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
@@ -93,10 +93,10 @@ class Disposals:
 
 
 def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> None:
-    """Clear up after a withdrawn build once more, and forget it when nothing can come later.
+    """Clean up again after a withdrawn build. Delete its request if no claim can follow.
 
-    A scheduler may have been asked to claim for it shortly before it was withdrawn. It may
-    take the message at the end of the call's timeout, and then needs time for the claim.
+    A scheduler may have been asked to claim shortly before the withdrawal. It may
+    receive the message at the end of the call's timeout, and then needs time for the claim.
     """
     if disposal.withdraw(world, ctxt, request):
         age_s = interface.LONG + world.conf.conductor.build_lease_s

@@ -1,7 +1,7 @@
-"""Images that the hosts of an aggregate are to keep at hand before servers need them.
+"""Cache images on the hosts of an aggregate before servers need them.
 
-One host after the other is asked, in whatever cell it is. It is not journalled: who is
-killed leaves it unfinished, and a server that needs an image fetches it anyway.
+The hosts of all cells are asked one after the other. Progress is not stored: if the
+super-conductor is killed, the rest is not cached, and hosts fetch images when needed.
 Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 4.
 """
 
@@ -41,7 +41,7 @@ def run(
     image_ids: Sequence[str],
     stopping: runtime.Event,
 ) -> None:
-    """Ask every host of the aggregate, and tell how it goes. stopping: an event that ends it"""
+    """Ask the hosts of the aggregate, and notify of progress. stopping: an event that ends it"""
     try:
         aggregate = world.api_db.read(aggregates.get, aggregate_id)
         _ask_all(world, ctxt, aggregate, image_ids, stopping)

@@ -1,8 +1,8 @@
-"""Memberships: which aggregates the providers of our compute nodes are in.
+"""Memberships: correct the aggregates of compute nodes' providers in placement.
 
 The API changes its database and placement one after the other. A failure between the two
-leaves them different, and the scheduler's request filters ask placement. The audit makes
-placement's side what the database has. `placement sync_aggregates` does so on demand.
+leaves them different, and the scheduler's request filters use placement. The audit corrects
+placement. `placement sync_aggregates` does so on demand.
 Source: reference/nova/scheduling 10.
 """
 
@@ -159,7 +159,7 @@ class Audit:
         return ordered[: self._world.conf.conductor.aggregate_audit_nodes]
 
     def _repair(self, node: rows.Row) -> bool:
-        """Repair one node's memberships; whether anything was to be changed."""
+        """Repair one node's memberships. Return whether anything was changed."""
         try:
             joined, left = sync(self._world.api_db, self._world.placement.providers, node)
         except exception.NovaLiteError as error:

@@ -1,8 +1,8 @@
-"""Orphans: what placement holds on our compute nodes for servers and moves that are gone.
+"""Orphans: delete allocations on compute nodes whose server or migration does not exist.
 
-`placement audit` lists them; here the super-conductor gives them up by itself, as nova's
-computes do with those of servers that they know to be deleted. What belongs to no
-server or move that was ever ours is only reported.
+`placement audit` lists them. The super-conductor deletes them by itself, as nova's
+computes do for servers that they know to be deleted. Allocations that never belonged to a
+server or migration of this cloud are only reported.
 Source: nova's periodic update of resources; reference/nova/moves, allocations.
 """
 
@@ -98,8 +98,8 @@ def held(placement: worlds.Placement, provider_uuid: str) -> list[tuple[str, str
 class Audit:
     """The periodic audit. world: see `manager.World`
 
-    What is claimed for work that begins just now looks like an orphan until its record is
-    there: only what two audits find is given up.
+    A claim for work that is just starting looks like an orphan until its record exists. So
+    an allocation is deleted only if two audits find it.
     """
 
     def __init__(self, world: worlds.World) -> None:
@@ -107,7 +107,7 @@ class Audit:
         self._suspects: set[tuple[str, str]] = set()
 
     def run(self) -> None:
-        """Give up what was an orphan the last time too."""
+        """Delete orphans that the former audit found as well."""
         try:
             found = self._find()
         except exception.Unavailable as error:
@@ -171,7 +171,7 @@ class Audit:
         return node is None or records.accounts_for(consumer, node)
 
     def _stands(self, server: rows.Row, provider: str) -> bool:
-        """Whether the server of a move that is over is on the node, and holds nothing there."""
+        """Return whether the server of an ended move is on the node without an allocation."""
         if server.deleted or server.hidden:
             return False
         records = read_records(self._world.api_db, self._world.cells)
@@ -181,7 +181,7 @@ class Audit:
         return provider not in held.allocations
 
     def _hand_over(self, move: str, server: str, provider: str) -> None:
-        """What an undone move could not give back to its server."""
+        """Move allocations back to a server from an undone migration."""
         records = read_records(self._world.api_db, self._world.cells)
         explained = records.owners.get(server, set()) - {provider}
         self._world.placement.move_allocations(context.admin(), move, server, keep=explained)
