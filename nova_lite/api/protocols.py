@@ -24,6 +24,9 @@ class Image(typing.Protocol):
     def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
         """The image; raises ImageNotFound."""
 
+    def url_of(self, image_id: str) -> str:
+        """Return the address of an image."""
+
     def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
         """Images that the user sees and that match."""
 

@@ -111,6 +111,10 @@ class Image:
             image = self.cache.put(key, of(response.json()))
         return copy.deepcopy(image)
 
+    def url_of(self, image_id: str) -> str:
+        """Return the address of an image, as clients of compute read it."""
+        return f'{self.service.endpoint()}/images/{image_id}'
+
     def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
         """Return images that the user sees and that match; marker and limit page through them."""
         limit = filters.pop('limit', None)

@@ -246,8 +246,8 @@ class Neighbour:
                 f'{project_id} to do this without it.'
             ) from error
 
-    def url(self, path: str) -> str:
-        """Return the full address; the catalog may name the service with or without a version."""
+    def endpoint(self) -> str:
+        """Return the address of the service without a version, which the catalog may have."""
         if self._base is None:
             base: str | None = self.options.endpoint_override or self.session.get_endpoint(
                 self.auth,
@@ -259,8 +259,8 @@ class Neighbour:
                 raise exceptions.EndpointNotFound(
                     f'no {self.options.service_type} in the service catalog'
                 )
-            self._base = VERSION.sub('', base.rstrip('/')) + self.version
-        return self._base + path
+            self._base = VERSION.sub('', base.rstrip('/'))
+        return self._base
 
     def _send(
         self,
@@ -283,7 +283,7 @@ class Neighbour:
             try:
                 sent = {**identify(), **headers}
                 response = self.session.request(
-                    self.url(path),
+                    self.endpoint() + self.version + path,
                     method,
                     headers=sent,
                     raise_exc=False,

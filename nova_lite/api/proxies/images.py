@@ -101,8 +101,7 @@ def _filters(req):
 
 def _brief(req, image):
     own = links.resource(req, 'images', image['id'])
-    elsewhere = req.app.image.service.url(f'/images/{image["id"]}')
-    alternate = {'rel': 'alternate', 'type': MEDIA, 'href': elsewhere}
+    alternate = {'rel': 'alternate', 'type': MEDIA, 'href': req.app.image.url_of(image['id'])}
     return {'id': image['id'], 'name': image['name'], 'links': [*own, alternate]}
 
 

@@ -213,4 +213,4 @@ def _answer(req, image):
         return None
     if req.minor >= 45:
         return {'image_id': image['id']}
-    return operation.Answer(headers={'Location': f'{req.root}/images/{image["id"]}'})
+    return operation.Answer(headers={'Location': req.app.image.url_of(image['id'])})

@@ -25,7 +25,7 @@ class TestImages(ImageTest):
         )
         own, _bookmark, alternate = (each['href'] for each in image['links'])
         self.assertTrue(own.endswith(f'/v2.1/images/{image_id}'), own)
-        self.assertEqual(f'{self.api.services.url}/image/v2/images/{image_id}', alternate)
+        self.assertEqual(f'{self.api.services.url}/image/images/{image_id}', alternate)
 
     def test_full(self):
         server = runtime.new_uuid()
