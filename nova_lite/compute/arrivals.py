@@ -1,4 +1,4 @@
-"""Arrivals: what a node does for every server that comes to it from elsewhere.
+"""Arrivals: the common parts of moves at the destination node.
 
 Functions start an effect or find the one they started before, and answer as `replies`
 says. Source: reference/nova/moves 3.1 and 5, reference/nova/cross-cell-resize 4.5.
@@ -19,7 +19,7 @@ LOG = log.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Coming:
-    """Who comes. instance: with the flavor to be; block_devices: with attachments for here.
+    """A server that arrives. instance: with its new flavor; block_devices: attached to this node
 
     image_id: of another image than the server's own
     """
@@ -30,7 +30,7 @@ class Coming:
 
 
 def make(site, ctxt, node, coming, *, verb, start):
-    """Claim, connect the volumes, and make the guest.
+    """Claim resources, connect the volumes, and create the guest.
 
     start: called with the guest's definition, to begin the driver's job; verb: its verb
     Replies {'power_state', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
@@ -55,7 +55,7 @@ def make(site, ctxt, node, coming, *, verb, start):
 
 
 def _require_guest(driver, node, guest, verb):
-    """Raise DriverError when the guest that was made is not there any more."""
+    """Raise DriverError if the created guest does not exist any more."""
     try:
         if driver.get_guest(node, guest).role is model.Role.RESIDENT:
             return
@@ -67,7 +67,7 @@ def _require_guest(driver, node, guest, verb):
 
 
 def claim(site, node, instance, block_devices):
-    """Promise room on the node; an operator may have raised the ratios since they were read.
+    """Claim resources of the node. An operator may have raised the ratios since they were read.
 
     Raises NoCapacity.
     """
@@ -82,7 +82,7 @@ def claim(site, node, instance, block_devices):
 
 
 def connect(site, ctxt, node, instance, block_devices):
-    """Connect the node to the volumes, whose attachments were made for it.
+    """Connect the node to the volumes, whose attachments were created for it.
 
     Returns the devices that are volumes, now with connection_info. Raises MoveRefused.
     """
@@ -107,7 +107,7 @@ def connect(site, ctxt, node, instance, block_devices):
 
 
 def complete(site, ctxt, devices):
-    """Say that the node has the volumes; returns what the record must know of them."""
+    """Complete the attachments. Return the changes for the record."""
     for device in devices:
         site.volume.complete_attachment(ctxt, device.attachment_id)
     return [{'uuid': device.uuid, 'connection_info': device.connection_info} for device in devices]

@@ -1,4 +1,4 @@
-"""Audit: hypervisors' guests against the cell's records, host by host.
+"""Audit: compare the guests of hypervisors with the cell's records, host by host.
 
 A guest that no server and no move owns is destroyed after a grace, unless somebody
 works at it. `power_audit` compares power states, `move_audit` what moves have left.
@@ -29,7 +29,7 @@ class Audit:
         self._power = power_audit.PowerAudit(site)
 
     def run(self):
-        """Compare once; one call to the conductor, and further ones only where it differs."""
+        """Compare once, with one call to the conductor, and further ones only for differences."""
         hosts = self._site.up_hosts()
         nodes = [(host, node) for host in hosts for node in self._site.nodes[host]]
         # What was under way when a guest was listed may have ended when its record is read.
@@ -65,7 +65,7 @@ class Audit:
         self._clear(strangers)
 
     def _refresh_claims(self, place, found, *, keep, promised):
-        """Forget promises to guests that neither are on the node nor will come.
+        """Drop claims of guests that are not on the node and will not arrive.
 
         A move promises room long before its guest arrives.
         """
@@ -79,7 +79,7 @@ class Audit:
         return self._site.conductor.held_guests(context.admin(), host=host, guests=sorted(guests))
 
     def _clear(self, strangers):
-        """Destroy guests that were strangers for the whole grace and that nobody owns."""
+        """Destroy guests without a server that were unknown for the whole grace period."""
         now = runtime.monotonic()
         grace_s = self._site.conf.compute.stray_grace
         seen = {(host, guest.node, guest.uuid): guest for host, guest in strangers}

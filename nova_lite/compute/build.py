@@ -1,4 +1,4 @@
-"""Build: from the claim to the running guest, or back to nothing.
+"""Build: from the claim to the running guest, or the cleanup of a failed build.
 
 Two calls to the conductor, none to placement. What fails is taken back whole:
 then either another host may try, or the build is over.
@@ -26,7 +26,7 @@ NO_NETWORKS = 'none'
 
 @dataclasses.dataclass
 class Order:
-    """What a message asks to be built; see ComputeAPI.build_instance.
+    """The arguments of a build; see ComputeAPI.build_instance.
 
     again: it is done a second time, after a restart or a lost reply, or because the message
         came again
@@ -91,7 +91,7 @@ class Build:
         )
 
     def _outlast_former_requests(self):
-        """Wait until what a former process asked neighbours for cannot arrive any more.
+        """Wait until requests of a former process to neighbours cannot arrive any more.
 
         What is not there yet would be made twice. A guest was asked for when all was there.
         """
@@ -148,7 +148,7 @@ class Build:
             site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
 
     def _allocate_ports(self):
-        """Repeated after an error, it meets the ports of the former try."""
+        """Allocate ports. A repetition after an error finds the ports of the former attempt."""
         again, self._order.again = self._order.again, True
         return self._site.network.allocate(
             self._ctxt,
@@ -182,7 +182,7 @@ class Build:
     # ---- back ----
 
     def _reschedule(self, error):
-        """Make room and let the conductor look for another host.
+        """Clean up and let the conductor reschedule the build.
 
         What cannot be taken back from a host that is up may run: then no other
         host gets the server.
@@ -201,7 +201,7 @@ class Build:
         )
 
     def _abort(self, error):
-        """No other host would do better: everything goes back, the server is in error.
+        """Clean up and set the server to ERROR, since no other host would succeed.
 
         If something stays, the server keeps its host and its allocations until `resume` has
         had the rest taken back. Allocations of a server without a host, whose release was not
@@ -222,7 +222,7 @@ class Build:
             yield from self._tried_work(self._release_allocations)
 
     def clear(self):
-        """Take back what stayed of a build that failed before; work for `jobs`."""
+        """Clean up an earlier failed build; work for `jobs`."""
         conductor, whose = self._site.conductor, {'host': self._host, 'instance_uuid': self._uuid}
         if not (yield from jobs.insist(conductor.build_is_over, self._ctxt, **whose)):
             return
@@ -234,12 +234,12 @@ class Build:
             yield from self._tried_work(self._release_allocations)
 
     def _leave_to_others(self):
-        """The server is another host's by now, and so are its ports and volumes."""
+        """Remove only the guest: another host has the server, its ports and its volumes."""
         yield from self._destroy_guest()
         self._site.claims.release(self._node, self._uuid)
 
     def _take_back(self, *, keep_volumes):
-        """Undo what the build did, as far as that goes; whether nothing is left."""
+        """Undo the build as far as possible. Return whether nothing is left."""
         clean = yield from self._tried_work(self._destroy_guest)
         if keep_volumes:
             clean &= yield from self._tried_work(self._volumes.reserve)
@@ -255,7 +255,7 @@ class Build:
             yield from jobs.ended(job)
 
     def _release_ports(self):
-        """Also those whose making was not answered: they name the server."""
+        """Release ports, also those whose creation was not answered: they name the server."""
         wanted = self._order.requested_networks
         if wanted == NO_NETWORKS:
             return
@@ -272,7 +272,7 @@ class Build:
         yield from jobs.persist(release, self._ctxt, self._uuid, force=True)
 
     def _tried(self, step):
-        """Run one step back; an error is logged and the others go on."""
+        """Run one step of the cleanup. An error is logged, and the next step runs."""
         try:
             step()
         except exception.NovaLiteError as error:

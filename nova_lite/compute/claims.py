@@ -1,4 +1,4 @@
-"""Claims: what each node of this process has promised to guests.
+"""Claims: resources of the nodes of this process that guests use or will use.
 
 Placement has decided already; this is the host's own look at what it really has,
 which catches what placement does not know: leftovers, guests of failed moves, two
@@ -29,7 +29,7 @@ class Claims:
         self._nodes = {}
 
     def claim(self, node, guest, wanted, limits):
-        """Promise `wanted` ({class: amount}) to a guest; a former promise to it is replaced.
+        """Claim `wanted` ({class: amount}) for a guest. Replaces its former claim.
 
         limits: {class: amount} that the node may promise in all
         Raises NoCapacity, and then nothing has changed.
@@ -46,12 +46,12 @@ class Claims:
             held[guest] = wanted
 
     def release(self, node, guest):
-        """Take back what was promised to a guest, if anything was."""
+        """Release the claim of a guest, if there is one."""
         with self._lock:
             self._of(node).pop(guest, None)
 
     def release_old(self, node, guest, before):
-        """As `release`, but not what was promised since. before: as `held` returned it"""
+        """As `release`, but keep a later claim. before: as `held` returned it"""
         with self._lock:
             held = self._of(node)
             if guest in held and held[guest] is before.get(guest):
@@ -63,7 +63,7 @@ class Claims:
             return dict(self._of(node))
 
     def settle(self, node, guest):
-        """Promise a guest what it has on the node now: nothing if it is not there."""
+        """Set the claim of a guest to its resources on the node: nothing if it is not there."""
         try:
             there = [self._driver.get_guest(node, guest)]
         except exception.GuestNotFound:
@@ -74,7 +74,7 @@ class Claims:
             held.update(_claims_of(there))
 
     def refresh(self, node, guests, keep, before):
-        """Compare with the guests the driver just listed.
+        """Correct the claims by the guests that the driver has just listed.
 
         keep: guests whose claims stay as they are; before: what the node promised before
             the guests were listed: a promise made since stays

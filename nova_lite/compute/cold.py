@@ -1,4 +1,4 @@
-"""Cold moves on a host: both ends of resize and migrate, their confirm and revert.
+"""Cold moves on a host: resize and migrate at both ends, with confirm and revert.
 
 Each method is one call of a saga's step and may be repeated: it starts an effect or
 finds it. Guests and handovers are the driver's, records the super-conductor's.
@@ -25,7 +25,7 @@ class Cold:
     # ---- forward ----
 
     def prepare(self, ctxt, instance, node, block_devices):
-        """Destination: promise room and reach the volumes, before anything is touched.
+        """Claim resources at the destination and connect the volumes.
 
         instance: with the flavor to be; block_devices: with attachments for this host
         Raises NoCapacity, MoveRefused.
@@ -39,14 +39,14 @@ class Cold:
         return {'done': True}
 
     def leave(self, node, guest, move, *, key):
-        """Source: stop the guest and hand its disks over."""
+        """Stop the guest at the source and hand its disks over."""
         LOG.info('Server %s leaves node %s with migration %s', guest, node, move)
         return replies.reply(
             self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
         )
 
     def arrive(self, ctxt, instance, block_devices, arrival):
-        """Destination: make the guest with its new flavor from what the source handed over.
+        """Create the guest at the destination, with its new flavor and the disks of the source.
 
         arrival: {'node', 'handover', 'power_on', 'key'}
         """
@@ -68,23 +68,23 @@ class Cold:
     # ---- back, and to the end ----
 
     def forgo(self, node, guest):
-        """Destination: take back the promise of room to a guest that will not come."""
+        """Release the claim at the destination of a guest that will not arrive."""
         self._site.claims.settle(node, guest)
         return {'done': True}
 
     def destroy(self, node, guest, move, *, key):
-        """Destination: remove the guest of a move that is undone or reverted."""
+        """Remove the guest at the destination of a move that is undone or reverted."""
         return self._settled(
             node, guest, self._site.driver.destroy(node, guest, key=key, move=move)
         )
 
     def take_back(self, node, guest, move, *, key, power_on):
-        """Source: the guest is as it was before it left."""
+        """Restore the guest at the source."""
         job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
         return self._settled(node, guest, job)
 
     def restore(self, ctxt, instance, block_devices, arrival):
-        """Source: the guest is as it was, with the devices that the server has by now.
+        """Restore the guest at the source, with the current devices of the server.
 
         arrival: {'node', 'move', 'power_on', 'key'}
         """
@@ -107,12 +107,12 @@ class Cold:
         return answer
 
     def drop(self, node, guest, move, *, key):
-        """Source: remove what was kept of a guest that left for good."""
+        """Remove the guest that was kept at the source."""
         job = self._site.driver.confirm_migration(node, guest, move, key=key)
         return self._settled(node, guest, job)
 
     def discard(self, node, guest, move, *, key):
-        """Either end: remove whatever is there of a server that was deleted while it moved."""
+        """Remove the guest, at either end, of a server that was deleted during its move."""
         answer = self.drop(node, guest, move, key=key)
         if 'pending' in answer:
             return answer

@@ -1,4 +1,4 @@
-"""Delete: the guest, its ports, volumes and allocations, and at last the record.
+"""Delete a guest, its ports, volumes and allocations, and then its record.
 
 Each step finds what is there and may be repeated. It interrupts whatever else is
 being done to the guest. While the hypervisor or a neighbour does not answer, the server stays
@@ -77,7 +77,7 @@ def delete(site, ctxt, host, instance):
 
 
 def _destroy_rest(site, ctxt, node, uuid):
-    """Destroy the guest of a server that has no record any more."""
+    """Destroy the guest of a server without a record."""
     try:
         yield from _destroy(site, ctxt, node, uuid)
     except exception.NovaLiteError as error:
@@ -85,7 +85,7 @@ def _destroy_rest(site, ctxt, node, uuid):
 
 
 def _destroy(site, ctxt, node, uuid):
-    """Destroy the guest; raises Unavailable while its node has no power."""
+    """Destroy the guest. Raise Unavailable while its node is powered off."""
     key = f'{ctxt.request_id}/destroy'
     try:
         yield from jobs.ended(site.driver.destroy(node, uuid, key=key))

@@ -1,4 +1,4 @@
-"""Devices that guests get, lose or exchange while they exist.
+"""Attach, detach and swap devices of existing guests.
 
 Each method is one call of a saga's step and may be repeated: it starts an effect or
 finds it. Records, and what neighbours hold apart from the host's own connection, are

@@ -1,4 +1,4 @@
-"""Evacuation at its destination: make a server's guest anew where its host is not.
+"""Evacuation at the destination: rebuild the guest of a server whose host is down.
 
 The guest that was is lost with its host, or fenced off. Functions start an effect or
 find the one they started before, and answer as `replies` says.
@@ -23,7 +23,7 @@ def rebuild(site, ctxt, node, instance, block_devices, *, key, power_on):
 
 
 def take_back(site, node, guest, move, *, key):
-    """Leave nothing of the guest on the node."""
+    """Remove the guest from the node."""
     job = site.driver.destroy(node, guest, key=key, move=move)
     reply = replies.reply(site.driver, job)
     if 'done' in reply:

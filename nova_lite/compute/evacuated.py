@@ -1,4 +1,4 @@
-"""Hosts that return: what was evacuated from them goes before they count as up.
+"""Hosts that return: remove evacuated guests before the hosts are up.
 
 A host is looked after when the daemon starts, whenever its hypervisor has been down, when
 its heartbeats were missing for so long that it counted as down, and when the cell answers a
@@ -23,7 +23,7 @@ RETURN = 'its return'
 
 
 class Evacuated:
-    """Which hosts of a site count as up. beat: called when one more does."""
+    """The hosts of a site that are up. beat: called when another one is."""
 
     def __init__(self, site, beat):
         self._site, self._beat = site, beat
@@ -31,7 +31,7 @@ class Evacuated:
         self._heard = runtime.boottime()
 
     def heard(self, at):
-        """The cell has heard of the hosts that count as up. at: boottime, before that"""
+        """Note that the cell has recorded heartbeats of the hosts. at: boottime before that"""
         self._heard = at
 
     def hosts(self):
@@ -55,7 +55,7 @@ class Evacuated:
         self._begin(hosts)
 
     def look_after(self, forced_down):
-        """See what was evacuated from hosts that are up and that operators hold for down."""
+        """Stop evacuated guests on hosts that are up and that operators have forced down."""
         returned = set()
         for each in self._left(forced_down):
             booted_at = self._site.driver.get_facts(each['node']).booted_at
@@ -76,7 +76,7 @@ class Evacuated:
         return self._site.conductor.evacuations_from(context.admin(), hosts=hosts)
 
     def _clean(self, host):
-        """Remove what left a host; one whose evacuation goes on is kept off until it ends."""
+        """Remove evacuated guests. Keep those stopped whose evacuation is still in progress."""
         attempt = 0
         while True:
             found = yield from jobs.insist(self._left, [host])
@@ -135,7 +135,7 @@ class Evacuated:
             yield from jobs.ended(job)
 
     def _end_copy(self, node, uuid, key):
-        """A live migration that was given up without its host goes on there, perhaps for ever."""
+        """End a live migration that was undone without the host and that may still run there."""
         for copy in self._site.driver.list_jobs(node, uuid):
             if copy.verb is model.Verb.LIVE_MIGRATE:
                 job = self._site.driver.abort_live_migration(

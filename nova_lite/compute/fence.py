@@ -1,4 +1,4 @@
-"""The fence of a compute process: former owners of a saga can do no harm here.
+"""The fence of a compute process: it refuses calls of former owners of a saga.
 
 The newest epoch of each saga is remembered. One that is new to the process is shown to
 the cell's conductor first, which knows the newest of the whole cell, so a restart

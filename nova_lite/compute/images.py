@@ -1,4 +1,4 @@
-"""Images: a guest's disk copied into the image service, and images kept at hand.
+"""Images: upload a guest's disk to the image service, and cache images on nodes.
 
 The image exists already, queued; its record is the API's work. A snapshot that
 fails or was interrupted takes its image away again.
@@ -73,7 +73,7 @@ def snapshot(site, ctxt, host, instance, *, image_id):
 
 
 def cache(site, ctxt, host, image_ids):
-    """Have the host's nodes keep images at hand; what became of each, by id.
+    """Cache images on the host's nodes. Return the result of each image by id.
 
     Of one that is under way {'pending': seconds}: asked for again it is no other.
     """
@@ -96,7 +96,7 @@ def _cache(site, ctxt, host, image_id):
 
 
 def _drop_unfilled(site, ctxt, image_id):
-    """Delete the image of a message that came too late; a repeated one finds it filled."""
+    """Delete the image of a message that came too late, unless it already has data."""
     try:
         unfilled = site.image.get(ctxt, image_id)['status'] != 'active'
     except exception.ImageNotFound:
@@ -109,7 +109,7 @@ def _drop_unfilled(site, ctxt, image_id):
 
 
 def drop_image(site, ctxt, image_id):
-    """Delete the image of a snapshot that came to nothing."""
+    """Delete the image of a failed snapshot."""
     try:
         site.image.delete(ctxt, image_id, missing_ok=True)
     except exception.NovaLiteError as error:

@@ -1,4 +1,4 @@
-"""Inventory: what the hosts of this process have, told to the cell and to placement.
+"""Inventory: report the resources of the hosts of this process to the cell and placement.
 
 Whole processes at a time, and only what changed. Allocation ratios follow
 reference/nova/scheduling 4: configured, else as placement has it, else the initial one.
@@ -39,7 +39,7 @@ class Inventory:
     # ---- telling ----
 
     def report(self):
-        """Tell the cell and then placement what changed since the last report.
+        """Report changes since the last report to the cell and then to placement.
 
         What placement refuses is tried again with the next report.
         """
@@ -48,13 +48,13 @@ class Inventory:
             self._register(self._site.hosts)
 
     def note_disabled(self, hosts):
-        """Remember which hosts are disabled; whether that is news, for the next report."""
+        """Store which hosts are disabled for the next report. Return whether that has changed."""
         hosts = frozenset(hosts) & self._site.nodes.keys()
         before, self._disabled = self._disabled, hosts
         return hosts != before
 
     def set_enabled(self, host, enabled):
-        """Put or remove the trait that keeps new servers off a host."""
+        """Set or remove the trait of disabled hosts."""
         self._disabled = self._disabled - {host} if enabled else self._disabled | {host}
         with self._lock:
             failed = self._register([host])
@@ -79,7 +79,7 @@ class Inventory:
                 self._reported[host, node] = news[host, node]
 
     def _register(self, hosts):
-        """Tell placement of the hosts' nodes; {node uuid: error} of those that failed."""
+        """Register the hosts' nodes in placement. Return {node uuid: error} of failures."""
         news = {}
         for host in hosts:
             for node in self._site.nodes[host]:
@@ -154,7 +154,7 @@ class Inventory:
         }
 
     def reread_ratios(self, node):
-        """Ask placement for the ratios an operator may have set; whether that is news."""
+        """Read the ratios of operators from placement. Return whether they have changed."""
         if node not in self._uuids or all(map(self._configured_ratio, RATIO_OPTIONS)):
             return False
         try:

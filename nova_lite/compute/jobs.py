@@ -1,4 +1,4 @@
-"""Jobs: work on guests that waits for hypervisors without holding a thread.
+"""Jobs: work on guests that waits for hypervisors without occupying a thread.
 
 Work is a generator. It yields a driver's job to wait for that job's end, or a
 Pause to be left alone for a while, and is resumed by a pool. Nothing here is
@@ -29,20 +29,20 @@ LONGEST_PAUSE_S = 30.0
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Pause:
-    """Yielded by work that wants to go on after `seconds`."""
+    """Yielded by work that continues after `seconds`."""
 
     seconds: float
 
 
 class Interrupted(Exception):
-    """Thrown into work whose guest someone else takes over: leave it as it is."""
+    """Thrown into work when other work takes over its guest. It must leave the guest as it is."""
 
 
 # ---- what work yields from --------------------------------------------------
 
 
 def ended(job):
-    """Wait until a driver's job has ended; returns it. Raises DriverError if it failed.
+    """Wait until a driver's job has ended and return it. Raise DriverError if it failed.
 
     The error's `reschedule` tells whether another node might succeed.
     """
@@ -59,7 +59,7 @@ def ended(job):
 
 
 def insist(call, *args, **kwargs):
-    """Make a call until it is answered; returns or raises the answer.
+    """Repeat a call until it is answered. Return or raise the answer.
 
     For what must not be lost: the far side takes a repeated call for one.
     """
@@ -74,7 +74,7 @@ def insist(call, *args, **kwargs):
 
 
 def persist(call, *args, **kwargs):
-    """Make a call, again while its service is away; raises when it stays away.
+    """Repeat a call while its service does not answer. Raise after the last attempt.
 
     For calls to neighbours that may be repeated.
     """
@@ -91,7 +91,7 @@ def persist(call, *args, **kwargs):
 
 
 class _At(enum.Enum):
-    """Where a piece of work is."""
+    """State of a piece of work."""
 
     QUEUED = enum.auto()
     RUNNING = enum.auto()
@@ -132,11 +132,11 @@ class Jobs:
     # ---- life ----
 
     def start(self):
-        """Begin to wake parked work."""
+        """Start to wake parked work."""
         self._clock = runtime.spawn(self._keep_time, name='jobs-clock')
 
     def stop(self, timeout_s):
-        """Start nothing more and wait, at most `timeout_s`, for what runs right now.
+        """Start no more work and wait at most `timeout_s` for running work.
 
         What is parked is dropped: the next start takes it up. True when all was quiet.
         """
@@ -150,7 +150,7 @@ class Jobs:
         return quiet
 
     def wait_quiet(self, timeout_s):
-        """Wait until nothing runs; what is parked does not. False after `timeout_s`."""
+        """Wait until no work runs, except parked work. Return False after `timeout_s`."""
         deadline = runtime.monotonic() + timeout_s
         with self._lock:
             while self._running and runtime.monotonic() < deadline:
@@ -194,7 +194,7 @@ class Jobs:
         self._advance(work)
 
     def wake_due(self):
-        """Resume the work whose time has come; seconds until the next is due."""
+        """Resume work that is due. Return the seconds until the next is due."""
         with self._lock:
             now = runtime.monotonic()
             while self._alarms and self._alarms[0][0] <= now:
@@ -257,7 +257,7 @@ class Jobs:
         self._advance(work, value)
 
     def _wait(self, work, wanted):
-        """Park the work, unless it was interrupted meanwhile."""
+        """Park the work, unless it was interrupted."""
         with self._lock:
             if work.interrupted:
                 return False
@@ -266,7 +266,7 @@ class Jobs:
             return True
 
     def _advance(self, work, value=None):
-        """Run the work until it waits or ends; then it is the next one's turn."""
+        """Run the work until it waits or ends, then start the next work."""
         while True:
             with context.bound(work.context):
                 wanted = self._step(work, value)
@@ -285,7 +285,7 @@ class Jobs:
                 self._submit(queue[0])
 
     def _step(self, work, value):
-        """Run the work up to its next wait and return what it waits for; None at its end."""
+        """Run the work up to its next wait. Return what it waits for, or None at its end."""
         if work.interrupted:
             # Once: what it does about it may wait as well.
             work.interrupted = False

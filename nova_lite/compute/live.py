@@ -1,4 +1,4 @@
-"""Live migration at its source: one call for each look at it.
+"""Live migration at the source: one call for each poll.
 
 The copy is the hypervisor's job and the record is the cell's, so nothing is kept
 here: a daemon that was restarted answers the next look as its predecessor would.
@@ -39,7 +39,7 @@ class Source:
     # ---- forward ----
 
     def take_turn(self):
-        """Queue, and begin when fewer leave the host than may.
+        """Queue the migration, and start it when fewer than the limit leave the host.
 
         Raises LiveMigrationAborted when it was called off.
         """
@@ -54,7 +54,7 @@ class Source:
         return {'pending': min(LONGEST_TURN_S, TURN_S * (1 + found['ahead']))}
 
     def copy(self, *, key, ticket, block_migration):
-        """Start the copy, or look how it stands.
+        """Start the copy, or poll it.
 
         Reports its counters, fulfils wishes and minds the time it may take.
         Replies {'handover', counters} as soon as the guest may run at the destination.
@@ -86,7 +86,7 @@ class Source:
         return replies.reply(self._site.driver, job)
 
     def _report(self):
-        """Tell the record how the copy stands; what operators wish meanwhile."""
+        """Report the progress of the copy. Return requests of operators."""
         running = self._running_copy()
         return self._site.conductor.live_migration_progress(
             self._ctxt,
@@ -107,7 +107,7 @@ class Source:
             fulfil(self._site, asked, self._host, self._instance.uuid, self._move, wish=wish)
 
     def _mind_time(self, job):
-        """End a copy that takes longer than the guest's size allows, as configured."""
+        """End a copy after its timeout, which depends on the guest's size."""
         options = self._site.conf.compute
         size_gib = self._instance.flavor.memory_mb / MIB_PER_GIB
         size_gib += job.result['disk_total'] / BYTES_PER_GIB
@@ -127,7 +127,7 @@ class Source:
         )
 
     def finish(self, *, key):
-        """Drop what is left here of a guest that runs elsewhere.
+        """Remove the guest here after it was started elsewhere.
 
         Waits for the end of the copy, which post-copy has after the departure.
         """
@@ -188,7 +188,7 @@ class Source:
         return replies.reply(self._site.driver, job)
 
     def _drop(self, key):
-        """Destroy the guest here, whether it had left or not."""
+        """Destroy the guest here, whether it has left or not."""
         uuid = self._instance.uuid
         for job in (
             self._site.driver.destroy(self._node, uuid, key=key),
@@ -202,7 +202,7 @@ class Source:
 
 
 def fulfil(site, ctxt, host, guest, move, *, wish):
-    """Abort a migration, or force it to its end, for the request of `ctxt`.
+    """Abort a migration, or force it to complete, for the request of `ctxt`.
 
     One that has not begun to copy is aborted by the record alone; one that is over
     cannot be forced and needs no force.

@@ -1,4 +1,4 @@
-"""Live migration at its destination: checks, preparation, arrival, and back.
+"""Live migration at the destination: checks, preparation, arrival, and undo.
 
 Every function starts an effect or finds the one it started before, and answers as
 `replies` says. Source: reference/nova/moves 4.1 and 4.2.
@@ -18,7 +18,7 @@ LOG = log.getLogger(__name__)
 
 
 def facts_of(values):
-    """NodeFacts that travelled as a dict: JSON knows no tuples."""
+    """Return NodeFacts from a dict: JSON has no tuples."""
     values = dict(values)
     values['supported_instances'] = tuple(tuple(each) for each in values['supported_instances'])
     values['traits'] = tuple(values['traits'])
@@ -26,7 +26,7 @@ def facts_of(values):
 
 
 def check(site, node, instance, *, key, source=None, dest=None):
-    """Ask a node's hypervisor whether a guest could go live from source to dest.
+    """Check with a node's hypervisor whether a guest can be live migrated.
 
     source or dest: facts of the other end, as a dict
     Replies {'facts': this end's, 'block_migration': whether disks must be copied}.
@@ -48,7 +48,7 @@ def check(site, node, instance, *, key, source=None, dest=None):
 
 
 class Destination:
-    """What one node does for one server that comes to it alive.
+    """One live migration at its destination node.
 
     move: the migration's uuid; block_devices: with attachments made for the node
     """
@@ -58,7 +58,7 @@ class Destination:
         self._instance, self._move = instance, move
 
     def prepare(self, block_devices, *, key):
-        """Claim, connect volumes, and have the hypervisor await the guest.
+        """Claim resources, connect volumes, and prepare the hypervisor for the guest.
 
         Replies {'ticket', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
         Raises NoCapacity, MoveRefused.
@@ -83,7 +83,7 @@ class Destination:
         return reply
 
     def roll_back(self, *, key):
-        """Take back what `prepare` did, as far as it came."""
+        """Undo `prepare`, as far as it came."""
         uuid = self._instance.uuid
         job = self._site.driver.rollback_live_migration(self._node, uuid, self._move, key=key)
         reply = replies.reply(self._site.driver, job)

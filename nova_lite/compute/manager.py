@@ -85,7 +85,7 @@ class ComputeManager:
     # ---- life -------------------------------------------------------------
 
     def start(self):
-        """Begin to work; make the hosts known and take up what is unfinished, aside."""
+        """Start: register the hosts and resume unfinished work in the background."""
         self.site.jobs.start()
         self.site.jobs.run(START, self._come_up(), here=False)
 
@@ -115,7 +115,7 @@ class ComputeManager:
         return [(self.conf.report_interval, self.beat)]
 
     def beat(self):
-        """One heartbeat for all hosts that count as up."""
+        """Send one heartbeat for all hosts that are up."""
         hosts, began = self._evacuated.hosts(), runtime.boottime()
         found = self.site.conductor.beat(
             context.admin(), hosts=hosts, version=versions.SERVICE_VERSION
@@ -130,7 +130,7 @@ class ComputeManager:
             self.site.jobs.run(REPORT, self._report(), here=False)
 
     def report_inventory(self):
-        """Tell the cell and placement what changed of the hosts."""
+        """Report changes of the hosts to the cell and placement."""
         if not self.site.jobs.has(START):
             self.site.inventory.report()
 
@@ -138,7 +138,7 @@ class ComputeManager:
         yield from jobs.insist(self.site.inventory.report)
 
     def audit(self):
-        """Compare guests and records, and take up what nobody finished."""
+        """Compare guests and records, and resume unfinished work."""
         self._audit.run()
         self._resume.run(self.conf.compute.audit_interval)
 
@@ -151,7 +151,7 @@ class ComputeManager:
         self._build(ctxt, host, order)
 
     def rebuild_after_loss(self, ctxt, host, order):
-        """Build a server once more whose build was not finished; see `resume`."""
+        """Repeat an unfinished build; see `resume`."""
         order.again = True
         self._build(ctxt, host, order)
 
@@ -160,7 +160,7 @@ class ComputeManager:
         self.site.jobs.run((host, order.instance.uuid), work)
 
     def clear_build(self, ctxt, host, order):
-        """Take back what a failed build has left on its host; see `resume`."""
+        """Clean up a failed build on its host; see `resume`."""
         work = build.Build(self.site, ctxt, host, order).clear()
         self.site.jobs.run((host, order.instance.uuid), work)
 

@@ -1,4 +1,4 @@
-"""Audit of moves: what one that is over has left on a host nobody could reach then.
+"""Audit of moves: remove guests that ended moves have left on unreachable hosts.
 
 Only guests whose server is this host's: those of other hosts' servers are strangers,
 which `audit` removes. Nothing is started here; such a server is in error, and its
@@ -24,7 +24,7 @@ class MoveAudit:
         self._site = site
 
     def run(self, guests, records):
-        """Take back what ended moves left half done.
+        """Undo the unfinished effects of ended moves.
 
         guests: {(host, node): [Guest, ...]}; records: {host: {server uuid: record}}
         """
@@ -51,7 +51,7 @@ class MoveAudit:
                 self._site.jobs.run((host, guest.uuid), work)
 
     def _suspects(self, node, found):
-        """Guests that are in a move as far as their node knows."""
+        """Return guests that are in a move according to their node."""
         copied = {
             job.guest
             for job in self._site.driver.list_jobs(node)

@@ -1,4 +1,4 @@
-"""Power: actions of one step that change how a guest runs.
+"""Power: actions of one step that change the state of a guest.
 
 Each is a row of `ACTIONS`: begin the event, have the driver do it, record what
 came of it. A repeated or late message finds another task and changes nothing.
@@ -122,7 +122,7 @@ def act(site, ctxt, host, instance, *, name, start=None):
 
 
 def _return(site, ctxt, node, uuid):
-    """Give a node back the guest that left with a move which is over, and failed to return.
+    """Restore a guest that left its node with an ended move and was not restored.
 
     The record says that the server is here, so nobody else may start it.
     """
@@ -141,7 +141,7 @@ def _return(site, ctxt, node, uuid):
 
 
 def _definition(site, ctxt, host, uuid):
-    """The guest as its records are now; the API's picture may be older than a device.
+    """Return the definition of a guest from its current records, with its current devices.
 
     A volume of which it is not on record how the host reaches it is not the server's yet: it is
     plugged in later, or not at all. Raises VolumeNotUsable when that is the root volume.
@@ -162,7 +162,7 @@ def _definition(site, ctxt, host, uuid):
 
 
 def begin(site, ctxt, host, uuid, action):
-    """Begin an action's event; False when the message is late or repeated, or it is refused.
+    """Begin an action's event. Return False if the message is late, repeated or refused.
 
     action: anything with `event`, `tasks`, `during` and `interrupts`
     """

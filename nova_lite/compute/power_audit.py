@@ -1,4 +1,4 @@
-"""Audit of power states: what hypervisors say of guests against what the cell records.
+"""Audit of power states: compare those of hypervisors with the cell's records.
 
 A difference counts only if the guest differs still after its record was read, and the
 cell notes it only if the record is as it was then: what users and sagas do meanwhile
@@ -60,7 +60,7 @@ class PowerAudit:
         return guest if guest.role is model.Role.RESIDENT else None
 
     def _stop(self, host, node, uuid):
-        """Power off a guest if its server is still to be off; work for `jobs`.
+        """Power off a guest if its server is still recorded as stopped; work for `jobs`.
 
         Other work may have come before; what comes from now on waits for this.
         """

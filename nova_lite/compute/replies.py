@@ -1,4 +1,4 @@
-"""Replies: how the methods of moves answer while a hypervisor works.
+"""Replies of the methods of moves while a hypervisor works.
 
 A call starts an effect, or finds the one it started before: the driver knows it by the
 key. It answers at once with the result, or with when to ask again; nothing is kept here.

@@ -1,4 +1,4 @@
-"""Resume: what the hosts have yet to finish, after a restart or a lost message.
+"""Resume unfinished work of the hosts, after a restart or a lost message.
 
 The cell knows it by the servers' tasks. Each is asked for once more under its own
 request id, so effects that took place are met and not repeated. What fails to
@@ -41,14 +41,14 @@ IMAGES = frozenset(images.SNAPSHOT.tasks)
 
 
 class Resume:
-    """Takes up unfinished work. manager: asked as a message would ask it."""
+    """Resumes unfinished work. manager: called as by a message"""
 
     def __init__(self, site, manager):
         self._site, self._manager = site, manager
         self._attempts = collections.Counter()
 
     def run(self, idle_s):
-        """Take up what nobody touched for `idle_s` seconds."""
+        """Resume work that has not changed for `idle_s` seconds."""
         found = self._site.conductor.unfinished(
             context.admin(), hosts=self._site.up_hosts(), idle_s=idle_s
         )

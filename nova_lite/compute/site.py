@@ -1,4 +1,4 @@
-"""Site: what the parts of a compute daemon work with, put together once."""
+"""Site: the objects that the parts of a compute daemon share."""
 
 import collections.abc
 import dataclasses
@@ -25,7 +25,7 @@ class Allocations(typing.Protocol):
         *,
         unless: typing.Callable[[], bool] | None = None,
     ) -> bool:
-        """Give up what a consumer holds on some providers; False when that was nothing."""
+        """Delete a consumer's allocations on some providers. Return False if there were none."""
 
     def delete_allocations(
         self,
@@ -35,7 +35,7 @@ class Allocations(typing.Protocol):
         force: bool = False,
         keep: collections.abc.Collection[str] = (),
     ) -> bool:
-        """Give up all that a consumer holds; False when that was nothing."""
+        """Delete all allocations of a consumer. Return False if there were none."""
 
 
 class Providers(typing.Protocol):
@@ -68,7 +68,7 @@ class Network(typing.Protocol):
         groups: collections.abc.Iterable[str] = (),
         again: bool = False,
     ) -> session.Jsons:
-        """Give a server its ports, bound to `host`; returns its network_info."""
+        """Create the ports of a server, bound to `host`. Return its network_info."""
 
     def deallocate(
         self,
@@ -76,7 +76,7 @@ class Network(typing.Protocol):
         server_uuid: str,
         network_info: collections.abc.Iterable[session.Fields] = (),
     ) -> None:
-        """Take all ports from a server."""
+        """Release all ports of a server."""
 
 
 class Volume(release.Volume, typing.Protocol):
@@ -85,7 +85,7 @@ class Volume(release.Volume, typing.Protocol):
     def create(
         self, ctxt: session.Ctxt, *, size: int, name: str = '', **options: typing.Any
     ) -> session.Json:
-        """Start to create a volume of `size` GiB; returns it."""
+        """Start to create a volume of `size` GiB and return it."""
 
     def create_attachment(
         self,
@@ -112,7 +112,7 @@ class Volume(release.Volume, typing.Protocol):
         """Connect the volume to the host of `connector`; returns {'id', 'connection_info'}."""
 
     def complete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
-        """Say that the host has the volume."""
+        """Complete the attachment."""
 
 
 class Image(typing.Protocol):

@@ -1,4 +1,4 @@
-"""Cold moves between cells: a guest leaves as an image and arrives as a new one.
+"""Cross-cell moves on a host: a guest leaves as an image and is created from it.
 
 The hosts share no path, so the disk travels by the image service. What the source
 keeps, and how it takes the guest back or drops it, is as in `cold`.
@@ -24,7 +24,7 @@ class SnapshotBased(cold.Cold):
         self._uploads = uploads.Uploads(site)
 
     def copy_out(self, ctxt, node, guest, *, image_id, key):
-        """Source: stop the guest and upload its disk.
+        """Stop the guest at the source and upload its disk.
 
         image_id: the image, which exists as queued; None if it boots from a volume
         """
@@ -44,7 +44,7 @@ class SnapshotBased(cold.Cold):
         return answer
 
     def spawn(self, ctxt, instance, block_devices, arrival):
-        """Destination: make the guest from the image of its disk.
+        """Create the guest at the destination from the image of its disk.
 
         arrival: {'node', 'image_id', 'power_on', 'key'}
         """

@@ -1,4 +1,4 @@
-"""Uploads: disks on their way to the image service, while moves ask how far they are.
+"""Uploads of disks to the image service, which moves poll.
 
 An upload takes as long as the disk is large, so no call waits for its end. It is kept
 in memory alone: after a restart the next call begins it anew, once the image service

@@ -1,4 +1,4 @@
-"""Volumes: the block devices of a server that the volume service provides.
+"""Volumes: the block devices of a server that are volumes.
 
 Creates what has to be created, connects the host, and takes it all back. What is
 made is recorded at once, so that whoever goes on after a kill finds it; an
@@ -30,7 +30,7 @@ RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'dev
 
 
 def name_devices(block_devices):
-    """Give a device name to each device that has none; returns those that changed."""
+    """Give a device name to each device without one. Return those that changed."""
     taken = {device.get('device_name') for device in block_devices}
     ordered = sorted(block_devices, key=lambda device: device.get('boot_index') != 0)
     changed = []
@@ -77,12 +77,12 @@ class Volumes:
             self._connect(device, known)
 
     def complete(self):
-        """Say that the host has the volumes."""
+        """Complete the attachments."""
         for device in self.devices:
             self._site.volume.complete_attachment(self._ctxt, device.attachment_id)
 
     def _create(self, device, again):
-        """Make the volume a device describes, and wait until it can be attached."""
+        """Create the volume of a device, and wait until it can be attached."""
         made = self._made(device) if again else []
         volume = made[0] if made else self._order(device)
         device.volume_id, device.volume_size = volume['id'], volume['size']
@@ -149,7 +149,7 @@ class Volumes:
     # ---- taking back ----
 
     def reserve(self):
-        """Take the host off the volumes, which stay the server's; work for `jobs`."""
+        """Disconnect the host from the volumes, which stay attached; work for `jobs`."""
         for device in self.devices:
             former = device.get('attachment_id')
             if not former:
@@ -162,7 +162,7 @@ class Volumes:
             self._site.volume.delete_attachment(self._ctxt, former)
 
     def give_back(self):
-        """End the attachments, and delete the volumes that end with the server.
+        """Delete the attachments, and the volumes with delete_on_termination.
 
         This includes attachments that are on no record, because the answer to the request
         that made them was lost. A volume that cannot be deleted stays.
@@ -179,7 +179,7 @@ class Volumes:
             self._delete(volume_id)
 
     def _end_attachments(self):
-        """End all attachments of the server."""
+        """Delete all attachments of the server."""
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         for attachment in found:
             self._site.volume.delete_attachment(self._ctxt, attachment['id'])

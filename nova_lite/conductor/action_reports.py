@@ -1,4 +1,4 @@
-"""Transactions of a cell: what hosts report of actions of one step.
+"""Transactions of a cell: reports of hosts about actions of one step.
 
 Every function takes a connection and the context first, writes only where the
 record is as the host believes it to be, and may be repeated.
@@ -94,7 +94,7 @@ def finish(
     *,
     changes: dict[str, typing.Any],
 ) -> bool:
-    """Apply what a successful action changed; False when the task is another's by now.
+    """Apply the changes of a successful action. Return False if the task has changed.
 
     An action whose changes the table of states refuses has failed.
     """
@@ -119,7 +119,7 @@ def fail(
     *,
     failure: rpcapi.ActionFailure,
 ) -> bool:
-    """Apply what a failed action leaves, with a fault; False as `finish`."""
+    """Apply the changes of a failed action, with a fault. Return False as `finish`."""
     done = _apply_failure(connection, report, failure['changes'])
     if done:
         instances.add_fault(
@@ -212,7 +212,7 @@ def end(
     *,
     event: str,
 ) -> None:
-    """End the record of a server of which nothing is left."""
+    """Delete the record of a server after its cleanup."""
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return

@@ -1,4 +1,4 @@
-"""Audit of a cell: what no host can finish because no host has it.
+"""Audit of a cell: finish work that has no host.
 
 A conductor that was killed between two steps leaves servers without a host in a
 task. What hosts have yet to finish they find themselves (compute.audit).
@@ -73,7 +73,7 @@ class Audit:
         self._forgot_at: float | None = None
 
     def run(self) -> None:
-        """Finish what lies without a host, close moves of the deleted, forget old epochs."""
+        """Finish work without a host, end migrations of deleted servers, delete old epochs."""
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
             if row.task_state == states.TaskState.SCHEDULING:

@@ -1,4 +1,4 @@
-"""Transactions of a cell: how builds begin and end on their hosts.
+"""Transactions of a cell: start and end of builds on their hosts.
 
 Source: reference/nova/create-server 5.
 """
@@ -202,7 +202,7 @@ def place(
     selection: selections.Selection,
     alternates: Iterable[selections.Selection],
 ) -> rows.Row | None:
-    """Give a build that is on no host to the selected one; returns the new row.
+    """Assign a build without a host to the selected one. Return the new row.
 
     row: as this process last read it. Raises StateChanged when it has changed.
     """
@@ -230,7 +230,7 @@ def give_up(
     *,
     error: exception.NovaLiteError,
 ) -> None:
-    """No host is left for a build: the server becomes error with a fault.
+    """Set a server to ERROR with a fault: no host is left for its build.
 
     Raises StateChanged as `place`.
     """

@@ -1,4 +1,4 @@
-"""Transactions of a cell: what hosts that return must know of evacuations.
+"""Transactions of a cell: evacuations from hosts that return.
 
 Source: reference/nova/moves 5.
 """

@@ -1,4 +1,4 @@
-"""Transactions of a cell: its hosts, their nodes, and what they have yet to do."""
+"""Transactions of a cell: its hosts, their nodes, and their unfinished work."""
 
 from collections.abc import Iterable
 import datetime
@@ -61,7 +61,7 @@ _UNUSABLE = sa.select(_SERVICES.c.host, _SERVICES.c.disabled, _SERVICES.c.forced
 
 
 class Returned(Exception):
-    """Hosts with something of servers that were evacuated must not count as up yet.
+    """Hosts with guests of evacuated servers cannot be up yet.
 
     hosts: what their compute is told of them, by host
     """
@@ -189,7 +189,7 @@ def unfinished(connection: sa.Connection, hosts: Iterable[str], idle_s: float) -
 
 
 def _context_of(connection: sa.Connection, row: rows.Row) -> rpcapi.Json:
-    """Who asked for what a server's host has not finished, as far as that is known."""
+    """Return the context of the request that a server's host has not finished, if known."""
     if row.build and row.vm_state == states.VmState.BUILDING:
         asked_then: rpcapi.Json = row.build['context']
         return asked_then

@@ -1,4 +1,4 @@
-"""The cell conductor: the only writer of a cell's database on behalf of its computes.
+"""The manager of the cell conductor, which writes a cell's database for its computes.
 
 It knows neither the API database nor the top bus. Only delegation: the transactions are
 in the modules of reports.
@@ -91,7 +91,7 @@ class CellConductor:
         self.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def stop(self) -> None:
-        """Nothing to do: every call is one transaction."""
+        """Do nothing: each call is one transaction."""
 
     def report(self) -> None:
         """Record this conductor's heartbeat."""
@@ -106,7 +106,7 @@ class CellConductor:
             )
 
     def audit(self) -> None:
-        """Finish what was left without a host, delete what was kept long enough."""
+        """Finish work without a host, and reclaim soft-deleted servers."""
         self._audit.run()
         self._reclaim.run()
 

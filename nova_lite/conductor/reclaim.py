@@ -1,4 +1,4 @@
-"""Reclaim: soft-deleted servers that were kept long enough are deleted for good.
+"""Reclaim: delete soft-deleted servers after reclaim_instance_interval.
 
 Source: [DEFAULT]reclaim_instance_interval; the API soft-deletes and restores.
 """
@@ -84,7 +84,7 @@ def _due(connection: sa.Connection, before: datetime.datetime) -> Sequence[rows.
 
 
 def _begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> list[rows.Row]:
-    """Claim the deletion; returns the block devices."""
+    """Begin the deletion. Return the block devices."""
     instances.update(
         connection,
         uuid,

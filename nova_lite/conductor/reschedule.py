@@ -1,4 +1,4 @@
-"""Reschedule: a build that one host refused goes to the next alternate of the cell.
+"""Reschedule: send a build that a host refused to the next alternate of the cell.
 
 Needs the cell's database, its bus and placement, and no API database. Between two
 hosts the record is on none; who works at it owns the instant of its last change.
@@ -32,7 +32,7 @@ LOG = log.getLogger(__name__)
 
 
 class Placement(release.Placement, typing.Protocol):
-    """Placement, as a build gets another host."""
+    """The part of the placement client that reschedules use."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> placement_client.Holding:
         """Return what a consumer holds."""
@@ -44,7 +44,7 @@ class Placement(release.Placement, typing.Protocol):
         wanted: offers.Wanted,
         generation: int | None,
     ) -> bool:
-        """Hold `wanted` instead of what was held; False when it is not there to be had."""
+        """Replace allocations by `wanted`. Return False if the resources are not available."""
 
     def claim(
         self,
@@ -54,11 +54,11 @@ class Placement(release.Placement, typing.Protocol):
         *,
         new: bool = False,
     ) -> bool:
-        """Take what an allocation request says; False when it is no longer there."""
+        """Claim an allocation request. Return False if the resources are not available."""
 
 
 class Reschedule:
-    """Finds builds another host. write, read: transactions on the cell's database."""
+    """Finds another host for builds. write, read: transactions on the cell's database."""
 
     def __init__(
         self,
@@ -74,13 +74,13 @@ class Reschedule:
     def leave(
         self, ctxt: context.RequestContext, host: str, uuid: str, failure: rpcapi.Failure
     ) -> None:
-        """`host` gave a build up because of `failure`: try the alternates."""
+        """Try the alternates after `host` failed to build with `failure`."""
         row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)
         if row is not None:
             self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
 
     def take_up(self, row: rows.Row) -> None:
-        """Go on with a build that is on no host and at which nobody works any more."""
+        """Continue a build without a host and without a conductor."""
         if not row.build:
             LOG.warning(
                 'Server %s has no host, and the arguments of its build are missing', row.uuid
@@ -99,7 +99,7 @@ class Reschedule:
     def _place(
         self, ctxt: context.RequestContext, row: rows.Row, reason: exception.NovaLiteError
     ) -> None:
-        """Claim the first alternate that placement still grants, and send the build there.
+        """Claim the first alternate with free resources, and send the build there.
 
         What the server holds is read before its record is taken, and replaced only as it
         was then. So a conductor that was frozen on the way changes nothing of what another
@@ -136,7 +136,7 @@ class Reschedule:
         wanted: offers.AllocationRequest,
         held: placement_client.Holding,
     ) -> bool:
-        """Hold what an alternate needs instead of `held`; False if it is not to be had."""
+        """Replace `held` by the resources at an alternate. Return False if not available."""
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
         if held:
             return self._placement.replace(ctxt, consumer, wanted['allocations'], held.generation)
@@ -150,9 +150,9 @@ class Reschedule:
         requests.send(self._compute, ctxt, row, devices=devices, selection=selection)
 
     def _lost(self, ctxt: context.RequestContext, uuid: str, changed: Exception) -> None:
-        """Someone changed the record meanwhile.
+        """Log that another writer changed the record.
 
-        A claim no longer has a purpose if the server is gone.
+        The claim is deleted if the server was deleted.
         """
         LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
         if instances.is_gone(self._read(instances.find, uuid)):
@@ -177,7 +177,7 @@ def _alternates_of(row: rows.Row) -> list[selection_objects.Selection]:
 
 
 def _verdict(row: rows.Row, reason: exception.NovaLiteError) -> exception.NovaLiteError:
-    """What a server's fault says: a build that may not be retried failed for its own reason."""
+    """Return the error for a server's fault: the build's own if it may not be retried."""
     if row.build and not row.build.get('options', {}).get('retry', True):
         return reason
     return exception.MaxRetriesExceeded(instance_uuid=row.uuid)
