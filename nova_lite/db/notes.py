@@ -37,10 +37,10 @@ class Watcher(typing.Protocol):
     def wants_changes(self) -> bool:
         """Whether changes of a server's states are worth reading the former ones."""
 
-    def look(self, connection: sa.Connection, notes: list[Note]) -> object:
+    def look(self, connection: sa.Connection, notes: list[Note]) -> typing.Any:
         """Read, as the last thing in the transaction, what the notes are about."""
 
-    def tell(self, found: object) -> None:
+    def tell(self, found: typing.Any) -> None:
         """It is committed; found: what `look` returned."""
 
 

@@ -6,11 +6,14 @@ is passed over: only one of them speaks.
 """
 
 import dataclasses
+import typing
 
+from oslo_config import cfg
 from oslo_db import exception as db_exception
 from oslo_log import log
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -19,6 +22,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.notify import derive
 from nova_lite.notify import make
+from nova_lite.objects import request_spec
 
 LOG = log.getLogger(__name__)
 
@@ -34,27 +38,27 @@ class Server:
         or None; migration: the newest one, where moves are told of
     """
 
-    row: object
-    devices: list
-    tags: list
-    migration: object
-    asked: object
+    row: rows.Row
+    devices: list[rows.Row] | None
+    tags: list[str]
+    migration: rows.Row | None
+    asked: rows.Row | None
     request_id: str | None
 
     @property
-    def user_id(self):
-        return self.asked and self.asked.user_id
+    def user_id(self) -> str | None:
+        return None if self.asked is None else self.asked.user_id
 
     @property
-    def project_id(self):
-        return self.asked and self.asked.project_id
+    def project_id(self) -> str | None:
+        return None if self.asked is None else self.asked.project_id
 
     @property
-    def crosses(self):
+    def crosses(self) -> bool | None:
         """Whether the newest migration crosses cells; None without one."""
         return None if self.migration is None else bool(self.migration.cross_cell_move)
 
-    def at_rest(self):
+    def at_rest(self) -> typing.Self:
         """Return the same for what is no move: whichever there was has no part in it."""
         return dataclasses.replace(self, migration=None)
 
@@ -66,10 +70,20 @@ class Seen:
     covered: a conductor's failure that is told as that of a host already
     """
 
-    note: object
+    note: notes.Note
     server: Server | None = None
-    facts: dict = dataclasses.field(default_factory=dict)
+    facts: dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     covered: bool = False
+
+
+class Desk(typing.Protocol):
+    """What takes what was seen: see desk.Desk."""
+
+    def is_wanted(self) -> bool:
+        """Return whether anyone hears what is told."""
+
+    def take(self, cell: typing.Any, found: list[Seen]) -> None:
+        """Tell what was seen in the database of a cell, some time."""
 
 
 class Watcher:
@@ -78,18 +92,18 @@ class Watcher:
     desk: takes what was seen; cell: the cells.Cell whose database it is, or None
     """
 
-    def __init__(self, conf, desk, cell=None):
+    def __init__(self, conf: cfg.ConfigOpts, desk: Desk, cell: typing.Any = None) -> None:
         self._desk, self._cell = desk, cell
         self._devices = conf.notifications.bdms_in_notifications
         self._changes = bool(conf.notifications.notify_on_state_change)
 
-    def wants(self):
+    def wants(self) -> bool:
         return self._desk.is_wanted()
 
-    def wants_changes(self):
+    def wants_changes(self) -> bool:
         return self._changes
 
-    def look(self, connection, notes):
+    def look(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Seen]:
         try:
             return self._look(connection, notes)
         except DATABASE_ERRORS:
@@ -99,17 +113,19 @@ class Watcher:
             LOG.exception('Cannot create notifications of %s', [note.what for note in notes])
             return []
 
-    def _look(self, connection, notes):
-        subjects, servers, changed = {}, {}, set()
+    def _look(self, connection: sa.Connection, notes: list[notes.Note]) -> list[Seen]:
+        subjects: dict[str, dict[str, typing.Any]] = {}
+        servers: dict[tuple[str, str | None], Server | None] = {}
+        changed: set[str] = set()
         for note in notes:
             if note.what == 'subject':
                 subjects.setdefault(note.facts['uuid'], {}).update(note.facts)
         failed = {note.facts['uuid'] for note in notes if _is_host_failure(note)}
         concerning = [note for note in notes if derive.concerns(note)]
         moves = any(map(derive.tells_of_moves, concerning))
-        found = []
+        found: list[Seen] = []
         for note in concerning:
-            uuid = note.facts.get('uuid')
+            uuid: typing.Any = note.facts.get('uuid')
             if note.what in derive.RECORDS:
                 found.append(Seen(note))
                 continue
@@ -127,7 +143,7 @@ class Watcher:
                 )
         return found
 
-    def tell(self, found):
+    def tell(self, found: list[Seen]) -> None:
         try:
             if found:
                 self._desk.take(self._cell, found)
@@ -135,7 +151,9 @@ class Watcher:
             # It is committed, whatever becomes of the notification.
             LOG.exception('Cannot create notifications of %s records', len(found))
 
-    def _server(self, connection, uuid, request_id, *, moves):
+    def _server(
+        self, connection: sa.Connection, uuid: str, request_id: str | None, *, moves: bool
+    ) -> Server | None:
         row = instances.find(connection, uuid)
         if row is None or row.hidden:
             return None
@@ -150,37 +168,39 @@ class Watcher:
             tags=children.tags(connection, [uuid]).get(uuid, []),
             migration=moved[-1] if moved else None,
             asked=asked,
-            request_id=request_id or (asked and asked.request_id),
+            request_id=request_id or (None if asked is None else asked.request_id),
         )
 
 
 class Notices:
     """Tells what is no record of any database."""
 
-    def __init__(self, desk):
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def scheduling(self, ctxt, spec, phase):
+    def scheduling(
+        self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
+    ) -> None:
         """Tell that the scheduler begins ('start') or has made ('end') a decision."""
         if self._desk.is_wanted():
             # Made now: the spec is the scheduler's to change.
             payload = make.of_spec(spec)
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
-    def tell(self, ctxt, what, **facts):
+    def tell(self, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:
         """Tell one of derive.RECORDS."""
         if self._desk.is_wanted():
             note = notes.Note(what, {**facts, 'request_id': ctxt.request_id})
             self._desk.take(None, [Seen(note)])
 
 
-def _asked(connection, uuid, request_id):
+def _asked(connection: sa.Connection, uuid: str, request_id: str | None) -> rows.Row | None:
     if request_id is None:
         return actions.find_newest(connection, uuid)
     return rows.find(connection, actions.ACTIONS, instance_uuid=uuid, request_id=request_id)
 
 
-def _is_host_failure(note):
+def _is_host_failure(note: notes.Note) -> bool:
     return (
         note.what == 'event'
         and note.facts['phase'] == derive.ERROR

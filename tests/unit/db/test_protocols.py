@@ -5,6 +5,7 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.api import models
 from nova_lite.db.api import sagas
+from nova_lite.notify import desk
 from nova_lite.notify import watch
 from nova_lite.saga import journal
 from tests.fixtures import database
@@ -16,6 +17,10 @@ def journals(real: sagas.Journal) -> list[journal.Journal]:
 
 def records(row: models.Saga) -> list[journal.Record]:
     return [row]
+
+
+def desks(real: desk.Desk) -> list[watch.Desk]:
+    return [real]
 
 
 def watchers(real: watch.Watcher) -> list[notes.Watcher]:
