@@ -121,7 +121,7 @@ class PinsTest(testtools.TestCase):
         client = self.client('1.0')
         error = self.assertRaises(exception.TooOld, client.add, self.ctxt, 'new', 1, second=2)
         self.assertEqual('conflict', error.kind)
-        self.assertIn('a compute service is older than RPC version 1.1', str(error))
+        self.assertIn('a compute service does not support RPC version 1.1', str(error))
         self.assertRaises(exception.TooOld, client.nudge, self.ctxt, 'new')
         self.assertEqual([], self.newer.seen)
         self.assertFalse(self.newer.nudged.is_set())
