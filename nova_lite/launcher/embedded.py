@@ -99,7 +99,7 @@ class EmbeddedCloud:
         self.daemons.pop(name).stop()
 
     def stop(self):
-        """Stop everything, newest first. What is under way goes on at the next start."""
+        """Stop everything, newest first. Work in progress continues at the next start."""
         events = [self._events.close] if self._events is not None else []
         _together([*events, *(running.stop for running in self._fronts)])
         self._events = None

@@ -34,7 +34,7 @@ class InUse(exception.Conflict):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `nova-lite up` was asked for. hosts counts per cell.
+    """The options of `nova-lite up`. hosts counts per cell.
 
     bus: () for the embedded one; one URL with {cell} in it, or one for the top and
         one per cell

@@ -10,7 +10,7 @@ HIGH = 'ERROR'
 
 
 class Builder:
-    """Makes of what was seen everything that is told of it. conf: the daemon's"""
+    """Builds the notifications for a set of changed records. conf: the daemon's"""
 
     def __init__(self, conf):
         self._host = conf.host
@@ -87,7 +87,7 @@ class Builder:
         return [self._told(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, seen=seen)]
 
     def _of_action(self, told, seen):
-        """Return what is told without a phase."""
+        """Return the notifications of an action without events."""
         server = seen.server if told.move else seen.server.at_rest()
         payload = make.of_server(told.payload, server, facts=seen.facts)
         name = f'instance.{told.action}'

@@ -20,7 +20,7 @@ OWN, SOURCE = 'own', 'source'
 
 @dataclasses.dataclass(frozen=True)
 class Told:
-    """What one event of a server's action is told as: `instance.ACTION.PHASE`.
+    """The notification of one event of a server's action: `instance.ACTION.PHASE`.
 
     phases: those of the event that are told; at: OWN or SOURCE
     error_as: the action whose `.error` stands for a failure, if it is another
@@ -37,7 +37,7 @@ class Told:
     plain: bool = False
 
     def type_of(self, phase):
-        """Return the event type for a phase of the event, or None when it is not told."""
+        """Return the event type for a phase of the event, or None if it has none."""
         if phase == ERROR and self.error_as:
             return f'instance.{self.error_as}.error'
         if phase not in self.phases:

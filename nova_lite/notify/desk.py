@@ -42,7 +42,7 @@ class Message:
         return self.body['publisher_id']
 
     def bodies(self, conf):
-        """Return [(topics, body), ...] in the formats that are asked for."""
+        """Return [(topics, body), ...] in the configured formats."""
         wanted = conf.notifications.notification_format
         found = []
         if wanted != 'unversioned':
@@ -53,7 +53,7 @@ class Message:
 
 
 class Desk:
-    """All that a daemon tells.
+    """Creates and sends the notifications of a daemon.
 
     own: URL of its own bus; cells: cells.Cells, for a daemon that knows them all
     hub: hub.Hub of listeners in this process
@@ -74,7 +74,7 @@ class Desk:
         self._dropped = 0
 
     def is_wanted(self):
-        """Return whether anyone hears what is told."""
+        """Return whether notifications are enabled or have a listener."""
         return self._sends or self._hub.is_wanted
 
     def take(self, cell, found):

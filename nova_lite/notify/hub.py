@@ -1,4 +1,4 @@
-"""The hub: hands the notifications of this process to whoever listens in it.
+"""The hub: passes the notifications of this process to its listeners.
 
 An embedded cloud has its buses in its own memory; `nova-lite events` listens here, by
 way of the cloud's door. Without a listener it costs nothing, and one that does not keep
@@ -30,7 +30,7 @@ class Hub:
 
     @property
     def is_wanted(self):
-        """Whether anyone listens."""
+        """Whether there is a listener."""
         return bool(self._listeners)
 
     def listen(self):

@@ -11,7 +11,7 @@ ALL = {}
 
 
 class Payload(base.VersionedObject):
-    """A part of a notification's payload. Only ever sent: no one builds it from the wire."""
+    """A part of a notification's payload. It is sent, and not read from the wire."""
 
     OBJ_SERIAL_NAMESPACE = 'nova_object'
     OBJ_PROJECT_NAMESPACE = 'nova'
@@ -268,7 +268,7 @@ class InstanceUpdatePayload(InstancePayload):
 
 @payload
 class RequestSpecPayload(Payload):
-    """What the scheduler is asked. Nova's image, NUMA and PCI parts are always null."""
+    """The request spec of a server. Nova's image, NUMA and PCI parts are always null."""
 
     VERSION = '1.1'
     fields = {

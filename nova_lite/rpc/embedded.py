@@ -117,7 +117,7 @@ class Channel(virtual.Channel):
         super().__init__(connection, **kwargs)
 
     def tell(self, name: str) -> None:
-        """A message for this channel lies in queue `name`."""
+        """Note that queue `name` has a message for this channel."""
         self.told.append(name)
         connection = self.connection
         if connection is not None:

@@ -119,7 +119,7 @@ def _needs(declared: Declared, arguments: collections.abc.Iterable[str]) -> str:
 
 
 def _without_defaults(declared: Declared, arguments: Arguments) -> Arguments:
-    """Return the arguments without those added later that say no more than their default."""
+    """Return the arguments without later additions that have their default value."""
     if not declared.rpc_added:
         return arguments
     parameters = inspect.signature(declared).parameters
@@ -164,7 +164,7 @@ class Interface:
         )
 
     def understands(self, method: str, *arguments: str) -> bool:
-        """Return whether the far side, as it is talked to, knows a method with these arguments."""
+        """Return whether the far side supports a method with these arguments."""
         pin = self._pins.now()
         needs = _needs(self.methods[method], arguments)
         return pin is None or versions.pair(needs) <= versions.pair(pin.rpc)
@@ -265,7 +265,7 @@ class Interface:
 
 
 class _Ping:
-    """What every server answers besides its interface."""
+    """The methods of all servers besides their interfaces."""
 
     @oslo_messaging.expose  # type: ignore[untyped-decorator]  # is not typed
     def nova_lite_ping(self, ctxt: context.RequestContext) -> str:
@@ -273,7 +273,7 @@ class _Ping:
 
 
 class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
-    """An RPC server with a pool of ours: idle threads sleep, and end when told to."""
+    """An RPC server with our own thread pool, whose idle threads sleep."""
 
     def __init__(self, *args: typing.Any) -> None:
         super().__init__(*args)

@@ -28,7 +28,7 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 
 class Pins:
-    """What may be sent through one interface.
+    """The methods and versions that may be used with one interface.
 
     oldest: function without arguments to the oldest version among the services at the
         far side, or None when there is none; needed for `auto` alone

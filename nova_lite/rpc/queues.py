@@ -36,7 +36,7 @@ def consumers(
 
 
 def delete_unused(bus: oslo_messaging.Transport, name: str) -> bool:
-    """Delete a queue that has no consumer, with its messages; return whether it is gone.
+    """Delete a queue without a consumer. Return whether it was deleted.
 
     Raises MessageDeliveryFailure when the broker does not answer.
     """

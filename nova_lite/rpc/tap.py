@@ -52,7 +52,7 @@ class Tap:
         self._found.append({k: v for k, v in found.items() if not k.startswith('_')})
 
     def take(self, seconds: float) -> list[Notification]:
-        """The messages that have come after at most `seconds`; [] when there are none.
+        """Return the messages that arrived within `seconds`; [] if there are none.
 
         Raises one of `errors` when the bus is lost.
         """

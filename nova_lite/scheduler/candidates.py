@@ -1,4 +1,4 @@
-"""What placement offers: one query for concurrent requests of the same shape.
+"""Allocation candidates: one query to placement for equal concurrent requests.
 
 An answer is reused for a short time. What decisions took of it since is noted,
 so that a claim which would be refused is seldom tried. Source: reference/budgets.

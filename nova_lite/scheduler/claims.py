@@ -26,7 +26,7 @@ TOGETHER = 20
 
 
 class Claims:
-    """What was claimed for one request so far.
+    """The claims of one request.
 
     states: snapshot.HostStates, which other decisions look at meanwhile
     beside: providers of which the servers may hold something already

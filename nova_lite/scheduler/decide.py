@@ -37,7 +37,7 @@ NOT_ENOUGH = 'There are not enough hosts available.'
 
 
 class World(typing.NamedTuple):
-    """What decisions work with; made once by the manager.
+    """The databases and clients that decisions use; created once by the manager.
 
     segment_aggregates: see request_filters.World
     """
@@ -54,7 +54,7 @@ class World(typing.NamedTuple):
 
 
 class Decision:
-    """A decision about a batch of like servers. `record` tells of it afterwards."""
+    """A decision about a batch of equal servers. `record` describes it afterwards."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Decision:
         ]
 
     def _decide(self) -> select.Outcome:
-        """Try with what is known; if that will not do, read and ask anew and try again."""
+        """Try with reused data. If that fails, read hosts and placement again and retry."""
         started = runtime.monotonic()
         version = self.world.states.version()
         self._read(version)
@@ -111,7 +111,7 @@ class Decision:
         raise exception.NoValidHost(reason=self._explain())
 
     def _read(self, version: snapshot.Version) -> None:
-        """Add to the spec what request filters say, and read where its neighbours are."""
+        """Apply the request filters to the spec, and read the hosts of its group's members."""
         self.snapshot = self.world.states.get(version)
         self.record.notes = request_filters.apply(
             self.spec,
@@ -154,7 +154,7 @@ class Decision:
     def _claim(
         self, answer: candidates.Candidates, held: claims.Claims, *, together: bool
     ) -> select.Outcome:
-        """Select, and claim one by one or all together; what is not enough is given back."""
+        """Select hosts, and claim one by one or all together. Release incomplete claims."""
         complete = False
         try:
             outcome = self._select(answer, held.plan if together else held.claim)
@@ -185,7 +185,7 @@ class Decision:
     # ---- placement ----
 
     def _query(self) -> query.ResourceRequest | None:
-        """Return the resource request; None when the host asked for is not known."""
+        """Return the resource request; None if the requested host is unknown."""
         limit = self.world.conf.scheduler.max_placement_results
         named = self._named()
         if named is None:
@@ -200,7 +200,7 @@ class Decision:
         return query.build(self.spec, limit=limit, in_tree=named[0].uuid)
 
     def _named(self) -> list[hosts.HostState] | None:
-        """Return nodes of the host that was asked for by name; None when none was."""
+        """Return nodes of the requested host; None without one."""
         spec, destination = self.spec, self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
             cell = None if destination.allow_cross_cell_move else destination.cell

@@ -1,4 +1,4 @@
-"""What flavor extra specs and image properties ask of a host besides sizes.
+"""Features that flavor extra specs and image properties require of a host besides sizes.
 
 Each feature is one function that adds resources and traits to what is asked
 for. A flavor says `hw:name`, an image `hw_name`; the flavor goes first.
@@ -17,7 +17,7 @@ from nova_lite.objects import request_spec
 
 @dataclasses.dataclass
 class Asked:
-    """What the features of one spec add. resources: {class: amount}"""
+    """Resources and traits for the features of one spec. resources: {class: amount}"""
 
     resources: dict[str, int] = dataclasses.field(default_factory=dict)
     required: set[str] = dataclasses.field(default_factory=set)
@@ -25,7 +25,7 @@ class Asked:
 
 
 def wish(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
-    """Return what flavor or image says of a feature, or None."""
+    """Return the value that flavor or image sets for a feature, or None."""
     value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
     if value is None and spec.image is not None:
         value = spec.image.properties.get(f'{namespace}_{name}')

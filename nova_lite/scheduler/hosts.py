@@ -1,4 +1,4 @@
-"""What the scheduler knows of a host at one moment.
+"""The state of a host at one moment.
 
 A HostState is not changed once it is in a snapshot: a decision that puts a
 server on a host continues with a copy (`with_server`). Memory is in MiB, disk
@@ -58,7 +58,7 @@ FACTS = frozenset(
 
 
 class Aggregates:
-    """All aggregates (rows of db.api.aggregates), and for each host what they say of it.
+    """All aggregates (rows of db.api.aggregates), and those of each host.
 
     `metadata_of(host)` is {key: frozenset of the values its aggregates have};
     hosts of the same aggregates share one.
@@ -78,7 +78,7 @@ class Aggregates:
         return self._of_host.get(host, ())
 
     def metadata_of(self, host: str) -> Metadata:
-        """Return what the aggregates of a host say, by key."""
+        """Return the metadata of a host's aggregates, by key."""
         aggregates = self.of_host(host)
         key = tuple(aggregate.uuid for aggregate in aggregates)
         if key not in self._metadata:
@@ -90,13 +90,13 @@ class Aggregates:
         return self._metadata[key]
 
     def with_metadata(self, key: str, value: str) -> list[Aggregate]:
-        """Aggregates whose metadata say exactly this."""
+        """Return the aggregates with exactly this metadata."""
         return [aggregate for aggregate in self.all if aggregate.metadata.get(key) == value]
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What one server takes of its host."""
+    """The resources that one server uses on its host."""
 
     vcpus: int
     memory_mb: int

@@ -16,7 +16,7 @@ REQUEST_FILTER = 'request filter'
 
 
 class Refusals:
-    """What refused hosts that placement offered, in the order it happened.
+    """The reasons why hosts were refused, in order.
 
     of_host: {host: (stage, reason)}; a stage is a filter's name, 'claim' or one of
     those `select` rules hosts out by. A later refusal replaces an earlier one.
@@ -30,7 +30,7 @@ class Refusals:
         self.of_host[host] = (stage, reason)
 
     def clear(self, hosts: collections.abc.Iterable[str]) -> None:
-        """These hosts are looked at anew."""
+        """Drop the reasons of these hosts, which are checked again."""
         if self.of_host:
             for host in hosts:
                 self.of_host.pop(host, None)

@@ -1,4 +1,4 @@
-"""What the scheduler asks of other services."""
+"""The parts of other services' clients that the scheduler uses."""
 
 import collections.abc
 import typing
@@ -52,7 +52,7 @@ class Placement(typing.Protocol):
         free: bool = False,
         beside: collections.abc.Collection[str] | None = None,
     ) -> bool:
-        """Take what an allocation request says; False when it is no longer there."""
+        """Claim an allocation request. Return False if the resources are not available."""
 
     def claim_all(
         self,
@@ -71,7 +71,7 @@ class Placement(typing.Protocol):
 
 
 class Network(typing.Protocol):
-    """The network service, as it is asked for routed networks."""
+    """The network service, for routed networks."""
 
     def get_port(self, ctxt: context.RequestContext, port_id: str) -> Body:
         """One port."""

@@ -17,7 +17,7 @@ ALL = 'all'
 
 
 class Plugin(typing.Protocol):
-    """What the classes of every family have in common."""
+    """Base class of filters and weighers."""
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         """Take what it needs of the configuration."""

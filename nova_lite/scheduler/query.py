@@ -1,4 +1,4 @@
-"""What is asked of placement: from a request spec to GET /allocation_candidates.
+"""Convert a request spec to a query of GET /allocation_candidates.
 
 Source: reference/nova/scheduling 3.1 (sources) and 3.2 (query string).
 """
@@ -140,7 +140,7 @@ def build(
 
 
 def flavor_resources(flavor: flavors.Flavor, *, volume_backed: bool = False) -> dict[str, int]:
-    """{resource class: amount} of a flavor's sizes; nothing is asked for an amount of zero."""
+    """Return {resource class: amount} of a flavor's sizes, without amounts of zero."""
     size = hosts.Size.of(flavor, volume_backed=volume_backed)
     amounts = {'VCPU': size.vcpus, 'MEMORY_MB': size.memory_mb, 'DISK_GB': size.disk_gb}
     return {name: amount for name, amount in amounts.items() if amount}

@@ -1,4 +1,4 @@
-"""The answer to "why not this host?", from what is remembered and what placement says now."""
+"""The answer to "why not this host?", from stored decisions and the state of placement."""
 
 import typing
 

@@ -34,7 +34,7 @@ class Group:
 
 
 class Request:
-    """A spec and what was looked up for it.
+    """A spec with the data that was read for it.
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
@@ -69,7 +69,7 @@ class Request:
 
     @property
     def is_forced(self) -> bool:
-        """Whether filters are not asked: an administrator has said where to go."""
+        """Whether an administrator has forced a host, so that filters are skipped."""
         return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
 
     def hint(self, name: str) -> str | None:

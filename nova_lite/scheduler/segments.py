@@ -10,7 +10,7 @@ from nova_lite.scheduler import neighbours
 
 
 class Segments:
-    """Finds the aggregates of what a request wants to be plugged to."""
+    """Finds the aggregates of a request's networks and ports."""
 
     def __init__(self, network: neighbours.Network, placement: neighbours.Placement) -> None:
         self.network, self.placement = network, placement

@@ -35,7 +35,7 @@ LOGGED = 10
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """What an operator configured.
+    """The configured filters and weighers.
 
     alternates: how many per server; subset: choose among that many of the best
     shuffle: put hosts of equal weight in random order
@@ -58,7 +58,7 @@ class Choice:
 
 @dataclasses.dataclass
 class Outcome:
-    """What was decided.
+    """The result of a decision.
 
     chosen: {server uuid: Choice}, fewer than asked for when hosts ran out
     alternates: {server uuid: [Choice, ...]}

@@ -1,4 +1,4 @@
-"""Host states: what all enabled cells say of their hosts, read together and kept briefly.
+"""Host states of all enabled cells, read together and reused for a short time.
 
 Servers that were placed but are not in their cell's records yet are counted as
 well, so that a fresh reading does not forget them. Source: reference/nova/scheduling 5.
@@ -41,7 +41,7 @@ IMAGE_OPTION = 'image_props_weight_multiplier'
 
 @dataclasses.dataclass(frozen=True)
 class Placed:
-    """A server that was given a host, until the cell's records tell of it."""
+    """A server that was assigned to a host and that the cell's records do not show yet."""
 
     host_uuid: str
     host: str
@@ -125,7 +125,7 @@ class HostStates:
                 _add(self._snapshot, placed, -1)
 
     def pending(self, uuids: collections.abc.Iterable[str]) -> dict[str, Placed]:
-        """Return {server uuid: Placed} of those that no record tells of yet, as far as we know."""
+        """Return {server uuid: Placed} of servers that no record shows yet."""
         with self._lock:
             return {uuid: self._pending[uuid] for uuid in uuids if uuid in self._pending}
 
@@ -176,7 +176,7 @@ class HostStates:
         )
 
     def _settle(self, on_record: dict[str, set[str]], gone: set[str], now: float) -> None:
-        """Stop counting what the records tell of by now, and what never came about."""
+        """Stop counting servers that are in the records by now, or that were not built."""
         for uuid, placed in list(self._pending.items()):
             recorded = on_record.get(uuid, ())
             arrived = placed.host in recorded if placed.moving else bool(recorded)
@@ -195,7 +195,7 @@ def _add(snapshot: hosts.Snapshot, placed: Placed, count: int = 1) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """What one cell's records say, read in one transaction.
+    """The records of one cell, read in one transaction.
 
     used: {(host, node): [servers, vcpus, MiB, GiB]}; busy: {host: count}
     on_record: {server uuid: {host, ...}} of the pending ones that have a host;

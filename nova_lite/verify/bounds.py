@@ -24,5 +24,5 @@ class Bounds:
     journal: bool = False
 
     def of_stopped(self):
-        """The same for a cloud that is stopped: work that stands still with it is not stuck."""
+        """Return the bounds of a stopped cloud, in which work in progress is not stuck."""
         return dataclasses.replace(self, work=math.inf, audit=math.inf, power=math.inf)

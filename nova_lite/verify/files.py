@@ -1,4 +1,4 @@
-"""What the state directory of a cloud says: guests of simulated hosts, and logs."""
+"""Read the state directory of a cloud: guests of simulated hosts, and logs."""
 
 import collections
 import glob

@@ -1,4 +1,4 @@
-"""What servers and moves should hold: allocations in placement, guests on nodes."""
+"""Resources that servers and moves should have: allocations, and guests on nodes."""
 
 import collections
 
@@ -76,7 +76,7 @@ def migrations(picture):
 
 
 def is_evacuated(migration):
-    """Return whether the source of an evacuation has yet to find out, when it comes back."""
+    """Return whether the source of an evacuation has not cleaned up yet."""
     return (
         migration.migration_type == states.MigrationType.EVACUATION
         and migration.status == states.MigrationStatus.DONE

@@ -1,4 +1,4 @@
-"""Ports of servers: to which hosts they are bound, and what the record says of them."""
+"""Ports of servers: their bindings, and the recorded network information."""
 
 import collections
 

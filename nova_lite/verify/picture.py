@@ -9,7 +9,7 @@ from nova_lite.saga import journal
 
 @dataclasses.dataclass
 class CellPicture:
-    """What one cell's database holds; rows as they are.
+    """The rows of one cell's database.
 
     open_events: events of actions that have not ended; action and instance_uuid are
         those of their action

@@ -1,4 +1,4 @@
-"""The placing rules of I12, stated anew and plainly: not the scheduler's code."""
+"""The placement rules of I12, written without the scheduler's code."""
 
 import collections
 
@@ -19,7 +19,7 @@ ARRIVED = (Status.FINISHED, Status.CONFIRMING, Status.CONFIRMED, Status.COMPLETE
 
 
 def violations(picture):
-    """Yield (server uuid, what is wrong) of servers that stand where they must not."""
+    """Yield (server uuid, problem) of servers on hosts where they must not be."""
     hosts = {
         row.uuid: row.host for _cell, row in picture.instances() if not row.hidden and row.host
     }
@@ -31,7 +31,7 @@ def violations(picture):
 
 
 def _arriving(picture):
-    """Return {server: host} of servers that a move under way is about to take there."""
+    """Return {server: host} of servers that a move in progress will take there."""
     busy = picture.busy()
     return {
         each.instance_uuid: each.dest_compute

@@ -1,4 +1,4 @@
-"""What quota counts, what there is, and what is allowed (I11)."""
+"""Compare the usage that quotas count with existing servers and limits (I11)."""
 
 import collections
 

@@ -1,4 +1,4 @@
-"""Which hosts a server may stand on, stated plainly: zones, traits, isolated aggregates.
+"""The hosts on which a server may be: zones, traits, isolated aggregates.
 
 Shared by I12 and the property test of the scheduler. It imports nothing of the
 scheduler on purpose: an error there must not be repeated here.
@@ -59,7 +59,7 @@ def wish_of(spec):
 
 
 def said(wish, key):
-    """Return what the flavor says of `hw:name`, or else the image of `hw_name`."""
+    """Return `hw:name` of the flavor, or else `hw_name` of the image."""
     value = wish.extra_specs.get(key)
     return wish.properties.get(key.replace(':', '_')) if value is None else value
 
@@ -69,7 +69,7 @@ def _lower(wish, key):
 
 
 def _translated(wish):
-    """Yield traits that follow from what flavor or image want of a guest's hardware."""
+    """Yield traits for the guest hardware that flavor or image require."""
     for key, traits in TRANSLATED.items():
         value = said(wish, key)
         if value in traits:

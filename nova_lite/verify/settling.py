@@ -19,7 +19,7 @@ AT_ONCE = frozenset(('I3',))
 
 
 class Result(enum.StrEnum):
-    """What a look at a cloud ends with."""
+    """The result of verifying a cloud."""
 
     CONSISTENT = 'consistent'
     INCONSISTENT = 'inconsistent'

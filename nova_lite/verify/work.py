@@ -1,4 +1,4 @@
-"""Work in progress: what is under way goes on, and ends (I6, I7)."""
+"""Work in progress: it continues, and ends (I6, I7)."""
 
 import collections
 

@@ -77,7 +77,7 @@ class Driver(Protocol):
         """Tell in which guests `set_admin_password` can work."""
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
-        """Keep an image at hand. The job's guest is the image; result: {fetched: bool}."""
+        """Cache an image. The job's guest is the image; result: {fetched: bool}."""
 
     # ---- guests -----------------------------------------------------------
 
@@ -99,7 +99,7 @@ class Driver(Protocol):
         """The job as it is now; raises NotFound."""
 
     def list_jobs(self, node: str, guest: str | None = None) -> list[model.Job]:
-        """Jobs that have not ended: what a restarted daemon finds under way."""
+        """Return jobs that have not ended, for a restarted daemon."""
 
     def read_snapshot(self, job_id: str) -> Iterator[bytes]:
         """The bytes a done snapshot job has produced."""
@@ -262,7 +262,7 @@ class Driver(Protocol):
     # ---- the driver itself ------------------------------------------------
 
     def reload(self, conf: cfg.ConfigOpts) -> None:
-        """Take what the configuration says now (SIGHUP).
+        """Apply the changed configuration (SIGHUP).
 
         Raises OSError or ValueError for what it refuses; the former stays in force.
         """

@@ -1,4 +1,4 @@
-"""What crosses the driver protocol: guests, devices, jobs, facts of a node.
+"""The data of the driver protocol: guests, devices, jobs, facts of a node.
 
 Plain values in hypervisor terms. None knows of servers' states, migrations'
 records or allocations: those are the compute daemon's.
@@ -19,7 +19,7 @@ Handover = Json
 
 
 class Verb(enum.StrEnum):
-    """What a driver does, to a guest as a rule. Jobs and behaviour profiles use these names."""
+    """The operations of a driver. Jobs and behaviour profiles use these names."""
 
     SPAWN = 'spawn'
     DESTROY = 'destroy'
@@ -71,7 +71,7 @@ class PowerAction(enum.StrEnum):
 
 
 class Role(enum.StrEnum):
-    """What a node has of a guest.
+    """The part of a guest that a node has.
 
     Only a resident guest can run; all others are leftovers or preparations.
     """
@@ -197,7 +197,7 @@ class JobError:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Job:
-    """One effect on one guest, asked for under `key`.
+    """One effect on one guest, identified by `key`.
 
     ready_in: seconds until a poll is worth it; 0 once the job has ended.
     progress: percent. result: see the method that started the job; a failed job
@@ -230,7 +230,7 @@ class Inventory:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What a hypervisor says of itself.
+    """The facts of a hypervisor.
 
     supported_instances: [(architecture, hypervisor type, vm mode)].
     traits: names of os-traits or CUSTOM_*.

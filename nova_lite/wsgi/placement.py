@@ -41,7 +41,7 @@ SPARE_CONNECTIONS = 4
 
 
 class Serial:
-    """Let one request at a time through to the application inside."""
+    """Serializes the requests to the inner application."""
 
     def __init__(self, application):
         self.application = application
@@ -53,7 +53,7 @@ class Serial:
 
 
 class Rooted:
-    """Let the application's address without a closing slash be its root."""
+    """Serves the root of the application also without a trailing slash."""
 
     def __init__(self, application):
         self.application = application
@@ -64,7 +64,7 @@ class Rooted:
 
 
 class CompiledValidation:
-    """What placement uses of jsonschema, compiling each schema only once.
+    """The part of jsonschema that placement uses, with compiled schemas.
 
     `jsonschema.validate` checks the schema itself at every call, which is a
     third of the time of a claim. Placement's schemas are module constants.
@@ -89,7 +89,7 @@ class CompiledValidation:
 
 
 class KnownAliases:
-    """What placement uses of SQLAlchemy, making each alias of a table only once.
+    """The part of SQLAlchemy that placement uses, with cached aliases of tables.
 
     Placement makes them at every call, and to copy a table's columns for that is a
     fifth of the time of a request. An alias does not change once it has its columns.
@@ -214,7 +214,7 @@ def use_database(conf):
 
 
 def set_isolation(engine):
-    """Set the isolation level of each connection, whatever a URL tells the driver to send.
+    """Set the isolation level of each connection, also if its URL sets another one.
 
     A claim of a new consumer first deletes what is not there: at MariaDB's own level two
     such claims lock each other's gap, and one of them is made again. Generations guard

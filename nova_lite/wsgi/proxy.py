@@ -165,7 +165,7 @@ class Proxy:
 
 
 class Passing:
-    """An answer's body in pieces as they come; gives its connection back when closed.
+    """The body of a response, in pieces. Releases its connection when closed.
 
     place: an ExitStack, closed with it
     """
@@ -178,13 +178,13 @@ class Passing:
         self._answer.release_conn()
 
     def close(self):
-        """Close the connection, unless it was given back."""
+        """Close the connection, unless it was released."""
         with self._place:
             self._answer.close()
 
 
 def _literal(connection_class):
-    """Return a class of connections that ask for TARGET as it stands."""
+    """Return a class of connections that send TARGET unchanged."""
 
     class Connection(connection_class):
         def request(self, method, url, body=None, headers=None, **options):

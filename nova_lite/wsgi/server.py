@@ -24,7 +24,7 @@ _claims = collections.deque()
 
 
 def free_port(host='127.0.0.1', *, count=1):
-    """Return a port that no one listens on at this moment; nor on those after it, `count` in all.
+    """Return the first of `count` consecutive ports that are free now.
 
     None that a process of this machine was given by us not long ago.
 

@@ -22,7 +22,7 @@ SHORT_PATIENCE = 4
 
 
 class Transfers:
-    """The reads from and writes to clients that are under way. threads: of the server"""
+    """The reads from and writes to clients in progress. threads: of the server"""
 
     def __init__(self, threads):
         self._most = max(1, threads // 2)

@@ -1,4 +1,4 @@
-"""What a filter is: one rule that a host fulfils or not."""
+"""Base class of filters: one rule that a host passes or not."""
 
 import abc
 import collections.abc
@@ -40,12 +40,12 @@ class Filter(abc.ABC):
 
 
 def aggregate_values(host: hosts.HostState, key: str) -> set[str]:
-    """Return what the host's aggregates say under `key`, with comma lists taken apart."""
+    """Return the values of `key` in the host's aggregates, with comma lists split."""
     return {part.strip() for value in host.metadata.get(key, ()) for part in value.split(',')}
 
 
 def aggregate_number(host: hosts.HostState, key: str, default: int) -> int:
-    """Return the smallest number among what the host's aggregates say, or `default`."""
+    """Return the smallest number among the values in the host's aggregates, or `default`."""
     values = host.metadata.get(key)
     if not values:
         return default

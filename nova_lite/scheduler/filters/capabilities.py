@@ -50,7 +50,7 @@ def _knows(host: hosts.HostState, name: str) -> bool:
 
 
 def _fact(host: hosts.HostState, path: list[str]) -> typing.Any:
-    """Return what a host says under a path such as cpu_info, topology, cores; None for nothing."""
+    """Return a host's value for a path such as cpu_info, topology, cores, or None."""
     name, *inner = path
     found = getattr(host, name) if name in hosts.FACTS else None
     if found is None:
@@ -64,7 +64,7 @@ def _fact(host: hosts.HostState, path: list[str]) -> typing.Any:
 
 
 def _decoded(value: typing.Any) -> typing.Any:
-    """A fact that is itself JSON text is looked into."""
+    """Decode a fact that is JSON text."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What request filters look at, and what they are."""
+"""Base of request filters, and the data that they use."""
 
 import collections.abc
 import dataclasses
@@ -19,7 +19,7 @@ def _not_routed(network_id: str | None, port_id: str | None) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class World:
-    """What request filters may look at.
+    """The data that request filters may use.
 
     options: [scheduler]; oldest_compute: lowest version of a compute service
     segment_aggregates: function (network id or None, port id or None) -> uuids of

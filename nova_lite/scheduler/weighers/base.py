@@ -1,4 +1,4 @@
-"""What a weigher is, and how weights of several are put together.
+"""Base class of weighers, and the sum of their weights.
 
 Source: reference/nova/scheduling 7, "Weighing subset".
 """
@@ -52,7 +52,7 @@ class Weigher(abc.ABC):
         """
 
     def multiplier(self, host: hosts.HostState) -> float:
-        """What the number counts for on a host: its aggregates may say, the least of them."""
+        """Return the multiplier of a host: the smallest of its aggregates, or that of the option."""
         values = host.metadata.get(self.key)
         if not values:
             return self.configured

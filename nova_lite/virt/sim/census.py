@@ -21,7 +21,7 @@ from nova_lite.virt.sim import clock
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """What a file says of a guest on a node.
+    """A guest on a node, as stored in a file.
 
     jobs: how many of its jobs have not ended
     changed_at: time of day (UTC, without zone) at which its last job ended or its node was

@@ -1,4 +1,4 @@
-"""How long things take: distributions of seconds.
+"""Delays: distributions of seconds.
 
 Those that are not `Fixed` draw from a generator of random numbers.
 """

@@ -359,7 +359,7 @@ class SimDriver:
 
 
 def make(conf: cfg.ConfigOpts, hosts: Iterable[str]) -> protocol.Driver:
-    """Make the driver of a compute process as its configuration says."""
+    """Create the driver of a compute process from its configuration."""
     return SimDriver(
         f'{conf.state_path.rstrip("/")}/guests.sqlite',
         hosts,

@@ -1,4 +1,4 @@
-"""What a simulated hypervisor says of itself and of a guest.
+"""The facts of a simulated hypervisor and of its guests.
 
 All of it follows from the profile, the guest's row and the clock, so equal
 questions get equal answers before and after a restart.

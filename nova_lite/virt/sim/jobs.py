@@ -40,7 +40,7 @@ PURGE_SPAN = 16384
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """An effect that is asked for. spec: of a guest that the node may not know yet."""
+    """A requested effect. spec: of a guest that the node may not know yet."""
 
     node: str
     guest: str

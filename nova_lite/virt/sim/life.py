@@ -55,7 +55,7 @@ def _destroy(work: frame.Work) -> model.Json:
 
 
 def _stop(work: frame.Work) -> None:
-    """What a failed destroy or reboot leaves: the guest, stopped."""
+    """Stop the guest: the effect of a failed destroy or reboot."""
     row = work.find()
     if row is not None and row['role'] == model.Role.RESIDENT:
         store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)

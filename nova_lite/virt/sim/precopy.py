@@ -63,7 +63,7 @@ class Parameters:
 
     @property
     def throttled(self) -> bool:
-        """Whether auto-converge has to act."""
+        """Whether auto-converge must throttle the guest."""
         return (
             self.auto_converge
             and self.converges is not False
@@ -72,7 +72,7 @@ class Parameters:
 
     @property
     def threshold_mb(self) -> float:
-        """How much may be left when the guest is stopped."""
+        """The largest rest for which the guest may be stopped."""
         if self.converges is False:
             return 0.0
         return self.bandwidth_mb_s * self.max_downtime_ms / 1000
@@ -92,7 +92,7 @@ class Force:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
-    """Where the copy stands. Sizes in bytes; processed never falls."""
+    """Progress of the copy. Sizes in bytes; processed never falls."""
 
     phase: Phase
     elapsed: float
@@ -236,7 +236,7 @@ def _next_amount(params: Parameters, current: Round) -> float:
 
 
 def _natural_timeline(params: Parameters) -> Timeline:
-    """Return the timeline of a copy that nobody forces."""
+    """Return the timeline of a copy that is not forced."""
     for last in _opening_rounds(params):
         if last.amount <= params.threshold_mb:
             break

@@ -1,4 +1,4 @@
-"""What a behaviour profile says, as values: rules for hosts, guests and failures.
+"""Behaviour profiles as values: rules for hosts, guests and failures.
 
 Nothing here acts: `jobs` asks. `profile` makes these from YAML.
 """
@@ -92,7 +92,7 @@ class GuestRule:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Behaviour:
-    """All that the rules say of a host; hosts with the same rules share one."""
+    """The settings of all rules for a host; hosts with the same rules share one."""
 
     capacity: dict[str, int]
     reserved: dict[str, int]

@@ -249,7 +249,7 @@ def move_has_ended(tx: sqlite3.Connection, node: str, guest: str, move: str) -> 
 
 
 def has_image(tx: sqlite3.Connection, node: str, image: str) -> bool:
-    """Return whether a node has an image at hand."""
+    """Return whether a node has cached an image."""
     query = 'SELECT 1 FROM images WHERE node = ? AND image = ?'
     return tx.execute(query, (node, image)).fetchone() is not None
 

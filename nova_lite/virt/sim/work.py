@@ -53,7 +53,7 @@ class Work:
         return row
 
     def refuse_existing(self, row: sqlite3.Row) -> NoReturn:
-        """Refuse to make a guest where `row` stands."""
+        """Refuse to create a guest where `row` exists."""
         raise Refused('GuestExists', f'Guest {self.guest} is {row["role"]} on {self.node} already.')
 
     def insert(self, spec: str, **values: object) -> None:
@@ -61,7 +61,7 @@ class Work:
         store.insert_guest(self.tx, self.node, spec, uuid=self.guest, **values)
 
     def end_move(self) -> None:
-        """From now on refuse to begin, on this node, the move that is the subject."""
+        """Refuse, from now on, to begin this move on this node."""
         store.end_move(self.tx, self.node, self.guest, move=self.subject, at=self.at)
 
     @property
@@ -69,7 +69,7 @@ class Work:
         return store.move_has_ended(self.tx, self.node, self.guest, self.subject)
 
     def check_move(self) -> None:
-        """Refuse to go on with a move that was undone or confirmed here."""
+        """Refuse to continue a move that was undone or confirmed here."""
         if self.move_has_ended:
             raise Refused(
                 'MoveEnded', f'Move {self.subject} of guest {self.guest} is over on {self.node}.'
@@ -81,14 +81,14 @@ class Work:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Later:
-    """The effect took place but the job goes on until `due`."""
+    """The effect took place, but the job continues until `due`."""
 
     due: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Effect:
-    """What a verb does. Each callable takes a Work.
+    """The effect of a verb. Each callable takes a Work.
 
     finish:  the effect; returns the job's result, or a Later.
     begin:   what shows while the job runs.
@@ -103,7 +103,7 @@ class Effect:
 
 
 def half_made(work: Work) -> None:
-    """Show the guest of a spawn or finish_migration that is under way."""
+    """Show the guest of a spawn or finish_migration that is in progress."""
     if work.find() is None:
         work.insert(
             work.args['spec'],
@@ -114,5 +114,5 @@ def half_made(work: Work) -> None:
 
 
 def is_half_made(row: sqlite3.Row) -> bool:
-    """Tell whether the row is what `half_made` wrote, and nobody touched it since."""
+    """Return whether the row is unchanged since `half_made` wrote it."""
     return bool(row['ticket'] == HALF_MADE and row['power_state'] == states.PowerState.NOSTATE)
