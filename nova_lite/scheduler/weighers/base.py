@@ -52,7 +52,7 @@ class Weigher(abc.ABC):
         """
 
     def multiplier(self, host: hosts.HostState) -> float:
-        """Return the multiplier of a host: the smallest of its aggregates, or that of the option."""
+        """Return the multiplier of a host: the smallest of its aggregates, or the option's."""
         values = host.metadata.get(self.key)
         if not values:
             return self.configured
