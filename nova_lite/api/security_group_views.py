@@ -28,7 +28,11 @@ def _sources(req, found):
     unknown = sorted(named - set(known))
     if unknown:
         others = req.app.network.list(
-            req.ctxt, 'security-groups', id=unknown, fields=['id', 'name', 'tenant_id']
+            req.ctxt,
+            'security-groups',
+            as_user=True,
+            id=unknown,
+            fields=['id', 'name', 'tenant_id'],
         )
         known.update((group['id'], group) for group in others)
     return known
@@ -44,7 +48,7 @@ def _group(group, sources):
         'name': group['name'],
         'description': group['description'],
         'tenant_id': group['tenant_id'],
-        # The group that a rule names may have been deleted since the rules were read.
+        # A group that the caller does not see, or that is gone, is not named.
         'rules': [
             rule(each, sources)
             for each in _incoming(group)

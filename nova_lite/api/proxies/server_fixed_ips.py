@@ -92,7 +92,10 @@ def remove(req, server):
 
 def _set(req, server, port, fixed_ips):
     ports = items.Items(
-        req.app.network.service, '/ports', missing=(exception.PortNotFound, 'port_id')
+        req.app.network.service,
+        '/ports',
+        missing=(exception.PortNotFound, 'port_id'),
+        as_user=True,
     )
     # The network has no address left, or another request changed the port.
     errors = {400: exception.Invalid, 409: exception.Invalid}

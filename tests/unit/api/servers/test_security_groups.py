@@ -117,6 +117,13 @@ class TestSecurityGroups(base.Case):
         (rule,) = self.listed()['web']['rules']
         self.assertEqual({'name': 'other', 'tenant_id': 'alpha'}, rule['group'])
 
+    def test_a_source_that_the_caller_does_not_see(self):
+        listed = self.api.network.list
+        default = listed(self.api.context_of(compute_api.OTHER), 'security-groups', as_user=True)
+        self.allow(remote_group_id=default[0]['id'])
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertEqual([], self.listed()['web']['rules'])
+
     def test_refused(self):
         for action in ('addSecurityGroup', 'removeSecurityGroup'):
             for value in ({'name': ''}, {'name': ' '}, {'name': 1}, {}, None):
