@@ -34,7 +34,7 @@ def one_guest(picture):
 
 
 def owned(picture):
-    """I5: no guest without a record that places it on its node, and no record without guest."""
+    """I5: each guest has a record on its node, and each record has a guest."""
     placed = holdings.guests_expected(picture)
     there = {
         (guest.uuid, guest.node) for guest in picture.guests if guest.role is model.Role.RESIDENT
@@ -60,14 +60,14 @@ def _at_rest(picture):
 
 
 def idle(picture):
-    """I6: no job of a guest goes on when nothing is being done to its server."""
+    """I6: no job of a guest is in progress if its server has no task."""
     for _cell, row, guest in _at_rest(picture):
         if guest.jobs:
             yield Finding('I6', f'guest {row.uuid}', f'has {guest.jobs} jobs on {guest.node}')
 
 
 def power(picture, bounds):
-    """I9: guests are on or off as their servers are, on hosts whose services are up.
+    """I9: power states of guests and servers agree, on hosts whose services are up.
 
     A difference counts when record and guest have been as they are for `bounds.power`
     seconds: the hosts' audit repairs it until then.
@@ -92,7 +92,7 @@ def _unchanged_s(picture, row, guest):
 
 
 def made_as_recorded(picture):
-    """I5: guests have the size of their flavors, and the volumes and ports on record.
+    """I5: guests have the size of their flavors, and the recorded volumes and ports.
 
     The guest of a server that failed may lack some, and has none that are not its own.
     """

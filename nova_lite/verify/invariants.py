@@ -83,7 +83,7 @@ def allocations(picture):
 
 
 def late_claims(picture, bounds):
-    """I4: what is claimed for a server that is none any more is released in the end.
+    """I4: claims of servers that do not exist are released.
 
     A scheduler may answer after the server was withdrawn. The super-conductor releases such
     a claim when the lease of the request is over, again and again.
@@ -105,7 +105,7 @@ def _sorted(holding):
 
 
 def owned(picture):
-    """I5: nothing without an owner."""
+    """I5: each record and each resource has an owner."""
     records = {row.uuid for _cell, row in picture.instances()}
     known = records | picture.build_requests.keys() | picture.withdrawn.keys()
     for uuid in picture.specs.keys() - picture.mappings.keys():
@@ -147,7 +147,7 @@ def transitions(picture):
 
 
 def soft_deletions(picture):
-    """I9: a server at rest has a date of deletion exactly while it is soft-deleted.
+    """I9: a server without a task has a date of deletion if, and only if, it is soft-deleted.
 
     Otherwise no quota counts it, or it is not reclaimed.
     """
@@ -158,13 +158,13 @@ def soft_deletions(picture):
 
 
 def no_server_error(picture):
-    """I10: a client's fault never gets a 5xx."""
+    """I10: the API does not answer 5xx."""
     for line in picture.server_errors:
         yield Finding('I10', 'the API answered 5xx', line)
 
 
 def filters(picture):
-    """I12: no server where a rule forbids it, unless it was forced there."""
+    """I12: servers are on hosts that placement rules allow, unless they were forced there."""
     for uuid, detail in placing.violations(picture):
         yield Finding('I12', f'server {uuid}', detail)
 

@@ -13,7 +13,7 @@ SIZES = {orc.VCPU: 'vcpus', orc.MEMORY_MB: 'memory_mb', orc.DISK_GB: 'local_gb'}
 
 
 def providers(picture):
-    """I4: each compute node has its provider, with its sizes, aggregates and status."""
+    """I4: each compute node has a provider with its inventories, aggregates and status trait."""
     nodes = {}
     for cell in picture.cells:
         disabled = {

@@ -13,7 +13,7 @@ FAILED = (states.VmState.ERROR, states.VmState.BUILDING)
 
 
 def bindings(picture):
-    """I5: ports are bound to no host where the server neither is nor may go back to."""
+    """I5: ports are bound only to hosts where the server is or to which it may return."""
     hosts = {row.uuid: {row.host} for _cell, row in picture.instances() if not row.hidden}
     busy = holdings.under_way(picture)
     for migration in holdings.migrations(picture):
@@ -43,7 +43,7 @@ def active_bindings(picture):
 
 
 def recorded(picture):
-    """I5: the network information of a server is what the network service says."""
+    """I5: the network information of a server agrees with the network service."""
     for row, ports in _at_rest(picture):
         vifs = {vif['id']: vif for vif in row.network_info}
         what = f'ports of server {row.uuid}'

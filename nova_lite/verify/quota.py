@@ -10,7 +10,7 @@ COUNTED = ('instances', 'cores', 'ram')
 
 
 def counted(picture, bounds):
-    """I11: what quota counts is what there is."""
+    """I11: quota usage agrees with the existing servers."""
     busy = picture.busy()
     used, present = usage(picture), collections.Counter()
     for records in picture.visible().values():

@@ -50,7 +50,7 @@ def attachments(picture):
 
 
 def connections(picture):
-    """I5: the host of a server is connected to the volumes that are on record."""
+    """I5: the host of a server is connected to the recorded volumes."""
     known = {attachment['id']: attachment.get('status') for attachment in picture.attachments}
     devices = {cell.id: cell.devices() for cell in picture.cells}
     for cell, row in picture.resting():
@@ -67,7 +67,7 @@ def connections(picture):
 
 
 def passing(picture):
-    """I5: no volume of a server stays reserved, attaching or detaching when nothing is done to it.
+    """I5: no volume is reserved, attaching or detaching without an operation.
 
     Other clients of the volume service may hold volumes too, for consumers of their own.
     """
@@ -134,7 +134,7 @@ def _volumes_at_rest(picture):
 
 
 def given_back(picture, bounds):
-    """I5: what was reserved for a server that is none any more, or never was, is given back."""
+    """I5: reservations of withdrawn servers are released."""
     for attachment in picture.attachments:
         request = picture.withdrawn.get(_owner(attachment))
         if request and (picture.now - request.withdrawn_at).total_seconds() >= bounds.work:
@@ -146,7 +146,7 @@ def given_back(picture, bounds):
 
 
 def made_twice(picture):
-    """I5: one volume, not two, was made for a block device of a server."""
+    """I5: only one volume was created for each block device of a server."""
     settled = {
         row.uuid
         for _cell, row in picture.instances()
@@ -170,7 +170,7 @@ def made_twice(picture):
 
 
 def temporary_images(picture):
-    """I5: no image stays of a move that has ended, or of a server that is shelved no more."""
+    """I5: images of ended moves and of unshelved servers are deleted."""
     moves = _moves(picture)
     under_way = {saga.uuid for saga in picture.sagas if saga.active_for}
     for image, uuid, row in _idle_images(picture, lambda image: image['id'] in under_way):
@@ -188,7 +188,7 @@ def temporary_images(picture):
 
 
 def uploads(picture, bounds):
-    """I5: no image of a server stays queued or being saved."""
+    """I5: no image of a server stays queued or saving."""
     moves = _moves(picture)
     for image, uuid, _row in _idle_images(picture, lambda image: image['id'] in moves):
         old = _age_s(picture, image['created_at']) >= bounds.work

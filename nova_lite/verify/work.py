@@ -16,7 +16,7 @@ LEFTOVERS = (step.LEFT, step.NOT_UNDONE)
 
 
 def migrations(picture):
-    """I5: migrations that have not ended belong to a saga, or wait for their user."""
+    """I5: migrations that have not ended belong to a saga, or wait for confirm or revert."""
     busy = picture.busy()
     rows = {row.uuid: row for _cell, row in picture.instances() if not row.hidden}
     by_uuid = collections.defaultdict(list)
@@ -34,7 +34,7 @@ def migrations(picture):
 
 
 def ended(picture, bounds):
-    """I6, I7: no task state or saga is older than its bound, and every build ends."""
+    """I6, I7: no task state, saga or build is older than its bound."""
 
     def is_old(moment):
         return _is_old(picture, moment, bounds)
@@ -80,7 +80,7 @@ def owed(picture, bounds):
 
 
 def events(picture, bounds):
-    """I6: no event of an action stays open when nothing is being done to its server."""
+    """I6: no event of an action is open if its server has no task."""
     busy = picture.busy()
     for cell in picture.cells:
         idle = {
@@ -99,7 +99,7 @@ def events(picture, bounds):
 
 
 def cleaned_up(picture):
-    """I6: a saga that has ended has cleaned up after itself, by its journal (``--journal``).
+    """I6: a saga that has ended has cleaned up, according to its journal (``--journal``).
 
     Steps that it cleaned up later are done. An audit may have cleaned up after others
     since; what a deleted server had was released with it.
