@@ -1,4 +1,4 @@
-"""POST /os-aggregates/{aggregate_id}/images: its hosts are to keep images at hand.
+"""POST /os-aggregates/{aggregate_id}/images: cache images on its hosts.
 
 Source: reference/nova/api-surface 2.5.
 """
@@ -28,7 +28,7 @@ class ImageTwice(exception.Invalid):
     faults=(400, 403, 404),
 )
 def cache(req):
-    """Ask for it; how it goes is told by notifications alone."""
+    """Request the caching. Only notifications report the progress."""
     aggregate_id = identifiers.number(req.args['aggregate_id'], 'aggregate_id')
     images = [image['id'] for image in req.content]
     for image_id in images:

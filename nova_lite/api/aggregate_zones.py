@@ -1,4 +1,4 @@
-"""What a change of aggregates may do to availability zones.
+"""Check what a change of aggregates does to availability zones.
 
 A host is in one zone at most, and does not change its zone while it has
 servers. Source: reference/nova/scheduling 10.

@@ -261,7 +261,7 @@ def _service_and_nodes(connection, host):
 
 
 def _settle(req, nodes, aggregate, host, *, is_in):
-    """Tell placement whether the host is in, until that is what our records say.
+    """Write the membership of the host to placement until it agrees with the records.
 
     Hosts may be added and removed at the same time. The request that comes last to
     placement must not leave there what no longer holds. A failure is logged and left to

@@ -1,4 +1,4 @@
-"""Who calls: tokens checked by keystonemiddleware, or headers believed as sent.
+"""The caller: tokens checked by keystonemiddleware, or headers without a check.
 
 Both ways end in a RequestContext made from the headers that keystonemiddleware
 sets. Source: reference/nova/api-surface 1.
@@ -62,7 +62,7 @@ def _token_conf(conf):
 
 
 def context_of(conf, environ, enforcer):
-    """Return the caller's RequestContext. Raise Unauthorized when nobody is named."""
+    """Return the caller's RequestContext. Raise Unauthorized without a user."""
     if not environ.get('HTTP_X_USER_ID'):
         raise faults.Unauthorized()
     roles = [role.strip().lower() for role in environ.get('HTTP_X_ROLES', '').split(',')]

@@ -1,4 +1,4 @@
-"""Where the console of a token is: asked by the proxies that users connect to.
+"""The connection data of a console token, for the proxies to which users connect.
 
 Source: reference/nova/api-surface 2.5.
 """
@@ -18,7 +18,7 @@ class TokenNotFound(exception.NotFound):
 
 @operation.operation('GET', URL, until='2.30', policy=rules.CONSOLE_TOKENS, faults=(400, 403))
 def refuse(_req):
-    """Before 2.31 only RDP consoles could be asked for, and there are none any more."""
+    """Refuse: before 2.31 only RDP consoles could be requested, which do not exist any more."""
     raise exception.Invalid('The requested console type details are not accessible')
 
 

@@ -1,4 +1,4 @@
-"""What this API offers, as a table: for the documentation, from the registry.
+"""The table of operations for the documentation, from the registry.
 
 Run as `python -m nova_lite.api.coverage` it prints reStructuredText.
 """

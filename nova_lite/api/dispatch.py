@@ -1,4 +1,4 @@
-"""The order in which every request is looked at, here and nowhere else.
+"""Dispatch: the order in which requests are checked and handled.
 
 version, route, schema, server, policy, lock, state, handler, view. It is nova's
 order as a rule, so that the same wrong request gets the same code.

@@ -62,7 +62,7 @@ BODY = {
     faults=(400, 403),
 )
 def create(req):
-    """Take events; the answer says for each what became of it."""
+    """Accept events. The response has the result of each."""
     events = req.body['events']
     servers = _servers(req, {event['server_uuid'] for event in events})
     answers = [_answer(event, servers) for event in events]

@@ -95,7 +95,7 @@ class Gone(exception.NovaLiteError):
 
 
 def describe(error):
-    """Return (code, message) for an exception; logs those that nobody foresaw."""
+    """Return (code, message) for an exception. Log unexpected ones."""
     if isinstance(error, exception.NovaLiteError):
         code = CODES[error.kind]
         if code == 500:

@@ -49,7 +49,7 @@ def list_access(req):
     faults=(400, 403, 404, 409),
 )
 def add_access(req):
-    """Let a project use the flavor."""
+    """Give a project access to the flavor."""
     projects.require(req, req.content['tenant'])
     row = flavors_api.visible(req)
     if req.minor >= 7 and row.is_public:

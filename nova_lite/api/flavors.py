@@ -232,7 +232,7 @@ def _conditions(req):
 
 
 def _is_public(req):
-    """Which an administrator wants to see: None for both kinds."""
+    """Return the filter by visibility of an administrator: None for both kinds."""
     text = req.param('is_public')
     if text is None:
         return True

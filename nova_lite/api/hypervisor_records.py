@@ -36,7 +36,7 @@ class Hypervisor:
 
     @functools.cached_property
     def amounts(self):
-        """What is there, used and free, under the names of the API."""
+        """Return total, used and free resources, under the names of the API."""
         node = self.node
         count, vcpus, memory_mb, disk_gb = self.used
         memory_used = memory_mb + node.reserved_memory_mb

@@ -116,7 +116,7 @@ def show(req):
     faults=(400, 403, 404, 501),
 )
 def show_uptime(req):
-    """What `uptime` says on the host."""
+    """Show the output of `uptime` on the host."""
     found = _find(req)
     if not services.is_up(found.service, req.conf.service_down_time):
         raise HostIsDown(host=found.node.host)
@@ -224,7 +224,7 @@ def _add_servers(req, found, shown):
 
 
 def _put_servers(req, found, shown):
-    """Add the servers; up to 2.74 those without any do not say so."""
+    """Add the servers. Up to 2.74 hypervisors without servers have no such key."""
     grouped = hypervisor_records.servers(found)
     template = req.conf.instance_name_template
     for hypervisor, each in zip(found, shown, strict=True):

@@ -1,4 +1,4 @@
-"""Network information on record, read from the network service once more."""
+"""Refresh the recorded network information from the network service."""
 
 from oslo_log import log
 
@@ -9,7 +9,7 @@ LOG = log.getLogger(__name__)
 
 
 def refresh(req, cell, row):
-    """Record what the network service says of a server that nothing else is done to.
+    """Record the network information of a server without a task.
 
     What another request wrote since the row was read is newer, and says which ports are to
     be kept. Raises what the network client raises.

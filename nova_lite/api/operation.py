@@ -22,7 +22,7 @@ OPERATIONS = []
 
 @dataclasses.dataclass
 class Answer:
-    """A handler's result when a body is not all there is to say."""
+    """A handler's result with more than a body."""
 
     body: typing.Any = None
     status: int | None = None
@@ -53,7 +53,7 @@ class Versions:
 
 @dataclasses.dataclass(eq=False)
 class Operation:
-    """What is known of one operation; see `operation` for the fields."""
+    """The declaration of one operation; see `operation` for the fields."""
 
     method: str
     path: str

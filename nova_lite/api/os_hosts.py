@@ -37,7 +37,7 @@ def index(req):
 
 @operation.operation('GET', ONE, until=UNTIL, policy=rules.HOST_SHOW, faults=(400, 403, 404))
 def show(req):
-    """What a host has, what of it is used, and by which projects."""
+    """Show the resources of a host, and their use by projects."""
     host = req.args['host']
     cell = req.app.cells.of_host(host)
     nodes = hypervisor_records.every(req, usage=True, host=host)

@@ -45,7 +45,7 @@ def _after(items, key, marker):
 
 
 def is_full(req, chosen, limit):
-    """Return whether a next page must be offered: the page has all that was asked for."""
+    """Return whether the page is full, so that it needs a link to the next one."""
     asked = req.param('limit')
     return (
         bool(chosen)

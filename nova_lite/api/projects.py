@@ -8,7 +8,7 @@ LOG = log.getLogger(__name__)
 
 
 def require(req, project_id):
-    """Raise Invalid if the identity service says that there is no such project.
+    """Raise Invalid if the project does not exist according to the identity service.
 
     What cannot be found out is believed.
     """

@@ -1,4 +1,4 @@
-"""What handlers work with: the App and the clients of other services, as the API uses them."""
+"""The App and the parts of other services' clients that handlers use."""
 
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -202,7 +202,7 @@ class SuperConductor(typing.Protocol):
 
 
 class App(Clients, typing.Protocol):
-    """What a request is handled with: see `app.App`. compute: a ComputeAPI client of a cell"""
+    """Databases and clients of handlers: see `app.App`. compute: a ComputeAPI client of a cell"""
 
     zones: tuple[frozenset[str], float]
 

@@ -56,5 +56,5 @@ def shown(names, limits):
 
 
 def given(names, content):
-    """Return {limit: number} from what a request says."""
+    """Return {limit: number} from the body of a request."""
     return {known: int(content[name]) for name, known in names.items() if name in content}

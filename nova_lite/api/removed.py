@@ -1,4 +1,4 @@
-"""Resources that compute had once: 410, for whoever asks, at any microversion.
+"""Removed resources: 410 for all callers and microversions.
 
 Proxies to other services, which ended with 2.35, are in `proxies`.
 Source: reference/nova/api-surface 3.
@@ -45,7 +45,7 @@ GONE = {
 
 
 def refuse(_req):
-    """Say that it is gone."""
+    """Answer 410."""
     raise faults.Gone()
 
 

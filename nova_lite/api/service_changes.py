@@ -1,4 +1,4 @@
-"""What a change of a service brings about: the host's trait, the schedulers' view.
+"""Effects of a change of a service: the host's trait, the schedulers' caches.
 
 Source: reference/nova/cells-and-rpc 3, reference/nova/scheduling 4.
 """

@@ -100,7 +100,7 @@ def _view(req, record):
     faults=(400, 403, 404),
 )
 def update_named(req):
-    """Change the service of a host and binary; the path says how."""
+    """Change the service of a host and binary, as in the path."""
     action = _ACTIONS.get(req.args['service_id'])
     if action is None or (action is _force_down and req.minor < 11):
         raise UnknownAction()

@@ -21,7 +21,7 @@ def ask(req, found):
 
 
 def of(req, hypervisors):
-    """Return the uptime of each, in their order; None where the host does not tell."""
+    """Return the uptime of each, in order; None if a host does not answer."""
     with runtime.executor(AT_ONCE) as pool:
         return list(pool.map(lambda found: _ask_or_none(req, found), hypervisors))
 

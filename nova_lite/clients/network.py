@@ -335,7 +335,7 @@ class Network:
             bindings.require_bound(self._update(ctxt, port_id, {'binding:host_id': host}), host)
 
     def unbind(self, ctxt: session.Ctxt, port_ids: Iterable[str]) -> None:
-        """Bind ports to no host; they stay their server's. Ports that are gone are no error."""
+        """Unbind ports, which stay those of their server. Deleted ports are not an error."""
         for port_id in port_ids:
             self.service.call(
                 ctxt,
@@ -369,7 +369,7 @@ class Network:
         self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
 
     def release(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
-        """Take these ports from their server; ports that are gone are no error."""
+        """Release these ports of their server. Deleted ports are not an error."""
         for vif in network_info:
             path = f'/ports/{vif["id"]}'
             if vif['preserve_on_delete']:

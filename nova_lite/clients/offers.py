@@ -1,4 +1,4 @@
-"""What placement offers and what is taken of it: the shapes of its answers and requests."""
+"""The shapes of placement's responses and requests."""
 
 import typing
 
@@ -7,7 +7,7 @@ Pairs: typing.TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Part(typing.TypedDict):
-    """What is taken of one provider. resources: {class: amount}"""
+    """The resources allocated from one provider. resources: {class: amount}"""
 
     resources: dict[str, int]
 
@@ -24,7 +24,7 @@ class AllocationRequest(typing.TypedDict):
 
 
 class Amounts(typing.TypedDict):
-    """How much of a resource class a provider has, ratio and reserve applied."""
+    """The capacity of a resource class of a provider, with ratio and reserve applied."""
 
     capacity: int
     used: int

@@ -36,7 +36,7 @@ TOLD_GENERATION = re.compile(r'expected (\d+) but got')
 
 @dataclasses.dataclass(frozen=True)
 class Consumer:
-    """Who is to hold allocations: an instance or a migration, by its uuid."""
+    """The consumer of allocations: an instance or a migration, by its uuid."""
 
     uuid: str
     project_id: str | None
@@ -45,7 +45,7 @@ class Consumer:
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
-    """What a consumer holds; false when that is nothing.
+    """The allocations of a consumer; false if there are none.
 
     allocations: {provider uuid: {resource class: amount}}
     generation:  None for a consumer that placement does not know
@@ -86,7 +86,7 @@ class Holding:
 
 
 class Outcome(enum.Enum):
-    """What became of a change of allocations."""
+    """The result of a change of allocations."""
 
     DONE = enum.auto()
     REFUSED = enum.auto()  # no room, or no such provider

@@ -64,7 +64,7 @@ class Provider:
 
 
 def is_concurrent(response: requests.Response) -> bool:
-    """Return whether a 409 only says that someone else was quicker."""
+    """Return whether a 409 means that another writer was faster."""
     if response.status_code != 409:
         return False
     error: session.Json = response.json()['errors'][0]

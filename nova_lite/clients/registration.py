@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """What placement is to know of one compute node.
+    """The data of a compute node for placement.
 
     inventories, keep_ratios: as Providers.set_inventories
     traits:     those the node has; traits set by others stay

@@ -1,4 +1,4 @@
-"""Release: what a server holds of the neighbours, given back where no host does it.
+"""Release the resources of a server at the neighbours, if no host does it.
 
 The server's task must be 'deleting' already, so that no move goes on with it; one that
 was under way may still make an attachment, which is ended too. Every part may be

@@ -1,4 +1,4 @@
-"""What a column can hold, asked before a value is accepted rather than when it is stored.
+"""Bounds of columns, checked before a value is accepted.
 
 SQLite stores anything; MariaDB and PostgreSQL refuse what is too long, too large or not
 text. A value that was accepted and cannot be stored would fail wherever it is tried.

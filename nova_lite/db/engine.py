@@ -210,7 +210,7 @@ class Database:
             info.pop(notes.BOOK, None)
 
     def _open(self) -> sqlalchemy.Connection:
-        """Return a connection; raise Unavailable, also when all are taken for too long."""
+        """Return a connection. Raise Unavailable, also if none becomes free in time."""
         try:
             return self.engine.connect()
         except (sqlalchemy.exc.OperationalError, sqlalchemy.exc.TimeoutError) as error:
@@ -335,7 +335,7 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
 
 
 def _prepare(engine: sqlalchemy.Engine) -> None:
-    """Let an engine share compiled statements, and raise the exceptions of oslo.db.
+    """Make an engine share compiled statements and raise the exceptions of oslo.db.
 
     oslo.db registers further events, to give an error of a savepoint its cause, which we
     do not read. An engine that has none, as ours, spends a tenth less on each statement.

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 
 class Kind(enum.Enum):
-    """What an error means for the transaction in which it occurred."""
+    """The meaning of an error for its transaction."""
 
     LOST = 'the connection is of no use; a new one may be'
     CONFLICT = 'rolled back in favour of another transaction; repeating it may succeed'

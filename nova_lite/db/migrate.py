@@ -1,4 +1,4 @@
-"""Schemas: bring a database up to date, tell its revision and what differs.
+"""Schemas: upgrade a database, show its revision and differences from the models.
 
 which: 'api' for the API database, 'cell' for that of a cell or of cell0
 """

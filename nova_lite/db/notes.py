@@ -1,4 +1,4 @@
-"""Notes: what a transaction has recorded that others may want to hear of.
+"""Notes: facts that a transaction recorded, for notifications.
 
 The functions that record note it on their connection; when the transaction has been
 committed, and only then, the database's watcher is told. Without a watcher nothing
@@ -29,19 +29,19 @@ class Note:
 
 
 class Watcher(typing.Protocol):
-    """Who hears of notes. Must not raise but for the database, and must not wait."""
+    """Receives notes. It must not wait, and raise only errors of the database."""
 
     def wants(self) -> bool:
-        """Whether anyone listens now: asked before each transaction that may write."""
+        """Return whether notes are needed. Called before each transaction that may write."""
 
     def wants_changes(self) -> bool:
-        """Whether changes of a server's states are worth reading the former ones."""
+        """Return whether former states must be read when a server's states change."""
 
     def look(self, connection: sa.Connection, notes: list[Note]) -> typing.Any:
         """Read, as the last thing in the transaction, what the notes are about."""
 
     def tell(self, found: typing.Any) -> None:
-        """It is committed; found: what `look` returned."""
+        """Handle a commit. found: what `look` returned"""
 
 
 class Book:

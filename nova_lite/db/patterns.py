@@ -74,7 +74,7 @@ class Matcher:
 def prepare_sqlite(
     dbapi_connection: sqlite3.Connection, info: dict[typing.Any, typing.Any]
 ) -> None:
-    """Have a connection match with RE2; SQLAlchemy lets Python's own engine do it.
+    """Make a connection match with RE2 instead of Python's engine.
 
     info: the dictionary that belongs to the connection
     """

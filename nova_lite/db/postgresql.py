@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that do not wait for ever for an answer."""
+"""Connections to PostgreSQL with timeouts."""
 
 import typing
 

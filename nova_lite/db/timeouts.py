@@ -15,14 +15,14 @@ ANSWER = 'read_timeout'
 
 
 class Limits(typing.NamedTuple):
-    """How many seconds a server may take: to be connected to, to answer a statement."""
+    """Timeouts in seconds: of a connection and of a statement."""
 
     connect_s: int
     answer_s: int
 
 
 def options(url: sa.URL, limits: Limits) -> dict[str, str]:
-    """Return what a URL (sqlalchemy's) has to say for these Limits, as its query."""
+    """Return the options of a URL (sqlalchemy's) for these Limits, as its query."""
     answer_s, connect_s = str(limits.answer_s), str(limits.connect_s)
     if url.get_driver_name() == 'pymysql':
         return {'connect_timeout': connect_s, ANSWER: answer_s, 'write_timeout': answer_s}

@@ -54,7 +54,7 @@ class RuleNotFound(exception.NotFound):
     faults=security_groups.FAULTS,
 )
 def create(req):
-    """Let traffic into the servers of a group."""
+    """Add a rule to a group."""
     asked = req.content
     group = security_groups.get(req, asked['parent_group_id'])
     wanted = {'security_group_id': group['id'], 'direction': 'ingress', **_traffic(asked)}

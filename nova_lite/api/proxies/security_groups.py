@@ -49,7 +49,7 @@ def _shown(req, group):
 
 @operation.operation('GET', PATH, policy=rules.GET, query=QUERY, until=UNTIL, faults=(400, 403))
 def index(req):
-    """All groups of the project; for administrators those of all projects, if asked for."""
+    """List the groups of the project, or, for administrators on request, of all projects."""
     filters = {'tenant_id': req.ctxt.project_id}
     if req.ctxt.is_admin and 'all_tenants' in req.params:
         filters = {}

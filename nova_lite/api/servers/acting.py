@@ -1,4 +1,4 @@
-"""What every action on a server does: change the state, record the action, cast.
+"""Common parts of actions on a server: change the state, record the action, cast.
 
 State and record are one transaction of the server's cell, a compare-and-swap;
 whoever loses the race is told the state that won. The cast that follows may be

@@ -98,7 +98,7 @@ get_serial = _declare('os-getSerialConsole', KINDS['serial'])
     'POST', PATH, action='os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,)
 )
 def get_rdp(_req):
-    """RDP consoles are gone; the action is refused rather than unknown."""
+    """Refuse the action: RDP consoles do not exist any more."""
     raise exception.Invalid('Unavailable console type rdp-html5.')
 
 

@@ -139,7 +139,7 @@ def _check_names(req, plan):
 
 
 def _accept(req, plan, boot_image):
-    """Reserve volumes and store the servers; what is not accepted is given back."""
+    """Reserve volumes and store the servers. Release reservations of rejected servers."""
     reservation = create_reserve.Reservation(req, plan)
     devices = reservation.make()
     accepted = ()

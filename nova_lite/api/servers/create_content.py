@@ -1,4 +1,4 @@
-"""What servers carry of their users': key pair, metadata, files, password.
+"""User data of new servers: key pair, metadata, files, password.
 
 Of new servers and of those that are rebuilt. Source: reference/nova/create-server 1.1.
 """

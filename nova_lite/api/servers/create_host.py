@@ -1,4 +1,4 @@
-"""Where a new server is to be: zone, forced host, requested destination.
+"""The place of a new server: zone, forced host, requested destination.
 
 Source: reference/nova/create-server 2.
 """

@@ -1,4 +1,4 @@
-"""Plan: what a create asks for, once it is checked and looked up.
+"""Plan: the checked contents of a create request.
 
 Each create_* module fills its part; `create_accept` stores the whole.
 """
@@ -39,7 +39,7 @@ class Plan:
 
     @property
     def reserves(self):
-        """Whether volumes that there are already are reserved before the servers are accepted."""
+        """Whether existing volumes are reserved before the servers are accepted."""
         return any(device['volume_id'] for device in self.devices)
 
     @property

@@ -18,7 +18,7 @@ LOG = log.getLogger(__name__)
 
 
 class Reservation:
-    """What one request holds at the volume service. plan: its `create_plan.Plan`"""
+    """The reservations of one request at the volume service. plan: its `create_plan.Plan`"""
 
     def __init__(self, req, plan):
         self._req, self._plan = req, plan

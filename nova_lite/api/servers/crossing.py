@@ -1,4 +1,4 @@
-"""Whether a resize or a cold migration may leave the server's cell.
+"""Check whether a resize or a cold migration may leave the server's cell.
 
 Where one of the conditions does not hold the move stays in the cell, without an error.
 Source: reference/nova/cross-cell-resize 2.

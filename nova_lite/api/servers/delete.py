@@ -165,7 +165,7 @@ def _count_no_more(req, server):
 
 
 def _confirm_first(req, server, *, delete):
-    """Confirm a resize that waits for it, and go on with the deletion if told so.
+    """Confirm a resize, and continue with the deletion if requested.
 
     While the resize is being confirmed or reverted already, that finds out for itself. No
     other saga of the server does: without a confirmation the source would keep what it has.
@@ -240,7 +240,7 @@ def _delete_now(req, server):
 
 
 def _soft_delete(req, server):
-    """Let the host stop it for good; False when it has left its host meanwhile."""
+    """Request the soft deletion from the host. Return False if the server has left it."""
     try:
         instance = acting.begin(req, server, 'delete', SOFT_DELETE, deleted_at=runtime.naive_now())
     except exception.InstanceInvalidState:

@@ -1,4 +1,4 @@
-"""How handlers attach and detach devices: a saga, of which they await the beginning.
+"""Attach and detach devices by a saga, and wait for its first result.
 
 What the answer tells must have come about by then; the rest follows by itself.
 """
@@ -37,7 +37,7 @@ def begin(req, server, *, kind, guard, arguments, **options):
 
 
 def wait(req, uuid):
-    """Wait until a saga about a device has accepted it; returns what it tells of that."""
+    """Wait until a saga has accepted a device. Return the saga's result."""
     row = outcomes.wait(
         req,
         uuid,

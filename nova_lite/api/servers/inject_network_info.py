@@ -1,4 +1,4 @@
-"""The action injectNetworkInfo: the ports of a server are read from the network service anew.
+"""The action injectNetworkInfo: refresh a server's ports from the network service.
 
 A hypervisor has nothing to inject them into. Source: reference/nova/api-surface 2.4.
 """

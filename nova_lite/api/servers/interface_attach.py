@@ -35,7 +35,7 @@ _V49 = schema.extended(_V1, tag=types.TAG)
 
 
 class BadRequest(exception.Invalid):
-    """What is asked for contradicts itself, or cannot be had."""
+    """The request contradicts itself, or cannot be fulfilled."""
 
 
 class NoNetwork(exception.Invalid):
@@ -52,7 +52,7 @@ class NoNetwork(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def attach(req, server):
-    """Attach the port asked for, or a new one on the network asked for."""
+    """Attach the requested port, or a new one on the requested network."""
     request = _validated(req, _request(req.body.get(KEY, {})))
     acting.require_host(server)
     source_host.require_up(req, server)

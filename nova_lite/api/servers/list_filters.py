@@ -58,7 +58,7 @@ class Nothing(Exception):
 
 @dataclasses.dataclass
 class Criteria:
-    """What a list asks for.
+    """The criteria of a list request.
 
     project_id: None for all; filters: [Filter]; addresses: [(version, pattern)]
     plain: nothing was filtered but the project, so partial results may be shown
@@ -79,7 +79,7 @@ class Criteria:
         return all(each.test(row, tags) for each in self.filters) and self.reachable(row)
 
     def reachable(self, row):
-        """Return whether some address matches, where addresses are asked for."""
+        """Return whether an address matches the filter, if there is one."""
         return all(
             any(
                 self.matcher.matches(pattern, address)
@@ -142,7 +142,7 @@ def _boolean(name, text):
 
 
 def _life(req, given):
-    """Deleted servers are shown when asked for, or with a span of changes."""
+    """Return the filter by deletion: deleted servers on request, or with a span of changes."""
     deleted = given.pop('deleted', None)
     soft_deleted = given.pop('soft_deleted', None)
     wanted = False if deleted is None else strutils.bool_from_string(deleted[-1] or '1')

@@ -90,7 +90,7 @@ def _take(page, row, cell):
 
 
 def _settle(req, page, twice):
-    """A server that is about to change cells is where its mapping says."""
+    """Keep the record in the mapped cell of a server that is changing cells."""
     wanted = [uuid for uuid in twice if uuid in page.where]
     if not wanted:
         return

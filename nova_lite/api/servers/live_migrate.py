@@ -133,7 +133,7 @@ def migration_of(req, server, uuid, kind, wanted):
 
 
 def _block_migration(value):
-    """True, False, or None to let the hypervisors say."""
+    """Return True, False, or None if the hypervisors decide."""
     return None if value == 'auto' else types.is_true(value)
 
 

@@ -25,7 +25,7 @@ ADMIN, OWNER = 'admin', 'owner'
     faults=(400, 403, 404, 409),
 )
 def lock(req, server):
-    """Lock; the owner cannot take over an administrator's lock."""
+    """Lock the server. The owner cannot replace an administrator's lock."""
     reason = None
     if req.minor >= 73 and req.content:
         reason = req.content.get('locked_reason')
@@ -47,7 +47,7 @@ def unlock(req, server):
 
 
 def _change(req, server, write, *args):
-    """Decide in the transaction that writes: another request may have locked meanwhile."""
+    """Change the lock in one transaction: another request may have locked the server."""
     acting.require_cell(server)
     acting.in_its_cell(
         req, server, lambda: server.cell.db.write(_locked, req, server, write, *args)

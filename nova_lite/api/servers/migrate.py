@@ -74,7 +74,7 @@ def migrate(req, server):
 
 
 def _may_stay(req, server):
-    """Return whether the source's hypervisor can migrate to itself: only it can say so."""
+    """Return whether the source's hypervisor can migrate to itself, according to it."""
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
     if not nodes:

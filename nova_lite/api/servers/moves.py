@@ -1,4 +1,4 @@
-"""How handlers begin a move: the intent, its transaction, and the nudge.
+"""Start of a move by a handler: the intent, its transaction, and the nudge.
 
 What follows is the saga's of that kind (moves.kinds).
 """
@@ -78,7 +78,7 @@ def _counting(req, server, size):
 
 
 def _require_new_computes(req, cell, kind):
-    """Raise TooOld unless the cell's computes can be asked for all that may be needed."""
+    """Raise TooOld unless the cell's computes support all methods that may be needed."""
     if cell.is_cell0:
         return  # There are none, and the state of a server there allows no move.
     for method in sorted(kinds.calls(kind)):
@@ -86,7 +86,7 @@ def _require_new_computes(req, cell, kind):
 
 
 def nudge(req, uuid):
-    """Tell a super-conductor at once; without that it finds the saga by itself."""
+    """Notify a super-conductor. If the cast is lost, the sweep finds the saga."""
     try:
         req.app.super_conductor.run_saga(req.ctxt, saga_uuid=uuid)
     except exception.Unavailable as error:

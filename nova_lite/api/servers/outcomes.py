@@ -1,4 +1,4 @@
-"""How handlers wait for what their answer tells of a saga."""
+"""Wait for the result of a saga that a response contains."""
 
 from nova_lite import exception
 from nova_lite import states

@@ -1,4 +1,4 @@
-"""What can be told of servers whose cell does not answer (from 2.69).
+"""Partial views of servers whose cell does not answer (from 2.69).
 
 Source: reference/nova/cells-and-rpc 2.1.
 """

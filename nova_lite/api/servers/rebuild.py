@@ -121,7 +121,7 @@ def _changes(req, asked):
 
 @contextlib.contextmanager
 def _named(req, server, name):
-    """Where names are unique: take the name first, under the lock of names.
+    """Set the name first, under the lock of names, if names are unique.
 
     If the rebuild is refused, the server has its former name again.
     """

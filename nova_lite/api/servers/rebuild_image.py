@@ -25,7 +25,7 @@ COLUMNS = (
 
 @dataclasses.dataclass
 class Plan:
-    """What becomes of a server's image.
+    """The change of a server's image.
 
     columns: of its record; former: the same, as they are
     image: as sagas get it where it is another image, else None
@@ -78,7 +78,7 @@ def _root_volume(server):
 
 
 def _is_other(req, root, image):
-    """Whether the root volume was made from another image; raises ImageNotUsable below 2.93."""
+    """Return whether the root volume has another image. Raise ImageNotUsable below 2.93."""
     try:
         volume = req.app.volume.get(req.ctxt, root.volume_id)
     except exception.VolumeNotFound:

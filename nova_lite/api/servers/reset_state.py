@@ -1,4 +1,4 @@
-"""The action os-resetState: an administrator says what state a server is in."""
+"""The action os-resetState: an administrator sets the state of a server."""
 
 from nova_lite import transitions
 from nova_lite.api import operation

@@ -149,7 +149,7 @@ def abort(req, server):
 
 
 def _tell(req, server, row, method):
-    """Have the source's host and who drives the migration look at the wish now."""
+    """Notify the source's host and the super-conductor of the wish."""
     acting.send(
         req,
         server,

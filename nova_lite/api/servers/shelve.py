@@ -109,7 +109,7 @@ def shelve_offload(req, server):
     faults=FAULTS,
 )
 def unshelve(req, server):
-    """Let a shelved server run again; a zone of null gives up the one it asked for."""
+    """Unshelve a server. A zone of null unpins its availability zone."""
     acting.require_cell(server)
     asked = (req.content if req.minor >= PLACES else None) or {}
     arguments = {'offloaded': server.row.vm_state == states.VmState.SHELVED_OFFLOADED}

@@ -139,7 +139,7 @@ def _give_up(connection, ctxt, uuid, task, message):
 
 
 def _of_volumes(req, server, devices):
-    """Snapshot the volumes, and make an image that a server can boot from anew."""
+    """Snapshot the volumes, and create an image of them that servers can boot."""
     with_action = transitions.Transition('createImage', transitions.SNAPSHOT.vm_states, (None,))
     acting.swap(req, server, with_action, {'task_state': None}, action='createImage')
     mapping, made = [], []

@@ -39,7 +39,7 @@ def index(req, server):
     'GET', ONE, since=SINCE, policy=rules.TAGS_SHOW, success=204, faults=(403, 404)
 )
 def show(req, server):
-    """Whether the server has a tag: 204, or 404."""
+    """Answer 204 if the server has the tag, else 404."""
     if req.args['tag'] not in _of(server):
         _missing(server, req.args['tag'])
 

@@ -46,7 +46,7 @@ def _host_nodes(server):
 
 
 def _page_size_kb(wish):
-    """Return the size of the guest's memory pages in KiB, or None where none is asked for."""
+    """Return the requested size of the guest's memory pages in KiB, or None."""
     if wish is None or wish in PAGES_KB:
         return PAGES_KB.get(wish)
     if wish.isdecimal():

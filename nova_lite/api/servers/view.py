@@ -31,7 +31,7 @@ _INNER = (
 
 
 class Look:
-    """What of a server the caller may see, and what else is known of the servers.
+    """The fields that the caller may see, and further data of the servers.
 
     devices, faults, tags: by server uuid; services: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
@@ -201,7 +201,7 @@ def _add_later(look, row, shown):
 
 
 def hints(spec):
-    """Scheduler hints as the user gave them: a single value stands by itself."""
+    """Return the scheduler hints in the form of the request."""
     found = {}
     for name, values in spec.get('scheduler_hints', {}).items():
         found[name] = values[0] if len(values) == 1 else values
@@ -262,7 +262,7 @@ def host_status(look, host):
 
 @functools.lru_cache(maxsize=4096)
 def host_id(project_id, host):
-    """Return a name for the host that tells a project nothing but whether it is the same."""
+    """Return an opaque id of the host for the project."""
     if not host:
         return ''
     return hashlib.sha224(f'{project_id}{host}'.encode()).hexdigest()

@@ -59,7 +59,7 @@ class NotWhileOffloaded(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def attach(req, server):
-    """Attach a volume under a name that is free, or the one asked for."""
+    """Attach a volume with the requested device name or a free one."""
     asked = req.content
     devices.require_shelvable(req, server, transitions.ATTACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, asked['volumeId'])

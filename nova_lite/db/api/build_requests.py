@@ -88,7 +88,7 @@ def intend(connection: sa.Connection, values: Iterable[rows.Values], *, lease_s:
 
 
 def redeem(connection: sa.Connection, uuids: Collection[str]) -> None:
-    """Take the intents of servers away, which are accepted. Raises Conflict, see `_lost`."""
+    """Delete the intents of accepted servers. Raise Conflict, see `_lost`."""
     if rows.delete(connection, TABLE, **_intents(uuids)) != len(uuids):
         raise _lost()
 
@@ -235,7 +235,7 @@ def count_failure(connection: sa.Connection, epoch_of: Mapping[str, int]) -> dic
 
 
 def expire(connection: sa.Connection, epoch_of: Mapping[str, int]) -> None:
-    """Let the leases that these epochs hold end now: the next sweep takes them up.
+    """End the leases of these epochs now, so that the next sweep continues the builds.
 
     epoch_of: {server's uuid: epoch}
     """

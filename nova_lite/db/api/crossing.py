@@ -1,4 +1,4 @@
-"""The pivot of a move between cells: which cell's record stands for a server.
+"""The pivot of a cross-cell move: switch the mapping of a server.
 
 Whoever runs the saga no longer is refused in the transaction itself, and lists notice
 that a server has changed cells while they asked one cell after the other.

@@ -164,7 +164,7 @@ def allow(connection: sa.Connection, row: rows.Row, project_id: str) -> None:
 
 
 def disallow(connection: sa.Connection, row: rows.Row, project_id: str) -> None:
-    """Take a project's access to the flavor away; raises FlavorAccessNotFound."""
+    """Remove a project's access to the flavor. Raise FlavorAccessNotFound."""
     if not rows.delete(connection, PROJECTS, flavor_id=row.id, project_id=project_id):
         raise exception.FlavorAccessNotFound(flavor_id=row.flavorid, project_id=project_id)
     _note(connection, 'flavor.update', row)

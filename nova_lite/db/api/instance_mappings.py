@@ -21,7 +21,7 @@ _WITH_SAGAS = TABLE.outerjoin(SAGAS, SAGAS.c.active_for == TABLE.c.instance_uuid
 
 
 class Size(typing.TypedDict):
-    """What a server counts for in quotas. memory_mb in MiB"""
+    """The resources that a server counts for in quotas. memory_mb in MiB"""
 
     vcpus: int
     memory_mb: int
@@ -98,14 +98,14 @@ def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: 
 
 
 def set_queued_for_delete(connection: sa.Connection, uuid: str, queued: bool = True) -> None:
-    """Mark a server as going away (or, when restored, as staying)."""
+    """Mark a server as being deleted (or, when restored, as existing)."""
     rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=uuid)
 
 
 def queue_for_delete(
     connection: sa.Connection, cell_id: int, uuids: Iterable[str], queued: bool
 ) -> int:
-    """Mark servers of a cell as going away, or as staying; how many were not marked so."""
+    """Mark servers of a cell as being deleted, or as existing. Return the number of changes."""
     return rows.change(
         connection,
         TABLE,
@@ -117,7 +117,7 @@ def queue_for_delete(
 
 
 def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -> None:
-    """What the server counts for in quotas from now on (MiB)."""
+    """Set the resources that the server counts for in quotas (MiB)."""
     values = {'vcpus': vcpus, 'memory_mb': memory_mb}
     rows.change(connection, TABLE, values, instance_uuid=uuid)
 
@@ -147,7 +147,7 @@ def usage(
 def in_cell(
     connection: sa.Connection, cell_id: int, project_id: str | None = None
 ) -> Sequence[rows.Row]:
-    """Mappings into one cell that are not going away."""
+    """Return the mappings to one cell of servers that are not being deleted."""
     where: dict[str, typing.Any] = {'cell_id': cell_id, 'queued_for_delete': False}
     if project_id is not None:
         where['project_id'] = project_id

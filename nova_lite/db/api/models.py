@@ -42,7 +42,7 @@ class HostMapping(types.Timestamps, Base):
 
 
 class InstanceMapping(types.Timestamps, Base):
-    """Where a server lives. vcpus and memory_mb make quota one query."""
+    """The cell of a server. vcpus and memory_mb make quota one query."""
 
     __tablename__ = 'instance_mappings'
     __table_args__ = (sa.Index('instance_mappings_project_idx', 'project_id', 'queued_for_delete'),)
@@ -237,7 +237,7 @@ class Saga(types.Timestamps, Base):
 
 
 class SagaEvent(Base):
-    """What happened to a saga, for `nova-lite saga show` and timelines."""
+    """An event of a saga, for `nova-lite saga show` and timelines."""
 
     __tablename__ = 'saga_events'
     id: Mapped[int] = column(sa.Integer, primary_key=True)

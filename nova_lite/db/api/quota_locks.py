@@ -25,7 +25,7 @@ class _NoLock(Exception):
 
 
 def of_user(user_id: str) -> str:
-    """Return the holder that stands for a user, whatever the project."""
+    """Return the holder for a user, in all projects."""
     return f'user {user_id}'
 
 

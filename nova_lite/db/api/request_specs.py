@@ -1,4 +1,4 @@
-"""Request specs: what each server asked for, applied again at every move."""
+"""Request specs: the requirements of servers, which moves apply again."""
 
 from collections.abc import Iterable
 import typing

@@ -1,4 +1,4 @@
-"""Counts of sagas, for metrics: where they stand, and which of them fail again and again."""
+"""Counts of sagas for metrics: by step, and of those that fail repeatedly."""
 
 from collections.abc import Sequence
 import typing

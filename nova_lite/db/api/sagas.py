@@ -145,7 +145,7 @@ def find_active(connection: sa.Connection, instance_uuid: str) -> rows.Row | Non
 
 
 def wake(connection: sa.Connection, uuid: str) -> bool:
-    """Let a saga that waits be looked at now; whether there is one."""
+    """Make a parked saga due now. Return whether there is one."""
     return bool(
         rows.change(connection, TABLE, {}, computed=_WAKE_NOW, uuid=uuid, state=journal.PARKED)
     )
@@ -172,7 +172,7 @@ def _require_equal(newest: int | None, ctxt: context.RequestContext) -> None:
 
 
 def withdraw(connection: sa.Connection, uuid: str) -> bool:
-    """Take back an intent that nobody has taken up; False when someone has."""
+    """Withdraw an intent without an owner. Return False if it has one."""
     if rows.lock(connection, TABLE, uuid=uuid, epoch=0) is None:
         return False
     rows.delete(connection, EVENTS, saga_uuid=uuid)

@@ -99,17 +99,17 @@ def get(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row:
 
 
 def find(connection: sa.Connection, uuid: str, request_id: str, action: str) -> rows.Row | None:
-    """Return a server's action of that name that a request asked for, or None."""
+    """Return a server's action of that name and request, or None."""
     return rows.find(connection, ACTIONS, instance_uuid=uuid, request_id=request_id, action=action)
 
 
 def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return the action of a server that was asked for last, or None."""
+    """Return the newest action of a server, or None."""
     return connection.execute(_NEWEST_OF_SERVER, {'uuid': uuid}).first()
 
 
 def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
-    """Tell whether `action` was asked for after the server's action of a request."""
+    """Return whether `action` was requested after the server's action of a request."""
     values = {'uuid': uuid, 'request': request_id, 'action': action}
     return connection.scalar(_FOLLOWING, values) is not None
 
@@ -206,7 +206,7 @@ def _end(
 
 
 def clear_failure(connection: sa.Connection, uuid: str, request_id: str) -> None:
-    """Record that an action goes on elsewhere, though one of its events failed."""
+    """Record that an action continues on another host, although one of its events failed."""
     action_id = _action_id(connection, uuid, request_id)
     if action_id is not None:
         rows.change(connection, ACTIONS, {'message': None}, id=action_id)
@@ -251,7 +251,7 @@ def end_interrupted(
     events: Iterable[str] | None = None,
     besides: str | None = None,
 ) -> None:
-    """End the events of a server that are still open: their work will not go on.
+    """End the open events of a server, whose work will not continue.
 
     events: names; None: all of them. besides: the request whose own stay open
     """
@@ -312,21 +312,21 @@ def events_of(connection: sa.Connection, action_ids: Iterable[int]) -> dict[int,
 
 
 def tell_of(connection: sa.Connection, uuid: str, /, **facts: typing.Any) -> None:
-    """Have notifications of this transaction's events tell more, such as `volume_id`."""
+    """Add data, such as `volume_id`, to the notifications of this transaction's events."""
     notes.add(connection, 'subject', uuid=uuid, **facts)
 
 
 def tell_failure(
     connection: sa.Connection, uuid: str, request_id: str, event: str, *, error: str
 ) -> None:
-    """Have notifications tell of a failure that is no event on record."""
+    """Add a failure without an event to the notifications."""
     _note_end(connection, uuid, request_id, event, host=None, error=error)
 
 
 def _note(
     connection: sa.Connection, uuid: str, request_id: str, event: str, *, host: str | None
 ) -> None:
-    """What notifications are derived from: see nova_lite.notify.derive."""
+    """Note the source of notifications: see nova_lite.notify.derive."""
     notes.add(
         connection,
         'event',

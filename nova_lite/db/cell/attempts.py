@@ -70,7 +70,7 @@ def _is_begun(row: rows.Row | None) -> bool:
 
 
 def _await_record(connection: sa.Connection, uuid: str) -> None:
-    """Let a transaction end that is just adding the server's record; others wait for ours.
+    """Wait for a transaction that is adding the server's record; later ones wait for ours.
 
     The row of our own says so to both, though it is gone at once: that it was there
     holds until the end of the transaction.

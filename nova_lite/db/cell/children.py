@@ -1,4 +1,4 @@
-"""What hangs on a server: block devices and tags."""
+"""Block devices and tags of servers."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence

@@ -51,7 +51,7 @@ def first_of_host(connection: sa.Connection, host: str) -> rows.Row:
 
 
 def unmapped(connection: sa.Connection) -> Sequence[rows.Row]:
-    """Return nodes whose host no one has looked at since it appeared."""
+    """Return nodes of hosts that discovery has not seen yet."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, mapped=False)
 
 

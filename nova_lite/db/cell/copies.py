@@ -77,7 +77,7 @@ def create(connection: sa.Connection, copy: Copy, move: str) -> None:
 
 
 def _redirect(connection: sa.Connection, copy: Copy, move: str) -> None:
-    """Write a move's destination once more."""
+    """Write a move's destination again."""
     values = next(each for each in copy.migrations if each['uuid'] == move)
     migrations.update(connection, move, {name: values.get(name) for name in DESTINATION})
     zone = {'availability_zone': copy.instance['availability_zone']}
@@ -95,7 +95,7 @@ def renew(connection: sa.Connection, copy: Copy) -> None:
 
 
 def show(connection: sa.Connection, uuid: str, shown: bool) -> None:
-    """Let the cell's record stand for the server, or hide it; its migrations as well."""
+    """Show or hide the cell's record of the server and its migrations."""
     for table, key in ((instances.TABLE, 'uuid'), (migrations.TABLE, 'instance_uuid')):
         where: dict[str, typing.Any] = {key: uuid}
         rows.change(connection, table, {'hidden': not shown}, **where)

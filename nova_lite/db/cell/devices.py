@@ -69,7 +69,7 @@ def find(connection: sa.Connection, instance_uuid: str, volume_id: str) -> rows.
 
 
 def change(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
-    """Change columns of one block device; raises VolumeNotAttached when it is gone."""
+    """Change columns of one block device. Raise VolumeNotAttached if it was deleted."""
     if not children.update_block_device(connection, uuid, values):
         raise gone(uuid)
 

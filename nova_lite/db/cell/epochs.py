@@ -25,7 +25,7 @@ OLD = TABLE.c.seen_at < sa.bindparam('before')
 
 
 def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
-    """Let this epoch pass and keep newer ones waiting until the transaction ends.
+    """Check this epoch, and make newer ones wait until the transaction ends.
 
     saga: its uuid, or the server's for its build. Raises StaleEpoch.
     """
@@ -42,7 +42,7 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
-    """Return {uuid: newest epoch} of those that were seen; nobody has to wait."""
+    """Return {uuid: newest epoch} of those that were seen, without a lock."""
     return dict(connection.execute(SEEN, {'sagas': list(sagas)}).tuples().all())
 
 

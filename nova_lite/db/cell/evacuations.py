@@ -16,7 +16,7 @@ NOT_CLEANED = [str(status) for status in (Status.ACCEPTED, Status.PRE_MIGRATING,
 
 
 def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
-    """Evacuations from the hosts that go on, or of which something may be left there."""
+    """Return evacuations from the hosts that are in progress or not cleaned up."""
     return rows.every(
         connection,
         TABLE,

@@ -12,6 +12,6 @@ from nova_lite.db.cell import epochs
 
 
 def check(connection: sa.Connection, ctxt: context.RequestContext) -> None:
-    """Let the context's saga pass or raise StaleEpoch; others always pass."""
+    """Raise StaleEpoch if a newer epoch of the context's saga is known."""
     if ctxt.saga is not None:
         epochs.hold(connection, ctxt.saga, ctxt.epoch)  # type: ignore[arg-type]  # it has both

@@ -1,4 +1,4 @@
-"""Where the members of server groups are in a cell, and where open moves may take them.
+"""Hosts of the members of server groups in a cell, and those of their open moves.
 
 A host belongs to one cell, and a process that gives a server a host writes so in that
 cell: to the server's record, or to a migration whose destination it is. The transaction

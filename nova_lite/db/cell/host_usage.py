@@ -1,4 +1,4 @@
-"""What hosts of a cell hold, as the scheduler wants to know it: by query, never counted up."""
+"""Usage of the hosts of a cell for the scheduler, computed by queries."""
 
 import collections
 from collections.abc import Collection

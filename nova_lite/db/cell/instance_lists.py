@@ -30,7 +30,7 @@ TAGS = models.Tag.__table__
 
 
 class Details(typing.TypedDict):
-    """What a cell knows of servers: by their uuids, services by host."""
+    """Further data of servers by uuid, and services by host."""
 
     rows: dict[str, rows.Row]
     devices: dict[str, list[tuple[str, bool]]]

@@ -86,7 +86,7 @@ Allowed: typing.TypeAlias = dict[str, tuple[typing.Any, ...]]
 
 
 class Expected(typing.TypedDict, total=False):
-    """What a server must be for a change: see `force`."""
+    """The required state of a server for a change: see `force`."""
 
     expect_task: Iterable[str | None]
     expect_vm: Iterable[str | None]
@@ -139,7 +139,7 @@ def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
 
 
 def seal(connection: sa.Connection, uuid: str, sealed: bool = True) -> None:
-    """Let the user of a server change it here no more, or again.
+    """Seal or unseal the record of a server for changes of users.
 
     What was accepted before is in the record when this transaction has ended.
     """

@@ -99,7 +99,7 @@ def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:
 
 
 def drop_left(connection: sa.Connection, uuid: str) -> None:
-    """Forget that a destination may have kept the guest, and the record if it says no more."""
+    """Delete the note that a destination may have kept the guest."""
     row = find(connection, uuid)
     if row is None or row.migration_type == states.MigrationType.UNSHELVE:
         drop(connection, uuid)

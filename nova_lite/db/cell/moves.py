@@ -1,4 +1,4 @@
-"""How a move begins in its cell: one transaction of the API, known to be repeated.
+"""Start of a move in its cell: one transaction of the API, which may be repeated.
 
 The saga's first step makes the same transaction once more, so a kill between the
 saga's row and this one loses nothing. An order is plain values, kept in the saga:
@@ -40,7 +40,7 @@ class Down(typing.TypedDict):
 
 
 class Order(typing.TypedDict):
-    """What a move begins with, see above."""
+    """The arguments of the start of a move, see above."""
 
     action: str
     vm_states: list[str | None] | None

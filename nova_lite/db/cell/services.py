@@ -103,7 +103,7 @@ def beat(
 
 
 def _forget_future(connection: sa.Connection) -> None:
-    """Let services that were heard of before the clock was set back age from now on."""
+    """Reset heartbeats in the future, after the clock was set back."""
     ahead = connection.scalars(_AHEAD).all()
     if ahead:
         rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
@@ -165,7 +165,7 @@ def is_up(service: rows.Row, down_time_s: float) -> bool:
 
 
 def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool:
-    """Whether the compute service of a host of the cell is up; not so of a host of another."""
+    """Return whether the compute service of a host of this cell is up."""
     service = find(connection, host)
     return service is not None and is_up(service, down_time_s)
 
@@ -192,7 +192,7 @@ def unheard(connection: sa.Connection, down_time_s: float) -> Sequence[str]:
 
 
 def excuse(connection: sa.Connection, hosts: Iterable[str]) -> None:
-    """Let computes be silent from now on, as if they had just been heard of."""
+    """Treat computes as if they had just sent a heartbeat."""
     rows.change(connection, TABLE, {}, computed=_HEARD_NOW, binary=COMPUTE, host=list(hosts))
 
 

@@ -17,7 +17,7 @@ PREFIX = 'user_port:'
 
 
 class Port(typing.TypedDict):
-    """A port of a server, as who disposes of the server is told of it."""
+    """A port of a server, for its deletion."""
 
     id: str
     preserve_on_delete: bool

@@ -1,4 +1,4 @@
-"""How the schemas came about: one line of revisions for the API database, one for cells.
+"""Revisions of the schemas: one line for the API database, one for cells.
 
 A revision is additive and stays as it was released. Until the first release
 there is one for each database, which `python -m tools.schema` writes anew from
