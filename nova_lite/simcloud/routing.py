@@ -18,10 +18,13 @@ def add_resource(app, db, path, *, field, resource):
 
 
 class Document:
-    """Answers GET with make(req); `reserved` names what only administrators may do so."""
+    """Answers GET with a document: an object, or a function of the request that makes it.
 
-    def __init__(self, make, *, status=200, reserved=None):
-        self._make = make
+    reserved: what it is to read it, where only administrators may
+    """
+
+    def __init__(self, document, *, status=200, reserved=None):
+        self._document = document
         self._status = status
         self._reserved = reserved
 
@@ -29,4 +32,5 @@ class Document:
         if self._reserved:
             req.context.caller.require_admin(self._reserved)
         resp.status = self._status
-        resp.media = self._make(req)
+        document = self._document
+        resp.media = document(req) if callable(document) else document

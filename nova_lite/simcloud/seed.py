@@ -174,8 +174,10 @@ def _first_contents(conn, settings, hashes):
     }
     _images(conn, by['admin'])
     _networks(conn, settings, by)
-    types.create(conn, {'name': types.DEFAULT_NAME})
-    types.create(conn, {'name': 'multiattach', 'extra_specs': {'multiattach': types.MULTIATTACH}})
+    types.create(conn, None, {'name': types.DEFAULT_NAME})
+    types.create(
+        conn, None, {'name': 'multiattach', 'extra_specs': {'multiattach': types.MULTIATTACH}}
+    )
 
 
 def _hashes(settings):

@@ -106,7 +106,7 @@ def add(app, db, events):
     app.add_route(PREFIX, routing.Document(_versions))
     app.add_route(v2, routing.Document(_collections))
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
-    app.add_route(f'{v2}/availability_zones', routing.Document(lambda _req: ZONES))
+    app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
         ('subnets', subnets.RESOURCE, 'subnet_id'),

@@ -1,6 +1,11 @@
 """POST /v3/volumes/{id}/action: one function for each action."""
 
+from collections.abc import Callable
+import dataclasses
+from typing import Any
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import metadata
@@ -13,36 +18,81 @@ from nova_lite.simcloud.volume import types
 from nova_lite.simcloud.volume import volumes
 
 _NOTHING = {'anyOf': [{'type': 'object'}, {'type': 'null'}, {'const': ''}]}
-_METADATA = {
-    'type': 'object',
-    'required': ['metadata'],
-    'properties': {'metadata': metadata.METADATA},
-}
+_METADATA = bodies.record({'metadata': metadata.METADATA}, ['metadata'])
+_WHICH = bodies.nullable(bodies.record({'attachment_id': bodies.OPTIONAL_ID}))
+BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Action:
+    """What the key of a body asks for.
+
+    run: (conn, caller, volume, wanted) -> the answer's body, or None
+    body: validator of the value under the key
+    since: the microversion that it came with
+    event: what the servers of the volume must hear of
+    releases: it ends attachments; see releases.check
+    """
+
+    run: Callable
+    body: Any
+    status: int = 202
+    since: int = 0
+    event: str | None = None
+    releases: bool = False
+
+
+ACTIONS = {}
+
+
+def action(name, schema=_NOTHING, **options):
+    """Declare the function that runs an action."""
+
+    def declare(function):
+        ACTIONS[name] = Action(run=function, body=bodies.compiled(schema), **options)
+        return function
+
+    return declare
+
+
+@action('os-reserve')
 def reserve(conn, caller, volume, wanted):
     """Keep an available volume for somebody."""
     records.require_status(volume, 'available')
     records.save(conn, volume, status='reserved')
 
 
+@action('os-unreserve')
 def unreserve(conn, caller, volume, wanted):
     """Undo `reserve`."""
     records.settle(conn, volume)
 
 
+@action('os-begin_detaching')
 def begin_detaching(conn, caller, volume, wanted):
     """A volume in use is about to be detached."""
     records.require_status(volume, 'in-use')
     records.save(conn, volume, status='detaching')
 
 
+@action('os-roll_detaching')
 def roll_detaching(conn, caller, volume, wanted):
     """The detaching did not happen."""
     if volume['status'] == 'detaching':
         records.settle(conn, volume)
 
 
+@action(
+    'os-attach',
+    bodies.record(
+        {
+            'instance_uuid': bodies.OPTIONAL_ID,
+            'mountpoint': bodies.STRING,
+            'host_name': bodies.OPTIONAL_STRING,
+            'mode': attachments.MODE,
+        }
+    ),
+)
 def attach(conn, caller, volume, wanted):
     """Attach in one step, as clients without attachments of their own do."""
     connector = {
@@ -62,6 +112,7 @@ def attach(conn, caller, volume, wanted):
     attachments.complete(conn, caller, row['id'])
 
 
+@action('os-detach', _WHICH, releases=True)
 def detach(conn, caller, volume, wanted):
     """Remove the named attachment, or the only one."""
     known = records.attachments_of(conn, volume['id'])
@@ -73,6 +124,7 @@ def detach(conn, caller, volume, wanted):
         attachments.delete(conn, caller, row['id'])
 
 
+@action('os-force_detach', _WHICH, releases=True)
 def force_detach(conn, caller, volume, wanted):
     """Remove the named attachment, or all of them, whatever the state."""
     caller.require_admin('forcing a detachment')
@@ -82,6 +134,7 @@ def force_detach(conn, caller, volume, wanted):
             attachments.delete(conn, caller, row['id'])
 
 
+@action('os-initialize_connection', status=200)
 def initialize_connection(conn, caller, volume, wanted):
     """Where the volume could be reached."""
     info = attachments.connection_info({'id': None, 'volume_id': volume['id']}, 'rw')
@@ -89,21 +142,27 @@ def initialize_connection(conn, caller, volume, wanted):
     return {'connection_info': {'driver_volume_type': kind, 'data': info}}
 
 
+@action('os-terminate_connection', releases=True)
 def terminate_connection(conn, caller, volume, wanted):
     """There was no connection outside of attachments."""
 
 
+@action('os-set_bootable', bodies.record({'bootable': bodies.BOOLEAN}, ['bootable']), status=200)
 def set_bootable(conn, caller, volume, wanted):
     """Mark or unmark as bootable."""
     records.save(conn, volume, bootable=wanted['bootable'])
 
 
+@action('os-update_readonly_flag', bodies.record({'readonly': bodies.BOOLEAN}, ['readonly']))
 def update_readonly(conn, caller, volume, wanted):
     """Later attachments are read-only, or not."""
     records.require_status(volume, 'available')
     records.save(conn, volume, readonly=wanted['readonly'])
 
 
+@action(
+    'os-extend', bodies.record({'new_size': volumes.SIZE}, ['new_size']), event='volume-extended'
+)
 def extend(conn, caller, volume, wanted):
     """Make larger, also in use."""
     records.require_status(volume, 'available', 'in-use')
@@ -118,6 +177,7 @@ def extend(conn, caller, volume, wanted):
     records.save(conn, volume, size=size)
 
 
+@action('os-retype', bodies.record({'new_type': bodies.NAME}, ['new_type']))
 def retype(conn, caller, volume, wanted):
     """Give another type."""
     records.require_status(volume, 'available', 'in-use')
@@ -129,6 +189,16 @@ def retype(conn, caller, volume, wanted):
     records.save(conn, volume, volume_type_id=row['id'], multiattach=types.allows_multiattach(row))
 
 
+@action(
+    'os-reset_status',
+    bodies.record(
+        {
+            'status': {'type': 'string', 'minLength': 1, 'maxLength': 32},
+            'attach_status': bodies.STRING,
+            'migration_status': bodies.OPTIONAL_STRING,
+        }
+    ),
+)
 def reset_status(conn, caller, volume, wanted):
     """Write the state as an administrator says."""
     caller.require_admin('resetting the status of a volume')
@@ -138,16 +208,17 @@ def reset_status(conn, caller, volume, wanted):
         merged = volume['admin_metadata'] | {tables.MIGRATION: wanted['migration_status']}
         records.save(conn, volume, admin_metadata=merged)
     if wanted.get('attach_status') == 'detached':
-        table = tables.attachments
-        conn.execute(table.delete().where(table.c.volume_id == volume['id']))
+        database.delete(conn, tables.attachments, volume_id=volume['id'])
 
 
+@action('os-force_delete')
 def force_delete(conn, caller, volume, wanted):
     """Remove whatever the state."""
     caller.require_admin('forcing the deletion of a volume')
     records.delete(conn, caller, volume['id'], cascade=True, force=True)
 
 
+@action('os-set_image_metadata', _METADATA, status=200)
 def set_image_metadata(conn, caller, volume, wanted):
     """Add to what the volume remembers of its image."""
     merged = volume['image_metadata'] | wanted['metadata']
@@ -155,24 +226,24 @@ def set_image_metadata(conn, caller, volume, wanted):
     return {'metadata': merged}
 
 
+@action('os-unset_image_metadata', bodies.record({'key': bodies.NAME}, ['key']), status=200)
 def unset_image_metadata(conn, caller, volume, wanted):
     """Forget one of these."""
     if wanted['key'] not in volume['image_metadata']:
         raise faults.NotFound('Glance metadata for the volume cannot be found under this key.')
-    records.save(
-        conn,
-        volume,
-        image_metadata={
-            name: value for name, value in volume['image_metadata'].items() if name != wanted['key']
-        },
-    )
+    kept = {
+        name: known for name, known in volume['image_metadata'].items() if name != wanted['key']
+    }
+    records.save(conn, volume, image_metadata=kept)
 
 
+@action('os-show_image_metadata', status=200)
 def show_image_metadata(conn, caller, volume, wanted):
     """All that the volume remembers of its image."""
     return {'metadata': volume['image_metadata']}
 
 
+@action('os-update_volume_admin_metadata', _METADATA, status=200)
 def update_admin_metadata(conn, caller, volume, wanted):
     """Notes of services about a volume."""
     caller.require_privileged('changing admin metadata')
@@ -181,6 +252,12 @@ def update_admin_metadata(conn, caller, volume, wanted):
     return {'metadata': merged}
 
 
+@action(
+    'os-reimage',
+    bodies.record({'image_id': bodies.ID, 'reimage_reserved': bodies.BOOLEAN}, ['image_id']),
+    since=68,
+    event='volume-reimaged',
+)
 def reimage(conn, caller, volume, wanted):
     """Write another image onto the volume."""
     states = ('available', 'error', *(('reserved',) if wanted.get('reimage_reserved') else ()))
@@ -188,82 +265,17 @@ def reimage(conn, caller, volume, wanted):
     records.reimage(conn, volume, caller, wanted['image_id'])
 
 
+@action(
+    'os-migrate_volume_completion',
+    bodies.record({'new_volume': bodies.ID}, ['new_volume']),
+    status=200,
+)
 def complete_migration(conn, caller, volume, wanted):
     """A swap that the compute service made by itself: the new volume is the one to keep."""
     records.get(conn, caller, wanted['new_volume'])
     ended = volume['admin_metadata'] | {tables.MIGRATION: None}
     records.save(conn, volume, admin_metadata=ended)
     return {'save_volume_id': wanted['new_volume']}
-
-
-def _object(required, **properties):
-    return {'type': 'object', 'required': required, 'properties': properties}
-
-
-_WHICH = bodies.nullable(_object([], attachment_id=bodies.nullable(bodies.ID)))
-
-# name: (function, schema of its value, status of success)
-ACTIONS = {
-    'os-reserve': (reserve, _NOTHING, 202),
-    'os-unreserve': (unreserve, _NOTHING, 202),
-    'os-begin_detaching': (begin_detaching, _NOTHING, 202),
-    'os-roll_detaching': (roll_detaching, _NOTHING, 202),
-    'os-attach': (
-        attach,
-        _object(
-            [],
-            instance_uuid=bodies.nullable(bodies.ID),
-            mountpoint=bodies.STRING,
-            host_name=bodies.nullable(bodies.STRING),
-            mode=attachments.MODE,
-        ),
-        202,
-    ),
-    'os-detach': (detach, _WHICH, 202),
-    'os-force_detach': (force_detach, _WHICH, 202),
-    'os-initialize_connection': (initialize_connection, _NOTHING, 200),
-    'os-terminate_connection': (terminate_connection, _NOTHING, 202),
-    'os-set_bootable': (set_bootable, _object(['bootable'], bootable=bodies.BOOLEAN), 200),
-    'os-update_readonly_flag': (
-        update_readonly,
-        _object(['readonly'], readonly=bodies.BOOLEAN),
-        202,
-    ),
-    'os-extend': (extend, _object(['new_size'], new_size=volumes.SIZE), 202),
-    'os-retype': (retype, _object(['new_type'], new_type=bodies.NAME), 202),
-    'os-reset_status': (
-        reset_status,
-        _object(
-            [],
-            status={'type': 'string', 'minLength': 1, 'maxLength': 32},
-            attach_status=bodies.STRING,
-            migration_status=bodies.nullable(bodies.STRING),
-        ),
-        202,
-    ),
-    'os-force_delete': (force_delete, _NOTHING, 202),
-    'os-set_image_metadata': (set_image_metadata, _METADATA, 200),
-    'os-unset_image_metadata': (unset_image_metadata, _object(['key'], key=bodies.NAME), 200),
-    'os-show_image_metadata': (show_image_metadata, _NOTHING, 200),
-    'os-update_volume_admin_metadata': (update_admin_metadata, _METADATA, 200),
-    'os-reimage': (
-        reimage,
-        _object(['image_id'], image_id=bodies.ID, reimage_reserved=bodies.BOOLEAN),
-        202,
-    ),
-    'os-migrate_volume_completion': (
-        complete_migration,
-        _object(['new_volume'], new_volume=bodies.ID),
-        200,
-    ),
-}
-# Actions that came with a microversion.
-SINCE = {'os-reimage': 68}
-RELEASING = ('os-detach', 'os-force_detach', 'os-terminate_connection')
-# What the servers of the volume must hear of.
-EVENTS = {'os-extend': 'volume-extended', 'os-reimage': 'volume-reimaged'}
-VALIDATORS = {name: bodies.compiled(schema) for name, (_, schema, _) in ACTIONS.items()}
-BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
 
 
 class ActionResource:
@@ -277,27 +289,25 @@ class ActionResource:
         ((name, wanted),) = bodies.read(req, BODY).items()
         if name not in ACTIONS:
             raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
-        microversion.require(req, SINCE.get(name, 0))
-        bodies.check(wanted, VALIDATORS[name])
-        function, _, status = ACTIONS[name]
+        action = ACTIONS[name]
+        microversion.require(req, action.since)
+        bodies.check(wanted, action.body)
         caller = req.context.caller
         caller.require_writer()
 
         def run(conn):
             volume = records.get(conn, caller, volume_id)
-            return function(conn, caller, volume, wanted)
+            return action.run(conn, caller, volume, wanted)
 
-        if name in RELEASING:
+        if action.releases:
             self._check_release(caller, volume_id, wanted)
         answer = self._db.change(run)
-        if name in EVENTS:
+        if action.event:
             with self._db.read() as conn:
                 known = records.attachments_of(conn, volume_id)
-            self._events.send(
-                EVENTS[name],
-                [(one['instance_uuid'], volume_id) for one in known if one['instance_uuid']],
-            )
-        resp.status = status
+            servers = [one['instance_uuid'] for one in known if one['instance_uuid']]
+            self._events.send(action.event, [(server, volume_id) for server in servers])
+        resp.status = action.status
         if answer is not None:
             resp.media = answer
 

@@ -7,7 +7,6 @@ tests/peers compares them.
 """
 
 import falcon
-import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
@@ -22,14 +21,13 @@ from nova_lite.simcloud.volume import views
 
 ATTACHMENTS = tables.attachments
 MODE = {'enum': ['rw', 'ro']}
-CONNECTOR = {
-    'type': 'object',
-    'properties': {
+CONNECTOR = bodies.record(
+    {
         'host': bodies.NAME,
         'mode': bodies.nullable(MODE),
-        'mountpoint': bodies.nullable(bodies.STRING),
-    },
-}
+        'mountpoint': bodies.OPTIONAL_STRING,
+    }
+)
 CREATE = bodies.wrapped(
     'attachment',
     {
@@ -43,14 +41,7 @@ CREATE = bodies.wrapped(
 UPDATE = bodies.wrapped(
     'attachment', {'connector': {**CONNECTOR, 'minProperties': 1}}, ['connector']
 )
-ACTION = bodies.compiled(
-    {
-        'type': 'object',
-        'required': ['os-complete'],
-        'additionalProperties': False,
-        'properties': {'os-complete': {}},
-    }
-)
+ACTION = bodies.compiled(bodies.record({'os-complete': {}}, ['os-complete'], extra=False))
 FILTERS = {
     'volume_id': 'volume_id',
     'instance_id': 'instance_uuid',
@@ -66,18 +57,13 @@ NO_MODE, NO_MOUNTPOINT = 'null', 'na'
 
 def get(conn, caller, attachment_id):
     """One row that the caller's project owns; NotFound otherwise."""
-    row = database.one(conn, sa.select(ATTACHMENTS).where(ATTACHMENTS.c.id == attachment_id))
+    row = database.find(conn, ATTACHMENTS, id=attachment_id)
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(
             f'Volume attachment could not be found with filter: attachment_id '
             f'= {attachment_id[:64]}.'
         )
     return row
-
-
-def _save(conn, row, **values):
-    conn.execute(ATTACHMENTS.update().where(ATTACHMENTS.c.id == row['id']).values(**values))
-    return {**row, **values}
 
 
 def _take(conn, volume, instance_uuid):
@@ -120,22 +106,14 @@ def _reserve(conn, caller, wanted):
         )
     instance_uuid = wanted.get('instance_uuid')
     _take(conn, volume, instance_uuid)
-    row = {
-        'id': runtime.new_uuid(),
-        'project_id': volume['project_id'],
-        'volume_id': volume['id'],
-        'instance_uuid': instance_uuid,
-        'attach_status': 'reserved',
-        'attached_host': None,
-        'mountpoint': None,
-        'attach_mode': 'ro' if volume['readonly'] else wanted.get('mode', NO_MODE),
-        'connector': {},
-        'connection_info': {},
-        'attach_time': None,
-        'created_at': runtime.naive_now(),
-    }
-    conn.execute(ATTACHMENTS.insert().values(**row))
-    return row
+    return database.insert(
+        conn,
+        ATTACHMENTS,
+        project_id=volume['project_id'],
+        volume_id=volume['id'],
+        instance_uuid=instance_uuid,
+        attach_mode='ro' if volume['readonly'] else wanted.get('mode', NO_MODE),
+    )
 
 
 def connection_info(row, mode):
@@ -188,8 +166,9 @@ def _connect(conn, row, connector, *, keep_mode=False):
     if mode == NO_MODE:
         mode = connector.get('mode') or 'rw'
     info = connection_info(row, mode)
-    _save(
+    database.save(
         conn,
+        ATTACHMENTS,
         row,
         attach_status='attaching',
         attached_host=connector.get('host'),
@@ -208,7 +187,7 @@ def complete(conn, caller, attachment_id):
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
-    _save(conn, row, attach_status='attached')
+    database.save(conn, ATTACHMENTS, row, attach_status='attached')
     records.save(conn, volume, status='in-use')
 
 
@@ -217,7 +196,7 @@ def delete(conn, caller, attachment_id):
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
-    conn.execute(ATTACHMENTS.delete().where(ATTACHMENTS.c.id == attachment_id))
+    database.delete(conn, ATTACHMENTS, id=attachment_id)
     records.settle(conn, volume)
     return records.attachments_of(conn, volume['id'])
 
@@ -233,13 +212,8 @@ class AttachmentResource:
         """The rows of a page. As in Cinder, the answer has no link to the next one."""
         microversion.require(req, 27)
         with self._db.read() as conn:
-            found, _more = lists.page_of(
-                conn,
-                req,
-                ATTACHMENTS,
-                lists.filtered(lists.owned(req, ATTACHMENTS), req, ATTACHMENTS, FILTERS),
-            )
-        return found
+            query = lists.filtered(req, ATTACHMENTS, FILTERS)
+            return lists.page_of(conn, req, ATTACHMENTS, query)
 
     def on_get(self, req, resp):
         resp.media = {'attachments': [views.attachment_brief(row) for row in self._listed(req)]}

@@ -1,24 +1,19 @@
-"""Filters and pages of the volume service's lists."""
+"""Filters and pages of the volume service's lists, and the conventions of its nouns."""
 
+import falcon
 import sqlalchemy as sa
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
 
 MOST = 1000
-SORTABLE = frozenset(
-    (
-        'id',
-        'name',
-        'status',
-        'size',
-        'created_at',
-        'updated_at',
-        'availability_zone',
-        'bootable',
-        'volume_type_id',
-        'volume_id',
+SORTABLE = set(
+    bodies.words(
+        'id name status size created_at updated_at availability_zone bootable volume_type_id'
+        ' volume_id'
     )
 )
 
@@ -38,18 +33,23 @@ def owned(req, table):
     return query.where(table.c.project_id == project_id) if project_id else query
 
 
+def _number(text, problem):
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise faults.BadRequest(problem)
+    return int(text)
+
+
 def _value(column, name, text):
     if isinstance(column.type, sa.Boolean):
         return listing.boolean(text, name)
     if isinstance(column.type, sa.Integer):
-        if not text.isascii() or not text.isdigit() or len(text) > 9:
-            raise faults.BadRequest(f"Invalid filter {name}: '{text[:64]}' is not a number.")
-        return int(text)
+        return _number(text, f"Invalid filter {name}: '{text[:64]}' is not a number.")
     return text
 
 
-def filtered(query, req, table, filters):
-    """`query` narrowed by the parameters of `filters` ({parameter: column name})."""
+def filtered(req, table, filters):
+    """The rows that a request chooses by the parameters of `filters`, {parameter: column}."""
+    query = owned(req, table)
     for parameter, name in filters.items():
         column = table.c[name]
         text = req.get_param(parameter)
@@ -61,34 +61,33 @@ def filtered(query, req, table, filters):
     return query
 
 
-def _offset(req):
-    text = req.get_param('offset') or '0'
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise faults.BadRequest(f"offset must be a number, not '{text[:64]}'.")
-    return int(text)
+def _limit(req):
+    return listing.limit_of(req, default=MOST, most=MOST)
 
 
 def page_of(conn, req, table, query):
-    """(rows of the requested page, whether there may be more)."""
-    sortable = SORTABLE & set(table.c.keys())
+    """The rows of the requested page."""
     page = listing.Page(
-        sort=listing.sort_of(req, sortable, (('created_at', True),)),
-        limit=listing.limit_of(req, default=MOST, most=MOST),
+        sort=listing.sort_of(req, SORTABLE & set(table.c.keys()), (('created_at', True),)),
+        limit=_limit(req),
         marker=req.get_param('marker'),
     )
-    statement = listing.paged(conn, query, table, page)
-    if offset := _offset(req):
-        statement = statement.offset(offset)
-    found = database.rows(conn, statement)
-    return found, bool(found) and len(found) == page.limit
+    text = req.get_param('offset') or '0'
+    offset = _number(text, f"offset must be a number, not '{text[:64]}'.")
+    return database.rows(conn, listing.paged(conn, query, table, page).offset(offset))
 
 
-def answer(req, key, items, more):
-    """The list's body, with a link to the next page when there may be one."""
+def collection(req, key, items):
+    """A list's body, with a link to the next page when there may be one."""
     body = {key: items}
-    if more:
+    if items and len(items) == _limit(req):
         query = listing.next_query(req, items[-1]['id'])
         body[f'{key}_links'] = [
             {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
         ]
     return body
+
+
+STYLE = resources.Style(
+    collection=collection, only_writers=True, created=falcon.HTTP_202, deleted=falcon.HTTP_202
+)

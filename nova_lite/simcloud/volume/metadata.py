@@ -1,90 +1,129 @@
-"""/v3/{volumes|snapshots}/{id}/metadata: short notes that users keep."""
+"""/v3/{volumes|snapshots}/{id}/metadata and /v3/types/{id}/extra_specs: keys with values."""
 
-from nova_lite import runtime
+import falcon
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 
-METADATA = {
-    'type': 'object',
-    'additionalProperties': bodies.STRING,
-    'propertyNames': {'minLength': 1, 'maxLength': 255},
-}
-WRITE_ALL = bodies.compiled(
-    {'type': 'object', 'required': ['metadata'], 'properties': {'metadata': METADATA}}
-)
-WRITE_ONE = bodies.compiled(
-    {
-        'type': 'object',
-        'required': ['meta'],
-        'properties': {'meta': {**METADATA, 'minProperties': 1, 'maxProperties': 1}},
-    }
-)
+METADATA = bodies.mapping(bodies.STRING)
+SPECS = bodies.mapping(bodies.OPTIONAL_STRING)
+_ONE = {'minProperties': 1, 'maxProperties': 1}
+WRITE_ALL = bodies.compiled(bodies.record({'metadata': METADATA}, ['metadata']))
+WRITE_ONE = bodies.compiled(bodies.record({'meta': {**METADATA, **_ONE}}, ['meta']))
+WRITE_SPECS = bodies.wrapped('extra_specs', {}, extra=SPECS['additionalProperties'])
+WRITE_SPEC = bodies.compiled({**SPECS, **_ONE})
 
 
-def _require_key(metadata, key):
-    if key not in metadata:
-        raise faults.NotFound(f'There is no metadata with key {key[:255]}.')
-
-
-class MetadataResource:
-    """The notes of one kind of resource; `target` is its id under the route's name.
+class _Keys:
+    """A column of a table that holds a dictionary; `target` is a row's id by the route's name.
 
     get(conn, caller, id) returns the row or raises NotFound.
     """
 
-    def __init__(self, db, table, get):
+    def __init__(self, db, column, get):
         self._db = db
-        self._table = table
+        self._column = column
         self._get = get
 
-    def _metadata(self, conn, req, target):
+    def _row(self, conn, req, target):
         (row_id,) = target.values()
-        return self._get(conn, req.context.caller, row_id)['metadata']
+        return self._get(conn, req.context.caller, row_id)
+
+    def _all(self, req, target):
+        with self._db.read() as conn:
+            return self._row(conn, req, target)[self._column.name]
+
+    def _value(self, values, key):
+        if key not in values:
+            raise faults.NotFound(f'There is no {self._column.name} with key {key[:255]}.')
+        return values[key]
 
     def _change(self, req, target, changed):
-        """Replace the metadata by changed(metadata) and return it."""
-        req.context.caller.require_writer()
-        (row_id,) = target.values()
+        """Replace the dictionary by changed(dictionary) and return it."""
 
         def change(conn):
-            metadata = changed(dict(self._metadata(conn, req, target)))
-            conn.execute(
-                self._table.update()
-                .where(self._table.c.id == row_id)
-                .values(metadata=metadata, updated_at=runtime.naive_now())
-            )
-            return metadata
+            row = self._row(conn, req, target)
+            values = {self._column.name: changed(row[self._column.name])}
+            database.save(conn, self._column.table, row, **values)
+            return values
 
         return self._db.change(change)
 
-    def on_get(self, req, resp, **target):
-        with self._db.read() as conn:
-            resp.media = {'metadata': self._metadata(conn, req, target)}
-
-    def on_post(self, req, resp, **target):
-        wanted = bodies.read(req, WRITE_ALL, 'metadata')
-        resp.media = {'metadata': self._change(req, target, lambda known: known | wanted)}
-
-    def on_put(self, req, resp, **target):
-        wanted = bodies.read(req, WRITE_ALL, 'metadata')
-        resp.media = {'metadata': self._change(req, target, lambda _: wanted)}
-
-    def on_get_one(self, req, resp, key, **target):
-        with self._db.read() as conn:
-            metadata = self._metadata(conn, req, target)
-        _require_key(metadata, key)
-        resp.media = {'meta': {key: metadata[key]}}
-
-    def on_put_one(self, req, resp, key, **target):
-        wanted = bodies.read(req, WRITE_ONE, 'meta')
+    def _put(self, req, target, key, wanted):
         if key not in wanted:
             raise faults.BadRequest('Request body and URI mismatch')
         self._change(req, target, lambda known: known | wanted)
+
+    def _remove(self, req, target, key):
+        def without(values):
+            self._value(values, key)
+            return {name: value for name, value in values.items() if name != key}
+
+        self._change(req, target, without)
+
+
+class MetadataResource(_Keys):
+    """Short notes that users keep."""
+
+    def _change(self, req, target, changed):
+        req.context.caller.require_writer()
+        return super()._change(req, target, changed)
+
+    def on_get(self, req, resp, **target):
+        resp.media = {'metadata': self._all(req, target)}
+
+    def on_post(self, req, resp, **target):
+        wanted = bodies.read(req, WRITE_ALL, 'metadata')
+        resp.media = self._change(req, target, lambda known: known | wanted)
+
+    def on_put(self, req, resp, **target):
+        wanted = bodies.read(req, WRITE_ALL, 'metadata')
+        resp.media = self._change(req, target, lambda _: wanted)
+
+    def on_get_one(self, req, resp, key, **target):
+        resp.media = {'meta': {key: self._value(self._all(req, target), key)}}
+
+    def on_put_one(self, req, resp, key, **target):
+        wanted = bodies.read(req, WRITE_ONE, 'meta')
+        self._put(req, target, key, wanted)
         resp.media = {'meta': wanted}
 
     def on_delete_one(self, req, resp, key, **target):
-        def without(metadata):
-            _require_key(metadata, key)
-            return {name: value for name, value in metadata.items() if name != key}
+        self._remove(req, target, key)
 
-        self._change(req, target, without)
+
+class SpecResource(_Keys):
+    """What volume types promise: administrators change it, and others see what is for users."""
+
+    def _change(self, req, target, changed):
+        req.context.caller.require_admin('changing extra specs')
+        return super()._change(req, target, changed)
+
+    def on_get(self, req, resp, **target):
+        specs = self._all(req, target)
+        resp.media = {'extra_specs': shown_specs(specs, req.context.caller)}
+
+    def on_post(self, req, resp, **target):
+        added = bodies.read(req, WRITE_SPECS, 'extra_specs')
+        self._change(req, target, lambda specs: specs | added)
+        resp.media = {'extra_specs': added}
+
+    def on_get_one(self, req, resp, key, **target):
+        resp.media = {key: self._value(self._all(req, target), key)}
+
+    def on_put_one(self, req, resp, key, **target):
+        wanted = bodies.read(req, WRITE_SPEC)
+        self._put(req, target, key, wanted)
+        resp.media = wanted
+
+    def on_delete_one(self, req, resp, key, **target):
+        self._remove(req, target, key)
+        resp.status = falcon.HTTP_202
+
+
+def shown_specs(specs, caller):
+    """The extra specs without those that are not for users."""
+    if caller.is_privileged:
+        return specs
+    return {name: value for name, value in specs.items() if name == 'multiattach'}

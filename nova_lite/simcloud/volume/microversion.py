@@ -2,26 +2,16 @@
 
 import re
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 
 HEADER = 'OpenStack-API-Version'
 MINIMUM, MAXIMUM = 0, 71
 PREFIX = '/volume/v3'
 # First path segments that are collections and not a project's id.
-COLLECTIONS = frozenset(
-    (
-        'volumes',
-        'attachments',
-        'snapshots',
-        'types',
-        'limits',
-        'extensions',
-        'os-quota-sets',
-        'os-quota-class-sets',
-        'os-availability-zone',
-        'os-services',
-        'scheduler-stats',
-    )
+COLLECTIONS = bodies.words(
+    'volumes attachments snapshots types limits extensions os-quota-sets os-quota-class-sets'
+    ' os-availability-zone os-services scheduler-stats'
 )
 _NUMBER = re.compile(r'3\.(0|[1-9][0-9]{0,3})')
 

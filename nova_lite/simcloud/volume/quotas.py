@@ -1,54 +1,36 @@
 """Limits of the volume service per project, and their enforcement."""
 
-import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import limits
 from nova_lite.simcloud import listing
 from nova_lite.simcloud.volume import tables
 
-UNLIMITED = -1
 # Nothing is limited until an administrator says so: servers with volumes are many here.
 BUILTIN = {
-    'volumes': UNLIMITED,
-    'snapshots': UNLIMITED,
-    'gigabytes': UNLIMITED,
+    'volumes': limits.UNLIMITED,
+    'snapshots': limits.UNLIMITED,
+    'gigabytes': limits.UNLIMITED,
     'backups': 10,
     'backup_gigabytes': 1000,
-    'per_volume_gigabytes': UNLIMITED,
+    'per_volume_gigabytes': limits.UNLIMITED,
     'groups': 10,
 }
-_LIMIT = {
-    'type': ['integer', 'string'],
-    'minimum': UNLIMITED,
-    'maximum': bodies.INT_LIMIT,
-    'pattern': '^-1$|^[0-9]{1,9}$',
-}
+LIMITS = limits.Limits(tables.quotas, BUILTIN)
 UPDATE = bodies.wrapped(
-    'quota_set', {**dict.fromkeys(BUILTIN, _LIMIT), 'tenant_id': bodies.ID, 'force': bodies.BOOLEAN}
+    'quota_set',
+    {**dict.fromkeys(BUILTIN, limits.SCHEMA), 'tenant_id': bodies.ID, 'force': bodies.BOOLEAN},
 )
 UPDATE_CLASS = bodies.wrapped(
-    'quota_class_set', {**dict.fromkeys(BUILTIN, _LIMIT), 'class_name': bodies.NAME}
+    'quota_class_set', {**dict.fromkeys(BUILTIN, limits.SCHEMA), 'class_name': bodies.NAME}
 )
 
 
-def defaults(conn):
-    """{resource: limit} of a project without limits of its own."""
-    return BUILTIN | _stored(conn, tables.DEFAULTS)
-
-
-def _stored(conn, project_id):
-    table = tables.quotas
-    return {
-        row.resource: row.limit
-        for row in conn.execute(sa.select(table).where(table.c.project_id == project_id))
-    }
-
-
-def limits(conn, project_id):
+def _limits(conn, project_id):
     """{resource: limit} of a project; -1 is no limit."""
-    return defaults(conn) | _stored(conn, project_id)
+    return LIMITS.of(conn, tables.DEFAULTS, project_id)
 
 
 def usage(conn, project_id):
@@ -67,9 +49,8 @@ def usage(conn, project_id):
 
 def require(conn, project_id, **wanted):
     """Refuse with 413 when the project may not have that much more."""
-    limited = {
-        name: limit for name, limit in limits(conn, project_id).items() if limit != UNLIMITED
-    }
+    found = _limits(conn, project_id)
+    limited = {name: limit for name, limit in found.items() if limit != limits.UNLIMITED}
     if not limited.keys() & wanted.keys():
         return
     used = usage(conn, project_id)
@@ -90,26 +71,6 @@ def _title(name):
     return exceeded.get(name, name)
 
 
-def change(conn, project_id, wanted):
-    """Set limits of a project (or the defaults)."""
-    table = tables.quotas
-    for resource in BUILTIN:
-        if resource in wanted:
-            conn.execute(
-                table.delete().where(table.c.project_id == project_id, table.c.resource == resource)
-            )
-            conn.execute(
-                table.insert().values(
-                    project_id=project_id, resource=resource, limit=int(wanted[resource])
-                )
-            )
-
-
-def reset(conn, project_id):
-    """Let the defaults hold for a project again."""
-    conn.execute(tables.quotas.delete().where(tables.quotas.c.project_id == project_id))
-
-
 class QuotaResource:
     """/v3/os-quota-sets and /v3/os-quota-class-sets."""
 
@@ -124,8 +85,8 @@ class QuotaResource:
     def on_get(self, req, resp, project_id):
         self._require_own(req, project_id)
         with self._db.read() as conn:
-            shown = limits(conn, project_id)
-            if listing.boolean(req.get_param('usage') or 'false', 'usage'):
+            shown = _limits(conn, project_id)
+            if listing.flag_of(req, 'usage'):
                 used = usage(conn, project_id)
                 shown = {
                     name: {'limit': limit, 'in_use': used[name], 'reserved': 0, 'allocated': 0}
@@ -135,29 +96,30 @@ class QuotaResource:
 
     def on_get_defaults(self, req, resp, project_id):
         with self._db.read() as conn:
-            resp.media = {'quota_set': {'id': project_id, **defaults(conn)}}
+            resp.media = {'quota_set': {'id': project_id, **LIMITS.of(conn, tables.DEFAULTS)}}
 
     def on_put(self, req, resp, project_id):
         req.context.caller.require_admin('changing quotas')
-        self._db.change(change, project_id, bodies.read(req, UPDATE, 'quota_set'))
+        self._db.change(LIMITS.change, project_id, bodies.read(req, UPDATE, 'quota_set'))
         with self._db.read() as conn:
-            resp.media = {'quota_set': limits(conn, project_id)}
+            resp.media = {'quota_set': _limits(conn, project_id)}
 
     def on_delete(self, req, resp, project_id):
         req.context.caller.require_admin('resetting quotas')
-        self._db.change(reset, project_id)
-        resp.status = falcon.HTTP_200
+        self._db.change(LIMITS.reset, project_id)
 
     def on_get_class(self, req, resp, name):
         req.context.caller.require_admin('showing default quotas')
         with self._db.read() as conn:
-            resp.media = {'quota_class_set': {'id': name, **defaults(conn)}}
+            resp.media = {'quota_class_set': {'id': name, **LIMITS.of(conn, tables.DEFAULTS)}}
 
     def on_put_class(self, req, resp, name):
         req.context.caller.require_admin('changing default quotas')
-        self._db.change(change, tables.DEFAULTS, bodies.read(req, UPDATE_CLASS, 'quota_class_set'))
+        self._db.change(
+            LIMITS.change, tables.DEFAULTS, bodies.read(req, UPDATE_CLASS, 'quota_class_set')
+        )
         with self._db.read() as conn:
-            resp.media = {'quota_class_set': defaults(conn)}
+            resp.media = {'quota_class_set': LIMITS.of(conn, tables.DEFAULTS)}
 
 
 class LimitsResource:
@@ -179,7 +141,7 @@ class LimitsResource:
         if project_id != req.context.caller.project_id:
             req.context.caller.require_admin('the limits of another project')
         with self._db.read() as conn:
-            limit, used = limits(conn, project_id), usage(conn, project_id)
+            limit, used = _limits(conn, project_id), usage(conn, project_id)
         absolute = {}
         for name, (most, now) in self.NAMES.items():
             absolute |= {most: limit[name], now: used[name]}

@@ -1,8 +1,5 @@
 """Creating, changing and removing volumes; what state a volume is in."""
 
-import sqlalchemy as sa
-
-from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.image import records as image_records
@@ -12,7 +9,6 @@ from nova_lite.simcloud.volume import types
 
 VOLUMES = tables.volumes
 ATTACHMENTS = tables.attachments
-ZONE = 'nova'
 GIB = 2**30
 DELETABLE = ('available', 'error', 'error_restoring', 'error_extending', 'error_managing')
 # The state of a volume is that of its furthest attachment.
@@ -32,27 +28,28 @@ def invalid(reason):
 
 def get(conn, caller, volume_id):
     """One row that the caller's project owns; NotFound otherwise."""
-    row = database.one(conn, sa.select(VOLUMES).where(VOLUMES.c.id == volume_id))
+    row = database.find(conn, VOLUMES, id=volume_id)
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(f'Volume {volume_id[:64]} could not be found.')
     return row
 
 
+def get_snapshot(conn, caller, snapshot_id):
+    """One row that the caller's project owns; NotFound otherwise."""
+    row = database.find(conn, tables.snapshots, id=snapshot_id)
+    if row is None or not caller.sees(row['project_id']):
+        raise faults.NotFound(f'Snapshot {snapshot_id[:64]} could not be found.')
+    return row
+
+
 def attachments_of(conn, volume_id):
     """The attachments of a volume, oldest first."""
-    return database.rows(
-        conn,
-        sa.select(ATTACHMENTS)
-        .where(ATTACHMENTS.c.volume_id == volume_id)
-        .order_by(ATTACHMENTS.c.created_at, ATTACHMENTS.c.id),
-    )
+    return database.find_all(conn, ATTACHMENTS, volume_id=volume_id, order=('created_at', 'id'))
 
 
 def save(conn, row, **values):
     """Write columns of a volume. Returns the new row."""
-    values['updated_at'] = runtime.naive_now()
-    conn.execute(VOLUMES.update().where(VOLUMES.c.id == row['id']).values(**values))
-    return {**row, **values}
+    return database.save(conn, VOLUMES, row, **values)
 
 
 def settle(conn, row):
@@ -100,15 +97,12 @@ def _from_image(conn, caller, image_id, size):
 
 
 def _from_snapshot(conn, caller, snapshot_id, size):
-    table = tables.snapshots
-    row = database.one(conn, sa.select(table).where(table.c.id == snapshot_id))
-    if row is None or not caller.sees(row['project_id']):
-        raise faults.NotFound(f'Snapshot {snapshot_id[:64]} could not be found.')
+    row = get_snapshot(conn, caller, snapshot_id)
     if row['status'] != 'available':
         raise faults.BadRequest(
             f'Invalid snapshot: Originating snapshot status must be available, not {row["status"]}.'
         )
-    origin = database.one(conn, sa.select(VOLUMES).where(VOLUMES.c.id == row['volume_id']))
+    origin = database.find(conn, VOLUMES, id=row['volume_id'])
     return _copy(origin, row['size'], size, snapshot_id=snapshot_id)
 
 
@@ -163,50 +157,32 @@ def create(conn, caller, wanted):
 
     Its making takes no time here: the row that others read is available.
     """
-    caller.require_writer()
     project_id = caller.owner_for(None)
     size = int(wanted['size']) if wanted.get('size') is not None else None
     source = _source(conn, caller, wanted, size)
     kind = _type(conn, caller, wanted, source.pop('origin_type', None))
     size = source.get('size', size)
     quotas.require(conn, project_id, volumes=1, gigabytes=size)
-    now = runtime.naive_now()
-    row = {
-        'id': runtime.new_uuid(),
+    values = {
         'project_id': project_id,
         'user_id': caller.user_id,
         'name': wanted.get('name') or wanted.get('display_name') or '',
         'description': wanted.get('description') or wanted.get('display_description'),
         'size': size,
-        'status': 'creating',
-        'bootable': False,
-        'readonly': False,
         'multiattach': types.allows_multiattach(kind),
         'volume_type_id': kind['id'],
-        'availability_zone': wanted.get('availability_zone') or ZONE,
-        'snapshot_id': None,
-        'source_volid': None,
+        'availability_zone': wanted.get('availability_zone') or tables.ZONE,
         'metadata': wanted.get('metadata') or {},
-        'admin_metadata': {},
-        'image_metadata': {},
-        'created_at': now,
-        'updated_at': now,
-        **source,
     }
-    conn.execute(VOLUMES.insert().values(**row))
+    row = database.insert(conn, VOLUMES, **{**values, **source})
     save(conn, row, status='available')
     return row
 
 
 def delete(conn, caller, volume_id, *, cascade=False, force=False):
     """Remove a volume that nothing uses; its snapshots too with `cascade`."""
-    caller.require_writer()
     row = get(conn, caller, volume_id)
-    snapshots = tables.snapshots
-    kept = (
-        conn.execute(sa.select(snapshots.c.id).where(snapshots.c.volume_id == volume_id)).first()
-        and not cascade
-    )
+    kept = not cascade and database.exists(conn, tables.snapshots, volume_id=volume_id)
     attached = attachments_of(conn, volume_id)
     if kept or ((row['status'] not in DELETABLE or attached) and not force):
         raise invalid(
@@ -215,9 +191,9 @@ def delete(conn, caller, volume_id, *, cascade=False, force=False):
             'belong to a group, have snapshots, awaiting a transfer, or be '
             'disassociated from snapshots after volume transfer.'
         )
-    conn.execute(snapshots.delete().where(snapshots.c.volume_id == volume_id))
-    conn.execute(ATTACHMENTS.delete().where(ATTACHMENTS.c.volume_id == volume_id))
-    conn.execute(VOLUMES.delete().where(VOLUMES.c.id == volume_id))
+    database.delete(conn, tables.snapshots, volume_id=volume_id)
+    database.delete(conn, ATTACHMENTS, volume_id=volume_id)
+    database.delete(conn, VOLUMES, id=volume_id)
 
 
 def reimage(conn, row, caller, image_id):

@@ -1,86 +1,92 @@
-"""Tables of the volume service."""
+"""Tables of the volume service; defaults are those of the API."""
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import database
 
 # The key of admin_metadata that tells how far a migration is.
 MIGRATION = 'migration_status'
+# The availability zone of all volumes that are given none.
+ZONE = 'nova'
+# Stands in `quotas` for the limits of every project that has none of its own.
+DEFAULTS = 'default'
+
+
+def _identified():
+    return (
+        sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
+        sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
+    )
+
+
+def _stored():
+    """The columns of what takes space: volumes and snapshots."""
+    return (
+        *_identified(),
+        sa.Column('updated_at', database.Time, nullable=False),
+        sa.Column('project_id', database.Id, nullable=False, index=True),
+        sa.Column('user_id', database.Id, nullable=False),
+        sa.Column('name', database.Name, nullable=False),
+        sa.Column('description', database.Text),
+        sa.Column('size', sa.Integer, nullable=False),
+        sa.Column('status', sa.String(32), nullable=False, default='creating'),
+        sa.Column('metadata', sa.JSON, nullable=False),
+    )
+
 
 volumes = sa.Table(
     'volume_volumes',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
-    sa.Column('project_id', database.Id, nullable=False, index=True),
-    sa.Column('user_id', database.Id, nullable=False),
-    sa.Column('name', database.Name, nullable=False),
-    sa.Column('description', database.Text),
-    sa.Column('size', sa.Integer, nullable=False),
-    sa.Column('status', sa.String(32), nullable=False),
-    sa.Column('bootable', sa.Boolean, nullable=False),
-    sa.Column('readonly', sa.Boolean, nullable=False),
+    *_stored(),
+    sa.Column('bootable', sa.Boolean, nullable=False, default=False),
+    sa.Column('readonly', sa.Boolean, nullable=False, default=False),
     sa.Column('multiattach', sa.Boolean, nullable=False),
     sa.Column('volume_type_id', database.Id, nullable=False),
-    sa.Column('availability_zone', database.Name, nullable=False),
+    sa.Column('availability_zone', database.Name, nullable=False, default=ZONE),
     sa.Column('snapshot_id', database.Id),
     sa.Column('source_volid', database.Id),
-    sa.Column('metadata', sa.JSON, nullable=False),
-    sa.Column('admin_metadata', sa.JSON, nullable=False),
-    sa.Column('image_metadata', sa.JSON, nullable=False),
-    sa.Column('created_at', database.Time, nullable=False),
-    sa.Column('updated_at', database.Time, nullable=False),
+    sa.Column('admin_metadata', sa.JSON, nullable=False, default=dict),
+    sa.Column('image_metadata', sa.JSON, nullable=False, default=dict),
 )
 
 attachments = sa.Table(
     'volume_attachments',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    *_identified(),
     sa.Column('project_id', database.Id, nullable=False, index=True),
     sa.Column('volume_id', database.Id, nullable=False, index=True),
     sa.Column('instance_uuid', database.Id, index=True),
-    sa.Column('attach_status', sa.String(16), nullable=False),
+    sa.Column('attach_status', sa.String(16), nullable=False, default='reserved'),
     sa.Column('attach_mode', sa.String(8), nullable=False),
     sa.Column('attached_host', database.Name),
     sa.Column('mountpoint', database.Name),
-    sa.Column('connector', sa.JSON, nullable=False),
-    sa.Column('connection_info', sa.JSON, nullable=False),
+    sa.Column('connector', sa.JSON, nullable=False, default=dict),
+    sa.Column('connection_info', sa.JSON, nullable=False, default=dict),
     sa.Column('attach_time', database.Time),
-    sa.Column('created_at', database.Time, nullable=False),
 )
 
 snapshots = sa.Table(
     'volume_snapshots',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
-    sa.Column('project_id', database.Id, nullable=False, index=True),
-    sa.Column('user_id', database.Id, nullable=False),
+    *_stored(),
     sa.Column('volume_id', database.Id, nullable=False, index=True),
-    sa.Column('name', database.Name, nullable=False),
-    sa.Column('description', database.Text),
-    sa.Column('size', sa.Integer, nullable=False),
-    sa.Column('status', sa.String(32), nullable=False),
-    sa.Column('metadata', sa.JSON, nullable=False),
-    sa.Column('created_at', database.Time, nullable=False),
-    sa.Column('updated_at', database.Time, nullable=False),
 )
 
 types = sa.Table(
     'volume_types',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    *_identified(),
     sa.Column('name', database.Name, nullable=False, unique=True),
     sa.Column('description', database.Text),
-    sa.Column('is_public', sa.Boolean, nullable=False),
-    sa.Column('extra_specs', sa.JSON, nullable=False),
-    sa.Column('created_at', database.Time, nullable=False),
+    sa.Column('is_public', sa.Boolean, nullable=False, default=True),
+    sa.Column('extra_specs', sa.JSON, nullable=False, default=dict),
 )
 
 quotas = sa.Table(
     'volume_quotas',
     database.METADATA,
-    # DEFAULTS stands for the limits of every project that has none of its own.
     sa.Column('project_id', database.Id, primary_key=True),
     sa.Column('resource', sa.String(64), primary_key=True),
     sa.Column('limit', sa.Integer, nullable=False),
 )
-DEFAULTS = 'default'

@@ -1,50 +1,41 @@
-"""/v3/types: volume types and their extra specs."""
+"""/v3/types: volume types."""
+
+import dataclasses
 
 import falcon
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
+from nova_lite.simcloud import resources
+from nova_lite.simcloud.volume import lists
+from nova_lite.simcloud.volume import metadata
 from nova_lite.simcloud.volume import tables
 
 TYPES = tables.types
 DEFAULT_NAME = '__DEFAULT__'
 MULTIATTACH = '<is> True'
 
-SPECS = {
-    'type': 'object',
-    'additionalProperties': bodies.nullable(bodies.STRING),
-    'propertyNames': {'minLength': 1, 'maxLength': 255},
-}
 _PROPERTIES = {
     'name': bodies.NAME,
-    'description': bodies.nullable(bodies.STRING),
-    'extra_specs': SPECS,
+    'description': bodies.OPTIONAL_STRING,
+    'extra_specs': metadata.SPECS,
     'os-volume-type-access:is_public': bodies.BOOLEAN,
     'is_public': bodies.BOOLEAN,
 }
 CREATE = bodies.wrapped('volume_type', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
-CREATE_SPECS = bodies.wrapped('extra_specs', {}, extra=SPECS['additionalProperties'])
-UPDATE_SPEC = bodies.compiled({**SPECS, 'minProperties': 1, 'maxProperties': 1})
 
 
-def view(row, caller):
-    """One type; extra specs that are not for users stay with the privileged."""
-    specs = row['extra_specs']
-    if not caller.is_privileged:
-        specs = {name: value for name, value in specs.items() if name == 'multiattach'}
+def view(req, row):
+    """One type."""
     return {
-        'id': row['id'],
-        'name': row['name'],
-        'description': row['description'],
-        'is_public': row['is_public'],
+        **{name: row[name] for name in ('id', 'name', 'description', 'is_public')},
         'os-volume-type-access:is_public': row['is_public'],
         'qos_specs_id': None,
-        'extra_specs': specs,
+        'extra_specs': metadata.shown_specs(row['extra_specs'], req.context.caller),
     }
 
 
@@ -55,12 +46,8 @@ def visible(caller):
 
 def find(conn, caller, name_or_id):
     """A usable type by id or name, or None."""
-    return database.one(
-        conn,
-        sa.select(TYPES).where(
-            visible(caller), sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
-        ),
-    )
+    called = sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
+    return database.find(conn, TYPES, visible(caller), called)
 
 
 def get(conn, caller, type_id):
@@ -81,25 +68,22 @@ def _is_public(wanted, default):
     return wanted.get('os-volume-type-access:is_public', wanted.get('is_public', default))
 
 
-def _require_free_name(conn, name, type_id=None):
-    same = database.one(conn, sa.select(TYPES.c.id).where(TYPES.c.name == name))
-    if same and same['id'] != type_id:
+def _require_free_name(conn, name, type_id=''):
+    if database.exists(conn, TYPES, TYPES.c.id != type_id, name=name):
         raise faults.Conflict(f'Volume Type {name} already exists.')
 
 
-def create(conn, wanted):
+def create(conn, _caller, wanted):
     """Insert a type from a request's values and return its row."""
     _require_free_name(conn, wanted['name'])
-    row = {
-        'id': runtime.new_uuid(),
-        'name': wanted['name'],
-        'description': wanted.get('description'),
-        'is_public': _is_public(wanted, True),
-        'extra_specs': wanted.get('extra_specs', {}),
-        'created_at': runtime.naive_now(),
-    }
-    conn.execute(TYPES.insert().values(**row))
-    return row
+    return database.insert(
+        conn,
+        TYPES,
+        name=wanted['name'],
+        description=wanted.get('description'),
+        is_public=_is_public(wanted, True),
+        extra_specs=wanted.get('extra_specs', {}),
+    )
 
 
 def update(conn, caller, type_id, wanted):
@@ -111,112 +95,36 @@ def update(conn, caller, type_id, wanted):
         'is_public': _is_public(wanted, row['is_public']),
     }
     _require_free_name(conn, values['name'], row['id'])
-    conn.execute(TYPES.update().where(TYPES.c.id == row['id']).values(**values))
-    return {**row, **values}
+    return database.save(conn, TYPES, row, **values)
 
 
 def delete(conn, caller, type_id):
     """Remove a type that no volume has."""
     row = get(conn, caller, type_id)
-    volumes = tables.volumes
-    used = conn.execute(
-        sa.select(volumes.c.id).where(volumes.c.volume_type_id == row['id']).limit(1)
-    ).first()
+    used = database.exists(conn, tables.volumes, volume_type_id=row['id'])
     if used or row['name'] == DEFAULT_NAME:
         raise faults.BadRequest(f'Target volume type {row["name"]} is still in use.')
-    conn.execute(TYPES.delete().where(TYPES.c.id == row['id']))
+    database.delete(conn, TYPES, id=row['id'])
 
 
-def change_specs(conn, caller, type_id, changed):
-    """Replace the extra specs by changed(specs) and return them."""
-    row = get(conn, caller, type_id)
-    specs = changed(dict(row['extra_specs']))
-    conn.execute(TYPES.update().where(TYPES.c.id == row['id']).values(extra_specs=specs))
-    return specs
+def _listed(conn, req):
+    query = sa.select(TYPES).where(visible(req.context.caller))
+    public = req.get_param('is_public')
+    if public not in (None, 'None', 'none'):
+        query = query.where(TYPES.c.is_public == listing.boolean(public, 'is_public'))
+    return database.rows(conn, query.order_by(TYPES.c.created_at, TYPES.c.name))
 
 
-class TypeResource:
-    """Everyone looks, administrators change."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def on_get(self, req, resp):
-        caller = req.context.caller
-        query = sa.select(TYPES).where(visible(caller)).order_by(TYPES.c.created_at, TYPES.c.name)
-        public = req.get_param('is_public')
-        if public not in (None, 'None', 'none'):
-            query = query.where(TYPES.c.is_public == listing.boolean(public, 'is_public'))
-        with self._db.read() as conn:
-            found = database.rows(conn, query)
-        resp.media = {'volume_types': [view(row, caller) for row in found]}
-
-    def on_post(self, req, resp):
-        req.context.caller.require_admin('creating a volume type')
-        row = self._db.change(create, bodies.read(req, CREATE, 'volume_type'))
-        resp.media = {'volume_type': view(row, req.context.caller)}
-
-    def on_get_one(self, req, resp, type_id):
-        with self._db.read() as conn:
-            row = get(conn, req.context.caller, type_id)
-        resp.media = {'volume_type': view(row, req.context.caller)}
-
-    def on_put_one(self, req, resp, type_id):
-        req.context.caller.require_admin('changing a volume type')
-        row = self._db.change(
-            update, req.context.caller, type_id, bodies.read(req, UPDATE, 'volume_type')
-        )
-        resp.media = {'volume_type': view(row, req.context.caller)}
-
-    def on_delete_one(self, req, resp, type_id):
-        req.context.caller.require_admin('deleting a volume type')
-        self._db.change(delete, req.context.caller, type_id)
-        resp.status = falcon.HTTP_202
-
-
-class SpecResource:
-    """/v3/types/{id}/extra_specs."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def _change(self, req, type_id, changed):
-        req.context.caller.require_admin('changing extra specs')
-        return self._db.change(change_specs, req.context.caller, type_id, changed)
-
-    def on_get(self, req, resp, type_id):
-        with self._db.read() as conn:
-            row = get(conn, req.context.caller, type_id)
-        resp.media = {'extra_specs': view(row, req.context.caller)['extra_specs']}
-
-    def on_post(self, req, resp, type_id):
-        added = bodies.read(req, CREATE_SPECS, 'extra_specs')
-        self._change(req, type_id, lambda specs: specs | added)
-        resp.media = {'extra_specs': added}
-
-    def on_get_one(self, req, resp, type_id, key):
-        with self._db.read() as conn:
-            specs = get(conn, req.context.caller, type_id)['extra_specs']
-        if key not in specs:
-            raise faults.NotFound(
-                f'Volume Type {type_id[:64]} has no extra specs with key {key[:255]}.'
-            )
-        resp.media = {key: specs[key]}
-
-    def on_put_one(self, req, resp, type_id, key):
-        wanted = bodies.read(req, UPDATE_SPEC)
-        if key not in wanted:
-            raise faults.BadRequest('Request body and URI mismatch')
-        self._change(req, type_id, lambda specs: specs | wanted)
-        resp.media = wanted
-
-    @staticmethod
-    def _without(specs, key):
-        if key not in specs:
-            raise faults.NotFound(f'The volume type has no extra specs with key {key[:255]}.')
-        del specs[key]
-        return specs
-
-    def on_delete_one(self, req, resp, type_id, key):
-        self._change(req, type_id, lambda specs: self._without(specs, key))
-        resp.status = falcon.HTTP_202
+RESOURCE = resources.Resource(
+    name='volume_type',
+    style=dataclasses.replace(
+        lists.STYLE, collection=lambda _req, key, items: {key: items}, created=falcon.HTTP_200
+    ),
+    permit=resources.admins('volume type', actions=resources.CHANGES),
+    listed=_listed,
+    get=get,
+    views=resources.each_as_asked(view),
+    create=(create, CREATE),
+    update=(update, UPDATE),
+    delete=delete,
+)

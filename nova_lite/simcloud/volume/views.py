@@ -1,10 +1,12 @@
 """How volumes and snapshots look on the wire, by microversion."""
 
-import sqlalchemy as sa
-
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud.volume import tables
 
+SHOWN = bodies.words(
+    'status size description user_id availability_zone multiattach snapshot_id source_volid'
+)
 HOST = 'simcloud@sim#sim'
 
 
@@ -65,20 +67,13 @@ def detail(req, row, type_name, attachments):
     if row['readonly']:
         metadata['readonly'] = 'True'
     answer = {
+        **{name: row[name] for name in SHOWN},
         **brief(req, row),
-        'status': row['status'],
-        'size': row['size'],
-        'description': row['description'],
-        'user_id': row['user_id'],
-        'availability_zone': row['availability_zone'],
         'created_at': stamp(row['created_at']),
         'updated_at': stamp(row['updated_at']),
         'volume_type': type_name,
         'bootable': str(row['bootable']).lower(),
         'encrypted': False,
-        'multiattach': row['multiattach'],
-        'snapshot_id': row['snapshot_id'],
-        'source_volid': row['source_volid'],
         'metadata': metadata,
         'replication_status': None,
         'consistencygroup_id': None,
@@ -103,17 +98,9 @@ def detail(req, row, type_name, attachments):
 
 def details(conn, req, found):
     """Rows in full, with their types' names and attachments."""
-    types, attachments = tables.types, tables.attachments
-    names = dict(conn.execute(sa.select(types.c.id, types.c.name)).all())
-    by_volume = {}
-    for ids in database.in_chunks(row['id'] for row in found):
-        for one in database.rows(
-            conn,
-            sa.select(attachments)
-            .where(attachments.c.volume_id.in_(ids))
-            .order_by(attachments.c.created_at),
-        ):
-            by_volume.setdefault(one['volume_id'], []).append(one)
+    names = {row['id']: row['name'] for row in database.find_all(conn, tables.types)}
+    ids = [row['id'] for row in found]
+    by_volume = database.grouped(conn, tables.attachments.c.volume_id, ids, 'created_at')
     return [
         detail(req, row, names.get(row['volume_type_id']), by_volume.get(row['id'], ()))
         for row in found
@@ -122,14 +109,9 @@ def details(conn, req, found):
 
 def snapshot(req, row):
     """One snapshot in full."""
+    shown = ('id', 'name', 'description', 'volume_id', 'status', 'size', 'metadata')
     answer = {
-        'id': row['id'],
-        'name': row['name'],
-        'description': row['description'],
-        'volume_id': row['volume_id'],
-        'status': row['status'],
-        'size': row['size'],
-        'metadata': row['metadata'],
+        **{name: row[name] for name in shown},
         'created_at': stamp(row['created_at']),
         'updated_at': stamp(row['updated_at']),
         'os-extended-snapshot-attributes:progress': '100%',
