@@ -209,9 +209,19 @@ def grouped(conn, column, ids, *order):
     return found
 
 
+def columns(table, wanted):
+    """The values of a request that are columns; null means the default where it is no value."""
+    return {
+        name: default_of(table.c[name]) if value is None and not table.c[name].nullable else value
+        for name, value in wanted.items()
+        if name in table.c
+    }
+
+
 def insert(conn, table, **values):
     """Insert a row and return it; the table says what is not given."""
-    row = {column.name: default_of(column) for column in table.c} | values
+    missing = [column for column in table.c if column.name not in values]
+    row = {column.name: default_of(column) for column in missing} | values
     if 'updated_at' in table.c:
         row['updated_at'] = row['created_at']
     conn.execute(table.insert().values(**row))

@@ -10,6 +10,7 @@ import logging
 import requests
 
 from nova_lite import runtime
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.identity import tables
 
@@ -145,8 +146,8 @@ class Events:
     def _headers(self):
         """A token for each delivery: they are few, and it may have been revoked."""
         with self._db.read() as conn:
-            user = tables.find(conn, tables.users, name=SENDER)
-            project = tables.find(conn, tables.projects, name=PROJECT)
+            user = database.find(conn, tables.users, name=SENDER)
+            project = database.find(conn, tables.projects, name=PROJECT)
         headers = {'OpenStack-API-Version': VERSION, 'X-Roles': 'admin,service'}
         if user and project:
             secret, _ = self._db.change(

@@ -5,6 +5,7 @@ again, so what users delete or rename stays so over restarts.
 """
 
 from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import passwords
@@ -95,7 +96,7 @@ def _identity(conn, hashes):
                 target_id=project[home],
             )
     # So that nova makes a user's volumes without the user's token.
-    nova = identity.find(conn, identity.users, name='nova')
+    nova = database.find(conn, identity.users, name='nova')
     grants.grant(
         conn,
         nova['id'],
@@ -159,7 +160,7 @@ def _networks(conn, settings, by):
 
 
 def _is_seeded(conn):
-    return identity.find(conn, identity.domains, id=domains.DEFAULT_ID) is not None
+    return database.find(conn, identity.domains, id=domains.DEFAULT_ID) is not None
 
 
 def _first_contents(conn, settings, hashes):

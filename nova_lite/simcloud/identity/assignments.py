@@ -1,7 +1,6 @@
 """Role assignments: granting, checking, revoking, listing."""
 
 import falcon
-import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -30,12 +29,7 @@ class GrantResource:
         with self._db.read() as conn:
             self._require_target(conn, target_id, user_id)
             ids = grants.granted(conn, user_id, self._kind, target_id)
-            found = database.rows(
-                conn,
-                sa.select(tables.roles)
-                .where(tables.roles.c.id.in_(ids))
-                .order_by(tables.roles.c.name),
-            )
+            found = tables.among(conn, tables.roles, ids)
         resp.media = roles.collection(req, found)
 
     def _grant(self, conn, target_id, user_id, role_id):
@@ -93,14 +87,11 @@ class AssignmentList:
         self._db = db
 
     def _assigned(self, conn, req):
-        table = tables.assignments
-        query = sa.select(table)
+        wanted = {}
         for parameter, column, kind in self.FILTERS:
             if value := req.get_param(parameter):
-                query = query.where(table.c[column] == value)
-                if kind:
-                    query = query.where(table.c.target_kind == kind)
-        return database.rows(conn, query)
+                wanted |= {column: value} | ({'target_kind': kind} if kind else {})
+        return database.find_all(conn, tables.assignments, **wanted)
 
     def on_get(self, req, resp):
         req.context.caller.require_admin('listing role assignments')
@@ -130,7 +121,7 @@ class AssignmentList:
             tables.PROJECT: tables.projects,
             tables.DOMAIN: tables.domains,
         }
-        found = {kind: database.rows(conn, sa.select(table)) for kind, table in sources.items()}
+        found = {kind: database.find_all(conn, table) for kind, table in sources.items()}
         names = {row['id']: row['name'] for row in found[tables.DOMAIN]}
         return {
             kind: {row['id']: _named(row, names) if named else {'id': row['id']} for row in rows}

@@ -1,6 +1,7 @@
 """From an authentication request to a user and a scope."""
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.identity import passwords
 from nova_lite.simcloud.identity import tables
@@ -50,18 +51,18 @@ def _domain_id(conn, reference):
         return None
     if 'id' in reference:
         return reference['id']
-    domain = tables.find(conn, tables.domains, name=reference.get('name'))
+    domain = database.find(conn, tables.domains, name=reference.get('name'))
     return domain and domain['id']
 
 
 def _by_reference(conn, table, reference):
     """The row that {id} or {name, domain} means, or None."""
     if 'id' in reference:
-        return tables.find(conn, table, id=reference['id'])
+        return database.find(conn, table, id=reference['id'])
     domain_id = _domain_id(conn, reference.get('domain'))
     if domain_id is None or 'name' not in reference:
         return None
-    return tables.find(conn, table, name=reference['name'], domain_id=domain_id)
+    return database.find(conn, table, name=reference['name'], domain_id=domain_id)
 
 
 def by_password(conn, reference):

@@ -1,7 +1,7 @@
 """/v3/projects."""
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import domains
@@ -17,12 +17,11 @@ _PROPERTIES = {
     'domain_id': bodies.nullable(bodies.ID),
     'parent_id': bodies.nullable(bodies.ID),
     'is_domain': {'const': False},
-    'tags': {'type': 'array', 'items': _TAG, 'maxItems': 80, 'uniqueItems': True},
+    'tags': {**bodies.array(_TAG, most=80), 'uniqueItems': True},
     'options': {'type': 'object'},
 }
 CREATE = bodies.wrapped('project', _PROPERTIES, ['name'], extra=True)
 UPDATE = bodies.wrapped('project', _PROPERTIES, extra=True)
-OWN = frozenset(('name', 'enabled', 'tags'))
 
 
 def view(req, row):
@@ -42,29 +41,31 @@ def collection(req, found):
     return views.collection(req, 'projects', [view(req, row) for row in found])
 
 
+def _known(wanted):
+    return {
+        name: wanted[name] for name in ('name', 'description', 'enabled', 'tags') if name in wanted
+    }
+
+
 def create(conn, _caller, wanted):
     """Insert a project from a request's values and return its row."""
     domain_id = wanted.get('domain_id')
     parent_id = wanted.get('parent_id')
     if parent_id and domain_id is None:
-        parent = tables.find(conn, tables.projects, id=parent_id)
+        parent = database.find(conn, tables.projects, id=parent_id)
         domain_id = parent['domain_id'] if parent else parent_id
     domain_id = domain_id or domains.DEFAULT_ID
-    if tables.find(conn, tables.domains, id=domain_id) is None:
+    if not database.exists(conn, tables.domains, id=domain_id):
         raise faults.BadRequest(f'Domain or parent {domain_id} does not exist.')
     tables.require_free_name(conn, tables.projects, wanted['name'], domain_id=domain_id)
-    row = {
-        'id': runtime.new_uuid().replace('-', ''),
-        'domain_id': domain_id,
-        'parent_id': parent_id or domain_id,
-        'name': wanted['name'],
-        'description': wanted.get('description') or '',
-        'enabled': wanted.get('enabled', True),
-        'tags': wanted.get('tags', []),
-        'extra': {k: v for k, v in wanted.items() if k not in _PROPERTIES},
-    }
-    conn.execute(tables.projects.insert().values(**row))
-    return row
+    return database.insert(
+        conn,
+        tables.projects,
+        **database.columns(tables.projects, _known(wanted)),
+        domain_id=domain_id,
+        parent_id=parent_id or domain_id,
+        extra={k: v for k, v in wanted.items() if k not in _PROPERTIES},
+    )
 
 
 def update(conn, _caller, project_id, wanted):
@@ -72,30 +73,18 @@ def update(conn, _caller, project_id, wanted):
     row = tables.get(conn, tables.projects, project_id)
     if wanted.get('domain_id') not in (None, row['domain_id']):
         raise faults.BadRequest('A project cannot move to another domain.')
-    values = {name: wanted[name] for name in OWN if name in wanted}
-    if 'description' in wanted:
-        values['description'] = wanted['description'] or ''
-    tables.require_free_name(
-        conn,
-        tables.projects,
-        values.get('name', row['name']),
-        domain_id=row['domain_id'],
-        row_id=project_id,
-    )
-    values['extra'] = row['extra'] | {
-        k: v for k, v in wanted.items() if k not in _PROPERTIES and k not in row
-    }
-    conn.execute(
-        tables.projects.update().where(tables.projects.c.id == project_id).values(**values)
-    )
-    tables.touch(conn)
-    return tables.get(conn, tables.projects, project_id)
+    values = database.columns(tables.projects, _known(wanted))
+    name = values.get('name', row['name'])
+    own = {'row_id': project_id, 'domain_id': row['domain_id']}
+    tables.require_free_name(conn, tables.projects, name, **own)
+    more = {k: v for k, v in wanted.items() if k not in _PROPERTIES and k not in row}
+    return tables.save(conn, tables.projects, row, **values, extra=row['extra'] | more)
 
 
 def delete(conn, _caller, project_id):
     """Remove a project and all assignments on it."""
     tables.get(conn, tables.projects, project_id)
-    if tables.find(conn, tables.projects, parent_id=project_id):
+    if database.exists(conn, tables.projects, parent_id=project_id):
         raise faults.Forbidden('Cannot delete a project that has children.')
     grants.revoke(conn, target_kind=tables.PROJECT, target_id=project_id)
     conn.execute(
@@ -103,8 +92,7 @@ def delete(conn, _caller, project_id):
         .where(tables.users.c.default_project_id == project_id)
         .values(default_project_id=None)
     )
-    conn.execute(tables.projects.delete().where(tables.projects.c.id == project_id))
-    tables.touch(conn)
+    tables.remove(conn, tables.projects, project_id)
 
 
 def get(conn, caller, project_id):

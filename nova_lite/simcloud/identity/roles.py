@@ -1,9 +1,7 @@
 """/v3/roles and which role implies which."""
 
 import falcon
-import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -46,50 +44,26 @@ def collection(req, found):
 
 def create(conn, _caller, wanted):
     """Insert a role and return its row; Conflict when the name is taken."""
-    name = wanted['name']
-    if tables.find(conn, tables.roles, name=name):
-        raise faults.Conflict(
-            f'Conflict occurred attempting to store role - it is not '
-            f'permitted to have two with the name {name}.'
-        )
-    row = {
-        'id': runtime.new_uuid().replace('-', ''),
-        'name': name,
-        'description': wanted.get('description') or '',
-    }
-    conn.execute(tables.roles.insert().values(**row))
-    return row
+    tables.require_free_name(conn, tables.roles, wanted['name'])
+    return database.insert(conn, tables.roles, **database.columns(tables.roles, wanted))
 
 
 def update(conn, _caller, role_id, wanted):
     """Rename or describe a role and return its row."""
     row = tables.get(conn, tables.roles, role_id)
-    name = wanted.get('name', row['name'])
-    same = tables.find(conn, tables.roles, name=name)
-    if same and same['id'] != role_id:
-        raise faults.Conflict(f'Another role has the name {name}.')
-    description = wanted.get('description', row['description']) or ''
-    conn.execute(
-        tables.roles.update()
-        .where(tables.roles.c.id == role_id)
-        .values(name=name, description=description)
-    )
-    tables.touch(conn)
-    return tables.get(conn, tables.roles, role_id)
+    values = database.columns(tables.roles, wanted)
+    name = values.get('name', row['name'])
+    tables.require_free_name(conn, tables.roles, name, row_id=role_id)
+    return tables.save(conn, tables.roles, row, **values) if values else row
 
 
 def delete(conn, _caller, role_id):
     """Remove a role with its assignments and implications."""
     tables.get(conn, tables.roles, role_id)
     grants.revoke(conn, role_id=role_id)
-    implied = tables.implied_roles
-    conn.execute(
-        implied.delete().where(
-            sa.or_(implied.c.prior_role_id == role_id, implied.c.implied_role_id == role_id)
-        )
-    )
-    conn.execute(tables.roles.delete().where(tables.roles.c.id == role_id))
-    tables.touch(conn)
+    for end in ('prior_role_id', 'implied_role_id'):
+        database.delete(conn, tables.implied_roles, **{end: role_id})
+    tables.remove(conn, tables.roles, role_id)
 
 
 def imply(conn, prior_id, implied_id):
@@ -98,21 +72,15 @@ def imply(conn, prior_id, implied_id):
     if prior_id in grants.expanded(conn, [implied_id]):
         raise faults.Conflict('A role cannot imply itself, not even through others.')
     if implied_id not in grants.implications(conn).get(prior_id, ()):
-        conn.execute(
-            tables.implied_roles.insert().values(prior_role_id=prior_id, implied_role_id=implied_id)
-        )
+        pair = {'prior_role_id': prior_id, 'implied_role_id': implied_id}
+        database.insert(conn, tables.implied_roles, **pair)
         tables.touch(conn)
 
 
 def stop_implying(conn, prior_id, implied_id):
     """Undo `imply`; NotFound when there was nothing to undo."""
-    implied = tables.implied_roles
-    gone = conn.execute(
-        implied.delete().where(
-            implied.c.prior_role_id == prior_id, implied.c.implied_role_id == implied_id
-        )
-    )
-    if not gone.rowcount:
+    pair = {'prior_role_id': prior_id, 'implied_role_id': implied_id}
+    if not database.delete(conn, tables.implied_roles, **pair):
         raise faults.NotFound('Could not find that implied role.')
     tables.touch(conn)
 
@@ -157,9 +125,7 @@ class ImplicationResource:
     def on_get_inferences(self, req, resp):
         req.context.caller.require_admin('listing implied roles')
         with self._db.read() as conn:
-            known = {
-                row['id']: view(req, row) for row in database.rows(conn, sa.select(tables.roles))
-            }
+            known = {row['id']: view(req, row) for row in database.find_all(conn, tables.roles)}
             found = grants.implications(conn)
         resp.media = {
             'role_inferences': [

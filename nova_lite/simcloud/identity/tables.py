@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 
@@ -10,49 +11,55 @@ DOMAIN = 'domain'
 # A role on a domain that counts in all its projects, and not on the domain itself.
 INHERITED = 'inherited'
 
+
+def new_id():
+    """An id in Keystone's form."""
+    return runtime.new_uuid().replace('-', '')
+
+
 domains = sa.Table(
     'identity_domains',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
     sa.Column('name', database.Name, nullable=False, unique=True),
-    sa.Column('description', database.Text, nullable=False),
-    sa.Column('enabled', sa.Boolean, nullable=False),
+    sa.Column('description', database.Text, nullable=False, default=''),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
 )
 
 projects = sa.Table(
     'identity_projects',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
     sa.Column('domain_id', database.Id, nullable=False),
     sa.Column('parent_id', database.Id, nullable=False),
     sa.Column('name', database.Name, nullable=False),
-    sa.Column('description', database.Text, nullable=False),
-    sa.Column('enabled', sa.Boolean, nullable=False),
-    sa.Column('tags', sa.JSON, nullable=False),
-    sa.Column('extra', sa.JSON, nullable=False),
+    sa.Column('description', database.Text, nullable=False, default=''),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
+    sa.Column('tags', sa.JSON, nullable=False, default=list),
+    sa.Column('extra', sa.JSON, nullable=False, default=dict),
     sa.UniqueConstraint('domain_id', 'name'),
 )
 
 users = sa.Table(
     'identity_users',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
     sa.Column('domain_id', database.Id, nullable=False),
     sa.Column('name', database.Name, nullable=False),
     sa.Column('password_hash', database.Name),
-    sa.Column('password_changed_at', database.Time, nullable=False),
-    sa.Column('enabled', sa.Boolean, nullable=False),
+    sa.Column('password_changed_at', database.Time, nullable=False, default=runtime.naive_now),
+    sa.Column('enabled', sa.Boolean, nullable=False, default=True),
     sa.Column('default_project_id', database.Id),
-    sa.Column('extra', sa.JSON, nullable=False),
+    sa.Column('extra', sa.JSON, nullable=False, default=dict),
     sa.UniqueConstraint('domain_id', 'name'),
 )
 
 roles = sa.Table(
     'identity_roles',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('id', database.Id, primary_key=True, default=new_id),
     sa.Column('name', database.Name, nullable=False, unique=True),
-    sa.Column('description', database.Text, nullable=False),
+    sa.Column('description', database.Text, nullable=False, default=''),
 )
 
 implied_roles = sa.Table(
@@ -111,30 +118,34 @@ def kind_of(table):
 
 def get(conn, table, row_id):
     """One row by id; NotFound otherwise."""
-    row = find(conn, table, id=row_id)
+    row = database.find(conn, table, id=row_id)
     if row is None:
         raise faults.NotFound(f'Could not find {kind_of(table)}: {row_id[:64]}.')
     return row
 
 
-def enabled_among(conn, table, ids):
-    """The enabled rows among `ids`, by name."""
-    query = sa.select(table).where(table.c.id.in_(ids), table.c.enabled)
-    return database.rows(conn, query.order_by(table.c.name))
+def among(conn, table, ids, **values):
+    """The rows with one of these ids, and these values of columns, by name."""
+    return database.find_all(conn, table, table.c.id.in_(ids), **values, order=['name'])
 
 
-def require_free_name(conn, table, name, *, domain_id, row_id=None):
-    """Refuse a name that another row of the domain has."""
-    same = find(conn, table, domain_id=domain_id, name=name)
-    if same and same['id'] != row_id:
+def save(conn, table, row, **values):
+    """Write columns of a row, and tell every process. Returns the new row."""
+    touch(conn)
+    return database.save(conn, table, row, **values)
+
+
+def remove(conn, table, row_id):
+    """Delete a row, and tell every process."""
+    touch(conn)
+    database.delete(conn, table, id=row_id)
+
+
+def require_free_name(conn, table, name, *, row_id='', **within):
+    """Refuse a name that another row has, or another one of the domain `within`."""
+    if database.exists(conn, table, table.c.id != row_id, name=name, **within):
+        where = ' in one domain' if within else ''
         raise faults.Conflict(
             f'Conflict occurred attempting to store {kind_of(table)} - it is not '
-            f'permitted to have two with the name {name} in one domain.'
+            f'permitted to have two with the name {name}{where}.'
         )
-
-
-def find(conn, table, **values):
-    """The one row of `table` with these values, or None."""
-    return database.one(
-        conn, sa.select(table).where(*(table.c[name] == value for name, value in values.items()))
-    )

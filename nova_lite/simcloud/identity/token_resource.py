@@ -4,12 +4,14 @@ import falcon
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import views
 
 
 def _body(token, req):
@@ -51,7 +53,7 @@ class TokenResource:
                 token = self._tokens.validate(identity['token']['id'])
                 if token is None:
                     raise faults.NotFound('Could not find token.')
-                user = tables.find(conn, tables.users, id=token.caller.user_id)
+                user = database.find(conn, tables.users, id=token.caller.user_id)
                 return user, sorted({'token', *token.row['methods']}), token.row
         raise authentication.refused()
 
@@ -86,19 +88,14 @@ class TokenResource:
     def on_get_catalog(self, req, resp):
         if not req.context.caller.roles:
             raise faults.Forbidden(f'{caller.NOT_ALLOWED} (the token has no scope)')
-        resp.media = {
-            'catalog': req.context.catalog(),
-            'links': {'self': req.uri, 'next': None, 'previous': None},
-        }
+        resp.media = views.collection(req, 'catalog', req.context.catalog())
 
     def on_get_projects(self, req, resp):
         with self._db.read() as conn:
-            ids = grants.targets(conn, req.context.caller.user_id, tables.PROJECT)
-            found = tables.enabled_among(conn, tables.projects, ids)
+            found = grants.enabled_targets(conn, req.context.caller.user_id, tables.projects)
         resp.media = projects.collection(req, found)
 
     def on_get_domains(self, req, resp):
         with self._db.read() as conn:
-            ids = grants.targets(conn, req.context.caller.user_id, tables.DOMAIN)
-            found = tables.enabled_among(conn, tables.domains, ids)
+            found = grants.enabled_targets(conn, req.context.caller.user_id, tables.domains)
         resp.media = domains.collection(req, found)

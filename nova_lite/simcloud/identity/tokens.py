@@ -10,10 +10,9 @@ import datetime
 import hashlib
 import json
 
-import sqlalchemy as sa
-
 from nova_lite import runtime
 from nova_lite.simcloud import caller
+from nova_lite.simcloud import database
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 
@@ -73,16 +72,14 @@ class Tokens:
             'issued_at': now,
             'expires_at': parent['expires_at'] if parent else now + self._lifetime,
         }
-        conn.execute(tables.tokens.insert().values(**row))
+        database.insert(conn, tables.tokens, **row)
         self._purge(conn, now)
         return secret, self._meaning(conn, row)
 
     def _purge(self, conn, now):
         if runtime.monotonic() - self._purged_at >= PURGE_INTERVAL_S:
             self._purged_at = runtime.monotonic()
-            conn.execute(
-                tables.tokens.delete().where(tables.tokens.c.expires_at < now - self._window)
-            )
+            database.delete(conn, tables.tokens, tables.tokens.c.expires_at < now - self._window)
 
     def validate(self, secret, *, allow_expired=False):
         """The Token, or None when it is unknown, revoked, void or expired."""
@@ -91,7 +88,7 @@ class Tokens:
             generation = tables.current_generation(conn)
             seen, token = self._known.get(digest, (None, None))
             if token is None or seen != generation:
-                row = tables.find(conn, tables.tokens, digest=digest)
+                row = database.find(conn, tables.tokens, digest=digest)
                 token = self._meaning(conn, row) if row else None
                 self._remember(digest, generation, token)
         if token is None:
@@ -110,17 +107,17 @@ class Tokens:
 
     def revoke(self, conn, secret):
         """Forget a token; every process notices."""
-        conn.execute(tables.tokens.delete().where(tables.tokens.c.digest == digest_of(secret)))
+        database.delete(conn, tables.tokens, digest=digest_of(secret))
         tables.touch(conn)
 
     def _meaning(self, conn, row):
         """The Token of a stored row, or None when the user or scope no longer allows it."""
-        user = tables.find(conn, tables.users, id=row['user_id'])
+        user = database.find(conn, tables.users, id=row['user_id'])
         if user is None or not user['enabled'] or user['password_changed_at'] > row['issued_at']:
             return None
         domains = {
-            domain.id: {'id': domain.id, 'name': domain.name}
-            for domain in conn.execute(sa.select(tables.domains).where(tables.domains.c.enabled))
+            domain['id']: {'id': domain['id'], 'name': domain['name']}
+            for domain in database.find_all(conn, tables.domains, enabled=True)
         }
         if user['domain_id'] not in domains:
             return None
@@ -167,7 +164,7 @@ class Tokens:
         if row['scope_kind'] == tables.DOMAIN:
             domain = domains.get(row['scope_id'])
             return domain and {'domain': domain}
-        project = tables.find(conn, tables.projects, id=row['scope_id'])
+        project = database.find(conn, tables.projects, id=row['scope_id'])
         if project is None or not project['enabled'] or project['domain_id'] not in domains:
             return None
         return {

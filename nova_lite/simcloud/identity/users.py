@@ -4,6 +4,7 @@ import falcon
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.identity import domains
@@ -28,17 +29,11 @@ CHANGE_PASSWORD = bodies.wrapped(
     'user', {'password': PASSWORD, 'original_password': PASSWORD}, ['password', 'original_password']
 )
 # What an answer already says in its own words; a request cannot store it beside.
-RESERVED = frozenset(
-    (
-        *_PROPERTIES,
-        'id',
-        'links',
-        'password_hash',
-        'password_expires_at',
-        'password_changed_at',
-        'extra',
-    )
-)
+RESERVED = {
+    *_PROPERTIES,
+    *bodies.words('id links password_hash password_expires_at password_changed_at extra'),
+}
+CHANGEABLE = ('name', 'enabled', 'default_project_id', 'password_hash')
 
 
 def view(req, row):
@@ -60,18 +55,13 @@ def create(conn, _caller, wanted):
     domain_id = wanted.get('domain_id') or domains.DEFAULT_ID
     tables.get(conn, tables.domains, domain_id)
     tables.require_free_name(conn, tables.users, wanted['name'], domain_id=domain_id)
-    row = {
-        'id': runtime.new_uuid().replace('-', ''),
-        'domain_id': domain_id,
-        'name': wanted['name'],
-        'password_hash': wanted.get('password_hash'),
-        'password_changed_at': runtime.naive_now(),
-        'enabled': wanted.get('enabled', True),
-        'default_project_id': wanted.get('default_project_id'),
-        'extra': {k: v for k, v in wanted.items() if k not in RESERVED},
-    }
-    conn.execute(tables.users.insert().values(**row))
-    return row
+    return database.insert(
+        conn,
+        tables.users,
+        domain_id=domain_id,
+        **{name: wanted[name] for name in CHANGEABLE if name in wanted},
+        extra={k: v for k, v in wanted.items() if k not in RESERVED},
+    )
 
 
 def update(conn, _caller, user_id, wanted):
@@ -79,34 +69,22 @@ def update(conn, _caller, user_id, wanted):
     row = tables.get(conn, tables.users, user_id)
     if wanted.get('domain_id') not in (None, row['domain_id']):
         raise faults.BadRequest('A user cannot move to another domain.')
-    values = {
-        name: wanted[name] for name in ('name', 'enabled', 'default_project_id') if name in wanted
-    }
-    if 'password_hash' in wanted:
-        values |= {
-            'password_hash': wanted['password_hash'],
-            'password_changed_at': runtime.naive_now(),
-        }
-    tables.require_free_name(
-        conn,
-        tables.users,
-        values.get('name', row['name']),
-        domain_id=row['domain_id'],
-        row_id=user_id,
-    )
+    values = {name: wanted[name] for name in CHANGEABLE if name in wanted}
+    if 'password_hash' in values:
+        values['password_changed_at'] = runtime.naive_now()
+    name = values.get('name', row['name'])
+    own = {'row_id': user_id, 'domain_id': row['domain_id']}
+    tables.require_free_name(conn, tables.users, name, **own)
     values['extra'] = row['extra'] | {k: v for k, v in wanted.items() if k not in RESERVED}
-    conn.execute(tables.users.update().where(tables.users.c.id == user_id).values(**values))
-    tables.touch(conn)
-    return tables.get(conn, tables.users, user_id)
+    return tables.save(conn, tables.users, row, **values)
 
 
 def delete(conn, _caller, user_id):
     """Remove a user with assignments and tokens."""
     tables.get(conn, tables.users, user_id)
     grants.revoke(conn, user_id=user_id)
-    conn.execute(tables.tokens.delete().where(tables.tokens.c.user_id == user_id))
-    conn.execute(tables.users.delete().where(tables.users.c.id == user_id))
-    tables.touch(conn)
+    database.delete(conn, tables.tokens, user_id=user_id)
+    tables.remove(conn, tables.users, user_id)
 
 
 def _hashed(wanted, cost):
@@ -153,7 +131,7 @@ class OwnResource:
     def on_post_password(self, req, resp, user_id):
         wanted = bodies.read(req, CHANGE_PASSWORD, 'user')
         with self._db.read() as conn:
-            row = tables.find(conn, tables.users, id=user_id)
+            row = database.find(conn, tables.users, id=user_id)
         known = row['password_hash'] if row else None
         if not passwords.matches(wanted['original_password'], known):
             raise faults.Unauthorized('The original password does not match.')
@@ -165,5 +143,5 @@ class OwnResource:
         if user_id != req.context.caller.user_id:
             req.context.caller.require_admin("listing a user's projects")
         with self._db.read() as conn:
-            ids = grants.targets(conn, user_id, tables.PROJECT)
-            resp.media = projects.collection(req, tables.enabled_among(conn, tables.projects, ids))
+            found = grants.enabled_targets(conn, user_id, tables.projects)
+        resp.media = projects.collection(req, found)

@@ -28,14 +28,8 @@ def owner_of(conn, caller, table, wanted):
 
 
 def columns(table, wanted):
-    """The values of a request that are columns of the same name; null means the default."""
-    return {
-        name: database.default_of(table.c[name])
-        if value is None and not table.c[name].nullable
-        else value
-        for name, value in wanted.items()
-        if name in table.c and name != 'project_id'
-    }
+    """The columns that a request may change; see database.columns."""
+    return database.columns(table, {k: v for k, v in wanted.items() if k != 'project_id'})
 
 
 def insert(conn, caller, table, wanted, **values):
