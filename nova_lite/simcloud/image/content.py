@@ -7,8 +7,6 @@ is there, so a broken upload shows nothing and leaves nothing.
 import contextlib
 import hashlib
 
-import sqlalchemy as sa
-
 from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -33,20 +31,18 @@ def _begin(conn, caller, image_id, upload_id):
 
 
 def _append(conn, upload_id, position, data):
-    conn.execute(tables.chunks.insert().values(upload_id=upload_id, position=position, data=data))
+    database.insert(conn, tables.chunks, upload_id=upload_id, position=position, data=data)
 
 
 def _abandon(conn, upload_id):
-    conn.execute(tables.chunks.delete().where(tables.chunks.c.upload_id == upload_id))
-    conn.execute(
-        tables.images.update()
-        .where(tables.images.c.upload_id == upload_id, tables.images.c.status == 'saving')
-        .values(status='queued', upload_id=None)
-    )
+    database.delete(conn, tables.chunks, upload_id=upload_id)
+    row = database.find(conn, tables.images, upload_id=upload_id, status='saving')
+    if row:
+        records.save(conn, row, status='queued', upload_id=None)
 
 
 def _finish(conn, upload_id, values):
-    row = database.one(conn, sa.select(tables.images).where(tables.images.c.upload_id == upload_id))
+    row = database.find(conn, tables.images, upload_id=upload_id)
     if row is None:
         raise faults.of_status(410, 'The image was deleted while it was uploaded.')
     records.save(conn, row, status='active', **values)
@@ -115,11 +111,10 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
 def download(db, upload_id):
     """The stored bytes, piece by piece; each is read when it is needed."""
     position = 0
-    query = sa.select(tables.chunks.c.data).where(tables.chunks.c.upload_id == upload_id)
     while True:
         with db.read() as conn:
-            data = conn.execute(query.where(tables.chunks.c.position == position)).scalar()
-        if data is None:
+            chunk = database.find(conn, tables.chunks, upload_id=upload_id, position=position)
+        if chunk is None:
             return
-        yield data
+        yield chunk['data']
         position += 1

@@ -2,44 +2,29 @@
 
 from nova_lite.simcloud import bodies
 
-DISK_FORMATS = (
-    'ami',
-    'ari',
-    'aki',
-    'vhd',
-    'vhdx',
-    'vmdk',
-    'raw',
-    'qcow2',
-    'vdi',
-    'ploop',
-    'iso',
-)
+DISK_FORMATS = bodies.words('ami ari aki vhd vhdx vmdk raw qcow2 vdi ploop iso')
 CONTAINER_FORMATS = ('ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed')
 VISIBILITIES = ('public', 'private', 'shared', 'community')
-STATUSES = (
-    'queued',
-    'saving',
-    'active',
-    'killed',
-    'deleted',
-    'uploading',
-    'importing',
-    'pending_delete',
-    'deactivated',
+STATUSES = bodies.words(
+    'queued saving active killed deleted uploading importing pending_delete deactivated'
 )
 UUID_PATTERN = (
     '^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$'
 )
 
-TAGS = {'type': 'array', 'items': bodies.NAME, 'maxItems': 128}
+TAGS = bodies.array(bodies.NAME, most=128)
+
+
+def _text(most):
+    return {'type': ['null', 'string'], 'maxLength': most}
+
 
 SETTABLE = {
-    'name': {'type': ['null', 'string'], 'maxLength': 255},
+    'name': _text(255),
     'visibility': {'type': 'string', 'enum': list(VISIBILITIES)},
     'protected': {'type': 'boolean'},
     'os_hidden': {'type': 'boolean'},
-    'owner': {'type': ['null', 'string'], 'maxLength': 64},
+    'owner': _text(64),
     'disk_format': {'type': ['null', 'string'], 'enum': [None, *DISK_FORMATS]},
     'container_format': {'type': ['null', 'string'], 'enum': [None, *CONTAINER_FORMATS]},
     'min_disk': bodies.COUNT,
@@ -50,9 +35,9 @@ READ_ONLY = {
     'status': {'type': 'string', 'enum': list(STATUSES)},
     'size': {'type': ['null', 'integer']},
     'virtual_size': {'type': ['null', 'integer']},
-    'checksum': {'type': ['null', 'string'], 'maxLength': 32},
-    'os_hash_algo': {'type': ['null', 'string'], 'maxLength': 64},
-    'os_hash_value': {'type': ['null', 'string'], 'maxLength': 128},
+    'checksum': _text(32),
+    'os_hash_algo': _text(64),
+    'os_hash_value': _text(128),
     'created_at': {'type': 'string'},
     'updated_at': {'type': 'string'},
     'file': {'type': 'string'},
@@ -66,12 +51,11 @@ READ_ONLY = {
 PUBLISHED = {
     'min_disk': {'type': 'integer'},
     'min_ram': {'type': 'integer'},
-    'owner': {'type': ['null', 'string'], 'maxLength': 255},
+    'owner': _text(255),
     'tags': {'type': 'array', 'items': {'type': 'string', 'maxLength': 255}},
 }
-LOCATIONS = {
-    'type': 'array',
-    'items': {
+LOCATIONS = bodies.array(
+    {
         'type': 'object',
         'required': ['url', 'metadata'],
         'properties': {
@@ -89,8 +73,8 @@ LOCATIONS = {
                 },
             },
         },
-    },
-}
+    }
+)
 ID = {'type': 'string', 'pattern': UUID_PATTERN}
 PROPERTY = {'type': 'string', 'maxLength': 65535}
 PROPERTY_QUOTA = 128
@@ -106,18 +90,11 @@ CREATE = bodies.compiled(
 )
 VALUE = {name: bodies.compiled(schema) for name, schema in SETTABLE.items()}
 PROPERTY_VALUE = bodies.compiled(PROPERTY)
+_PATH = {'type': 'string', 'pattern': '^/', 'maxLength': 512}
 PATCH = bodies.compiled(
-    {
-        'type': 'array',
-        'items': {
-            'type': 'object',
-            'required': ['op', 'path'],
-            'properties': {
-                'op': {'enum': ['add', 'replace', 'remove']},
-                'path': {'type': 'string', 'pattern': '^/', 'maxLength': 512},
-            },
-        },
-    }
+    bodies.array(
+        bodies.record({'op': {'enum': ['add', 'replace', 'remove']}, 'path': _PATH}, ['op', 'path'])
+    )
 )
 
 

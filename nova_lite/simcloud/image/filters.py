@@ -4,6 +4,7 @@ import datetime
 
 import sqlalchemy as sa
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
 from nova_lite.simcloud.image import records
@@ -11,12 +12,10 @@ from nova_lite.simcloud.image import tables
 
 IMAGES = tables.images
 
-PAGING = frozenset(
-    ('limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'visibility', 'member_status')
-)
-IN_ABLE = frozenset(('id', 'name', 'status', 'disk_format', 'container_format'))
-EQUAL = frozenset(('owner',))
-BOOLEANS = frozenset(('protected', 'os_hidden'))
+PAGING = bodies.words('limit marker sort sort_key sort_dir visibility member_status')
+IN_ABLE = ('id', 'name', 'status', 'disk_format', 'container_format')
+EQUAL = ('owner',)
+BOOLEANS = ('protected', 'os_hidden')
 BOUNDS = {
     'size_min': (IMAGES.c.size, '>='),
     'size_max': (IMAGES.c.size, '<='),
@@ -24,17 +23,9 @@ BOUNDS = {
     'min_ram': (IMAGES.c.min_ram, '='),
     'size': (IMAGES.c.size, '='),
 }
-TIMES = frozenset(('created_at', 'updated_at'))
+TIMES = ('created_at', 'updated_at')
 OPERATORS = {'eq': '=', 'neq': '<>', 'gt': '>', 'gte': '>=', 'lt': '<', 'lte': '<='}
-SORTABLE = frozenset(
-    (
-        'id',
-        'name',
-        'status',
-        'created_at',
-        'updated_at',
-    )
-)
+SORTABLE = ('id', 'name', 'status', 'created_at', 'updated_at')
 LIMIT, MOST = 25, 1000
 SECOND = datetime.timedelta(seconds=1)
 

@@ -12,17 +12,29 @@ MEDIA_TYPES = ('application/openstack-images-v2.1-json-patch', OLD_MEDIA_TYPE)
 OPERATIONS = ('add', 'replace', 'remove')
 
 
-def modern(changes):
-    """Return the changes of the old media type, {operation: path}, as {'op', 'path'}.
-
-    What has not exactly one operation stays as it is, and is refused as such.
-    """
-    if not isinstance(changes, list):
-        return changes
-    return [_modern(change) if isinstance(change, dict) else change for change in changes]
+def read(req, validator, _key):
+    """The body of a request about an image; the media type says how changes are written."""
+    if req.method != 'PATCH':
+        return bodies.read(req, validator)
+    media_type = (req.content_type or '').split(';')[0].strip()
+    if media_type not in MEDIA_TYPES:
+        raise faults.UnsupportedMediaType(
+            f'Unable to read the body; supported media types: {", ".join(MEDIA_TYPES)}'
+        )
+    changes = bodies.parsed(req)
+    if media_type == OLD_MEDIA_TYPE and isinstance(changes, list):
+        changes = [_modern(change) for change in changes]
+    bodies.check(changes, validator)
+    return changes
 
 
 def _modern(change):
+    """Return a change of the old media type, {operation: path}, as {'op', 'path'}.
+
+    What has not exactly one operation stays as it is, and is refused as such.
+    """
+    if not isinstance(change, dict):
+        return change
     named = [name for name in OPERATIONS if name in change]
     if len(named) != 1:
         return change
@@ -67,11 +79,11 @@ def _set_property(properties, name, change):
     properties[name] = change['value']
 
 
-def apply(conn, caller, image_id, changes):
+def apply(conn, caller, image_id, wanted):
     """Make the changes of a checked patch and return the new row."""
     row = records.get_own(conn, caller, image_id)
     changed, properties = {}, dict(row['properties'])
-    for change in changes:
+    for change in wanted:
         name = _target(change)
         if change['op'] != 'remove' and 'value' not in change:
             raise faults.BadRequest(f"Operation '{change['op']}' needs a value.")

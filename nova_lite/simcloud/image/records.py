@@ -2,7 +2,6 @@
 
 import sqlalchemy as sa
 
-from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import listing
@@ -10,7 +9,8 @@ from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import tables
 
 IMAGES = tables.images
-COLUMNS = tuple(name for name in fields.SETTABLE if name != 'tags')
+# Attributes that are called as their columns.
+SHOWN = (*fields.SETTABLE, 'id', 'status', 'size', 'virtual_size', 'checksum', 'os_hash_value')
 
 
 def view(row):
@@ -18,23 +18,10 @@ def view(row):
     path = f'/v2/images/{row["id"]}'
     return {
         **row['properties'],
-        'id': row['id'],
+        **{name: row[name] for name in SHOWN},
         'name': row['name'] or None,
-        'status': row['status'],
-        'visibility': row['visibility'],
         'owner': row['owner'] or None,
-        'protected': row['protected'],
-        'os_hidden': row['os_hidden'],
-        'tags': row['tags'],
-        'disk_format': row['disk_format'],
-        'container_format': row['container_format'],
-        'min_disk': row['min_disk'],
-        'min_ram': row['min_ram'],
-        'size': row['size'],
-        'virtual_size': row['virtual_size'],
-        'checksum': row['checksum'],
         'os_hash_algo': 'sha512' if row['os_hash_value'] else None,
-        'os_hash_value': row['os_hash_value'],
         'created_at': listing.stamp(row['created_at']),
         'updated_at': listing.stamp(row['updated_at']),
         'file': f'{path}/file',
@@ -58,22 +45,13 @@ def _member_of(project_id, statuses=None):
 
 def get(conn, caller, image_id):
     """One row that the caller may see; NotFound otherwise."""
-    row = database.one(conn, sa.select(IMAGES).where(IMAGES.c.id == image_id))
+    row = database.find(conn, IMAGES, id=image_id)
     if row is None:
         raise not_found(image_id)
     if row['visibility'] in ('public', 'community') or caller.sees(row['owner']):
         return row
-    shared = (
-        row['visibility'] == 'shared'
-        and caller.project_id
-        and conn.execute(
-            sa.select(tables.members.c.member_id).where(
-                tables.members.c.image_id == image_id,
-                tables.members.c.member_id == caller.project_id,
-            )
-        ).first()
-    )
-    if not shared:
+    membership = {'image_id': image_id, 'member_id': caller.project_id}
+    if row['visibility'] != 'shared' or not database.exists(conn, tables.members, **membership):
         raise not_found(image_id)
     return row
 
@@ -122,49 +100,28 @@ def require_quota(properties, tags):
 
 def create(conn, caller, wanted):
     """Insert an image from a request's values and return its row."""
-    wanted = dict(wanted)
-    image_id = (wanted.pop('id', None) or runtime.new_uuid()).lower()
+    caller.require_writer()
     require_may_publish(caller, wanted.get('visibility'))
-    known = {name: wanted.pop(name) for name in fields.SETTABLE if name in wanted}
     read_only = sorted(set(wanted) & set(fields.READ_ONLY))
     if read_only:
         raise faults.Forbidden(f"Attribute '{read_only[0]}' is read-only.")
-    tags = list(dict.fromkeys(known.get('tags', [])))
-    require_quota(wanted, tags)
-    if database.one(conn, sa.select(IMAGES.c.id).where(IMAGES.c.id == image_id)):
-        raise faults.Conflict(f'Image ID {image_id} already exists!')
-    now = runtime.naive_now()
-    row = {
-        'id': image_id,
-        'name': known.get('name') or '',
-        'status': 'queued',
-        'visibility': known.get('visibility', 'shared'),
-        'owner': caller.owner_for(known.get('owner')),
-        'disk_format': known.get('disk_format'),
-        'container_format': known.get('container_format'),
-        'min_disk': known.get('min_disk', 0),
-        'min_ram': known.get('min_ram', 0),
-        'protected': known.get('protected', False),
-        'os_hidden': known.get('os_hidden', False),
-        'size': None,
-        'virtual_size': None,
-        'checksum': None,
-        'os_hash_value': None,
-        'upload_id': None,
-        'tags': tags,
-        'properties': wanted,
-        'created_at': now,
-        'updated_at': now,
+    known = {name: value for name, value in wanted.items() if name in fields.SETTABLE}
+    values = {
+        'owner': caller.owner_for(known.pop('owner', None)),
+        'tags': list(dict.fromkeys(known.pop('tags', []))),
+        'properties': {k: v for k, v in wanted.items() if k not in (*fields.SETTABLE, 'id')},
     }
-    conn.execute(IMAGES.insert().values(**row))
-    return row
+    if 'id' in wanted:
+        values['id'] = wanted['id'].lower()
+        if database.exists(conn, IMAGES, id=values['id']):
+            raise faults.Conflict(f'Image ID {values["id"]} already exists!')
+    require_quota(values['properties'], values['tags'])
+    return database.insert(conn, IMAGES, **database.columns(IMAGES, known), **values)
 
 
 def save(conn, row, **values):
-    """Write columns of an image; the time of change is ours. Returns the new row."""
-    values['updated_at'] = runtime.naive_now()
-    conn.execute(IMAGES.update().where(IMAGES.c.id == row['id']).values(**values))
-    return {**row, **values}
+    """Write columns of an image. Returns the new row."""
+    return database.save(conn, IMAGES, row, **values)
 
 
 def delete(conn, caller, image_id):
@@ -173,6 +130,6 @@ def delete(conn, caller, image_id):
     if row['protected']:
         raise faults.Forbidden(f'Image {image_id} is protected and cannot be deleted.')
     if row['upload_id']:
-        conn.execute(tables.chunks.delete().where(tables.chunks.c.upload_id == row['upload_id']))
-    conn.execute(tables.members.delete().where(tables.members.c.image_id == image_id))
-    conn.execute(IMAGES.delete().where(IMAGES.c.id == image_id))
+        database.delete(conn, tables.chunks, upload_id=row['upload_id'])
+    database.delete(conn, tables.members, image_id=image_id)
+    database.delete(conn, IMAGES, id=image_id)

@@ -1,5 +1,6 @@
 """Everything under /image."""
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import routing
 from nova_lite.simcloud.image import fields
@@ -9,44 +10,25 @@ from nova_lite.simcloud.image import members
 PREFIX = '/image'
 CURRENT = 'v2.17'
 # Without those of features that are optional. The order is Glance's.
-VERSIONS = (
-    'v2.15',
-    'v2.9',
-    CURRENT,
-    'v2.7',
-    'v2.6',
-    'v2.5',
-    'v2.4',
-    'v2.3',
-    'v2.2',
-    'v2.1',
-    'v2.0',
-)
+VERSIONS = bodies.words(f'v2.15 v2.9 {CURRENT} v2.7 v2.6 v2.5 v2.4 v2.3 v2.2 v2.1 v2.0')
+# There are no import, no several stores and no limits of use.
+IMPORT = {
+    'import-methods': {'description': 'Import methods available.', 'type': 'array', 'value': []}
+}
 
 
-class Versions:
-    """The version documents; no token needed."""
+def _versions(req):
+    links = [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}]
+    return {
+        'versions': [
+            {'id': name, 'links': links, 'status': 'CURRENT' if name == CURRENT else 'SUPPORTED'}
+            for name in VERSIONS
+        ]
+    }
 
-    @staticmethod
-    def _document(req):
-        links = [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}]
-        return {
-            'versions': [
-                {
-                    'id': name,
-                    'links': links,
-                    'status': 'CURRENT' if name == CURRENT else 'SUPPORTED',
-                }
-                for name in VERSIONS
-            ]
-        }
 
-    def on_get(self, req, resp):
-        resp.status = 300
-        resp.media = self._document(req)
-
-    def on_get_list(self, req, resp):
-        resp.media = self._document(req)
+def _stores(_req):
+    raise faults.NotFound('Multi backend is not supported at this site.')
 
 
 class Schemas:
@@ -91,45 +73,23 @@ class Schemas:
         }
 
 
-class Info:
-    """/v2/info: there are no import, no several stores and no limits of use."""
-
-    def on_get_import(self, req, resp):
-        resp.media = {
-            'import-methods': {
-                'description': 'Import methods available.',
-                'type': 'array',
-                'value': [],
-            }
-        }
-
-    def on_get_usage(self, req, resp):
-        resp.media = {'usage': {}}
-
-    def on_get_stores(self, req, resp):
-        raise faults.NotFound('Multi backend is not supported at this site.')
-
-
 def add(app, db):
     """Put the image service's routes into `app`."""
     v2 = f'{PREFIX}/v2'
-    versions = Versions()
-    app.add_route(PREFIX, versions)
-    app.add_route(v2, versions)
-    app.add_route(f'{PREFIX}/versions', versions, suffix='list')
+    app.add_route(PREFIX, routing.Document(_versions, status=300))
+    app.add_route(v2, routing.Document(_versions, status=300))
+    app.add_route(f'{PREFIX}/versions', routing.Document(_versions))
     app.add_route(f'{v2}/schemas/{{name}}', Schemas())
-    info = Info()
-    app.add_route(f'{v2}/info/import', info, suffix='import')
-    app.add_route(f'{v2}/info/stores', info, suffix='stores')
-    app.add_route(f'{v2}/info/usage', info, suffix='usage')
-    image = images.ImageResource(db)
+    app.add_route(f'{v2}/info/import', routing.Document(IMPORT))
+    app.add_route(f'{v2}/info/stores', routing.Document(_stores))
+    app.add_route(f'{v2}/info/usage', routing.Document({'usage': {}}))
     one = f'{v2}/images/{{image_id}}'
-    routing.add_crud(app, f'{v2}/images', image, 'image_id')
-    app.add_route(f'{one}/tasks', image, suffix='tasks')
-    app.add_route(f'{one}/locations', image, suffix='locations')
+    routing.add_resource(app, db, f'{v2}/images', field='image_id', resource=images.RESOURCE)
     data = images.ContentResource(db)
     app.add_route(f'{one}/file', data)
-    app.add_route(f'{one}/actions/deactivate', data, suffix='deactivate')
-    app.add_route(f'{one}/actions/reactivate', data, suffix='reactivate')
+    for name in ('tasks', 'locations'):
+        app.add_route(f'{one}/{name}', data, suffix=name)
+    for name in ('deactivate', 'reactivate'):
+        app.add_route(f'{one}/actions/{name}', data, suffix=name)
     app.add_route(f'{one}/tags/{{tag}}', images.TagResource(db))
-    routing.add_crud(app, f'{one}/members', members.MemberResource(db), 'member_id')
+    routing.add_resource(app, db, f'{one}/members', field='member_id', resource=members.RESOURCE)

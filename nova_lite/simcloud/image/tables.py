@@ -1,32 +1,33 @@
-"""Tables of the image service."""
+"""Tables of the image service; defaults are those of the API."""
 
 import sqlalchemy as sa
 
+from nova_lite import runtime
 from nova_lite.simcloud import database
 
 images = sa.Table(
     'image_images',
     database.METADATA,
-    sa.Column('id', database.Id, primary_key=True),
+    sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
     # '' stands for null, so that lists can be sorted by name.
-    sa.Column('name', database.Name, nullable=False),
-    sa.Column('status', sa.String(32), nullable=False),
-    sa.Column('visibility', sa.String(16), nullable=False),
+    sa.Column('name', database.Name, nullable=False, default=''),
+    sa.Column('status', sa.String(32), nullable=False, default='queued'),
+    sa.Column('visibility', sa.String(16), nullable=False, default='shared'),
     sa.Column('owner', database.Id, nullable=False, index=True),
     sa.Column('disk_format', sa.String(32)),
     sa.Column('container_format', sa.String(32)),
-    sa.Column('min_disk', sa.Integer, nullable=False),
-    sa.Column('min_ram', sa.Integer, nullable=False),
-    sa.Column('protected', sa.Boolean, nullable=False),
-    sa.Column('os_hidden', sa.Boolean, nullable=False),
+    sa.Column('min_disk', sa.Integer, nullable=False, default=0),
+    sa.Column('min_ram', sa.Integer, nullable=False, default=0),
+    sa.Column('protected', sa.Boolean, nullable=False, default=False),
+    sa.Column('os_hidden', sa.Boolean, nullable=False, default=False),
     sa.Column('size', sa.BigInteger),
     sa.Column('virtual_size', sa.BigInteger),
     sa.Column('checksum', sa.String(32)),
     sa.Column('os_hash_value', sa.String(128)),
     sa.Column('upload_id', database.Id),
-    sa.Column('tags', sa.JSON, nullable=False),
-    sa.Column('properties', sa.JSON, nullable=False),
-    sa.Column('created_at', database.Time, nullable=False),
+    sa.Column('tags', sa.JSON, nullable=False, default=list),
+    sa.Column('properties', sa.JSON, nullable=False, default=dict),
+    sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
     sa.Column('updated_at', database.Time, nullable=False),
 )
 
@@ -43,7 +44,7 @@ members = sa.Table(
     database.METADATA,
     sa.Column('image_id', database.Id, primary_key=True),
     sa.Column('member_id', database.Id, primary_key=True),
-    sa.Column('status', sa.String(16), nullable=False),
-    sa.Column('created_at', database.Time, nullable=False),
+    sa.Column('status', sa.String(16), nullable=False, default='pending'),
+    sa.Column('created_at', database.Time, nullable=False, default=runtime.naive_now),
     sa.Column('updated_at', database.Time, nullable=False),
 )
