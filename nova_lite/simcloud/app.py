@@ -56,7 +56,7 @@ def _on_bad_value(req, resp, error, _params):
 
 def _on_error(req, resp, error, _params):
     LOG.error('%s %s failed', req.method, req.path, exc_info=error)
-    _answer(req, resp, faults.ServerFault('The server could not complete the request.'))
+    _answer(req, resp, faults.Fault('The server could not complete the request.'))
 
 
 def _on_http_error(req, resp, error):

@@ -179,19 +179,10 @@ def find_all(conn, table, *conditions, order=(), **values):
 
 def exists(conn, table, *conditions, **values):
     """Whether there is a row with these values of columns."""
-    statement = sa.select(sa.literal(1)).select_from(table)
-    return (
-        conn.execute(statement.where(*conditions, *_matching(table, values)).limit(1)).first()
-        is not None
+    found = (
+        sa.select(sa.literal(1)).select_from(table).where(*conditions, *_matching(table, values))
     )
-
-
-def default_of(column):
-    """The value of a column in a new row that is not given one."""
-    default = column.default
-    if default is None:
-        return None
-    return default.arg(None) if default.is_callable else default.arg
+    return conn.execute(found.limit(1)).first() is not None
 
 
 def count(conn, table, **values):
@@ -207,6 +198,14 @@ def grouped(conn, column, ids, *order):
         for row in find_all(conn, column.table, column.in_(some), order=order):
             found.setdefault(row[column.name], []).append(row)
     return found
+
+
+def default_of(column):
+    """The value of a column in a new row that is not given one."""
+    default = column.default
+    if default is None:
+        return None
+    return default.arg(None) if default.is_callable else default.arg
 
 
 def columns(table, wanted):

@@ -47,7 +47,6 @@ class Events:
         self._db = db
         self._tokens = tokens
         self._compute_url = url.rstrip('/')
-        self._url = self._compute_url + PATH
         self._waiting = []
         self._changed = runtime.Condition()
         self._thread = None
@@ -86,12 +85,8 @@ class Events:
 
     def _uses(self, server, volume_id, attachment_id):
         try:
-            response = requests.get(
-                f'{self._compute_url}/servers/{server}/os-volume_attachments/{volume_id}',
-                headers=self._headers(),
-                timeout=TIMEOUT_S,
-                proxies={'http': None, 'https': None},
-            )
+            path = f'/servers/{server}/os-volume_attachments/{volume_id}'
+            response = self._request('GET', path)
             if response.ok:
                 return response.json()['volumeAttachment']['attachment_id'] == attachment_id
         except requests.RequestException as error:
@@ -123,13 +118,7 @@ class Events:
     def _deliver(self, batch):
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                response = requests.post(
-                    self._url,
-                    json={'events': batch},
-                    headers=self._headers(),
-                    timeout=TIMEOUT_S,
-                    proxies={'http': None, 'https': None},
-                )
+                response = self._request('POST', PATH, json={'events': batch})
                 if response.status_code < 500:
                     LOG.info('Events %s: %d', batch, response.status_code)
                     return
@@ -142,6 +131,17 @@ class Events:
             with self._changed:
                 if self._closed or self._changed.wait_for(lambda: self._closed, PAUSE_S):
                     return
+
+    def _request(self, method, path, **body):
+        """Ask the compute service, past the proxies of the environment."""
+        return requests.request(
+            method,
+            self._compute_url + path,
+            headers=self._headers(),
+            timeout=TIMEOUT_S,
+            proxies={'http': None, 'https': None},
+            **body,
+        )
 
     def _headers(self):
         """A token for each delivery: they are few, and it may have been revoked."""

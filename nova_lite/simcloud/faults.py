@@ -69,10 +69,6 @@ class Unavailable(Fault):
     status, kind = 503, 'HTTPServiceUnavailable'
 
 
-class ServerFault(Fault):
-    pass
-
-
 def of_status(status, message):
     """A fault for a bare status code, as the router raises them."""
     fault = Fault(message)

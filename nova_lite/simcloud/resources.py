@@ -126,6 +126,11 @@ class Resource:
     notify: Callable | None = None
     before_list: Callable | None = None
 
+    def collection(self, conn, req, rows, views=None):
+        """The body of a list of these rows."""
+        items = (views or self.views)(conn, req, rows)
+        return self.style.collection(req, self.plural or f'{self.name}s', items)
+
 
 class Endpoint:
     """Answers the requests for one Resource; see routing.add_resource."""
@@ -153,9 +158,8 @@ class Endpoint:
         if resource.before_list:
             resource.before_list(self._db, req)
         with self._db.read() as conn:
-            items = views(conn, req, resource.listed(conn, req, *path.values()))
-        plural = resource.plural or f'{resource.name}s'
-        resp.media = resource.style.collection(req, plural, items)
+            rows = resource.listed(conn, req, *path.values())
+            resp.media = resource.collection(conn, req, rows, views)
 
     def _shown(self, conn, req, row):
         (item,) = self._resource.views(conn, req, [row])

@@ -30,7 +30,7 @@ class GrantResource:
             self._require_target(conn, target_id, user_id)
             ids = grants.granted(conn, user_id, self._kind, target_id)
             found = tables.among(conn, tables.roles, ids)
-        resp.media = roles.collection(req, found)
+            resp.media = roles.RESOURCE.collection(conn, req, found)
 
     def _grant(self, conn, target_id, user_id, role_id):
         self._require_target(conn, target_id, user_id)
@@ -145,48 +145,36 @@ class AssignmentList:
         }
 
 
-def _linked(req, kind, items):
-    return [{**item, 'links': views.links(req, f'{kind}/{item["id"]}')} for item in items]
-
-
 class CatalogResource:
-    """/v3/services, /v3/endpoints and /v3/regions: read only, as configured."""
+    """/v3/services or /v3/endpoints: read only, as configured.
 
-    def __init__(self, catalog):
-        self._catalog = catalog
+    kind: 'service' or 'endpoint'; filters: attributes by which a list is narrowed
+    """
 
-    @staticmethod
-    def _chosen(req, items, *names):
+    def __init__(self, kind, items, *filters):
+        self._kind = kind
+        self._items = items
+        self._filters = filters
+
+    def _found(self, req, reason):
+        """All of the kind with their links, for administrators."""
+        req.context.caller.require_admin(reason)
         return [
-            item
-            for item in items
-            if all(req.get_param(name) in (None, item[name]) for name in names)
+            {**item, 'links': views.links(req, f'{self._kind}s/{item["id"]}')}
+            for item in self._items()
         ]
 
-    def on_get_services(self, req, resp):
-        req.context.caller.require_admin('listing services')
-        found = self._chosen(req, self._catalog.services(), 'name', 'type')
-        resp.media = views.collection(req, 'services', _linked(req, 'services', found))
+    def on_get(self, req, resp):
+        found = [
+            item
+            for item in self._found(req, f'listing {self._kind}s')
+            if all(req.get_param(name) in (None, item[name]) for name in self._filters)
+        ]
+        resp.media = views.collection(req, f'{self._kind}s', found)
 
-    def on_get_endpoints(self, req, resp):
-        req.context.caller.require_admin('listing endpoints')
-        found = self._chosen(req, self._catalog.endpoints(), 'interface', 'service_id', 'region_id')
-        resp.media = views.collection(req, 'endpoints', _linked(req, 'endpoints', found))
-
-    def on_get_regions(self, req, resp):
-        found = [{'id': self._catalog.region, 'description': '', 'parent_region_id': None}]
-        resp.media = views.collection(req, 'regions', _linked(req, 'regions', found))
-
-    def on_get_service(self, req, resp, service_id):
-        resp.media = {'service': self._one(req, 'services', service_id)}
-
-    def on_get_endpoint(self, req, resp, endpoint_id):
-        resp.media = {'endpoint': self._one(req, 'endpoints', endpoint_id)}
-
-    def _one(self, req, kind, wanted):
-        req.context.caller.require_admin('showing the catalog')
-        items = self._catalog.services() if kind == 'services' else self._catalog.endpoints()
-        for item in _linked(req, kind, items):
-            if item['id'] == wanted:
-                return item
-        raise faults.NotFound(f'Could not find {wanted[:64]}.')
+    def on_get_one(self, req, resp, item_id):
+        for item in self._found(req, 'showing the catalog'):
+            if item['id'] == item_id:
+                resp.media = {self._kind: item}
+                return
+        raise faults.NotFound(f'Could not find {item_id[:64]}.')

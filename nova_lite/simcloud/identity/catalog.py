@@ -43,32 +43,30 @@ class Catalog:
     def compute_url(self):
         return self._internal['compute']
 
-    def _url(self, kind, interface):
-        return (self._urls if interface == 'public' else self._internal)[kind]
+    def _service(self, kind):
+        return {'id': _id_of(kind), 'type': kind, 'name': self._names.get(kind, kind)}
+
+    def _endpoint(self, kind, interface, project_id):
+        url = (self._urls if interface == 'public' else self._internal)[kind]
+        return {
+            'id': _id_of(kind, interface),
+            'interface': interface,
+            'region': self.region,
+            'region_id': self.region,
+            'url': url.replace('{project_id}', project_id or ''),
+        }
 
     def services(self):
         """All services in the form of GET /v3/services."""
-        return [
-            {
-                'id': _id_of(kind),
-                'type': kind,
-                'name': self._names.get(kind, kind),
-                'enabled': True,
-            }
-            for kind in self._urls
-        ]
+        return [{**self._service(kind), 'enabled': True} for kind in self._urls]
 
     def endpoints(self):
         """All endpoints in the form of GET /v3/endpoints."""
         return [
             {
-                'id': _id_of(kind, interface),
+                **self._endpoint(kind, interface, '$(project_id)s'),
                 'service_id': _id_of(kind),
-                'interface': interface,
-                'region': self.region,
-                'region_id': self.region,
                 'enabled': True,
-                'url': self._url(kind, interface).replace('{project_id}', '$(project_id)s'),
             }
             for kind in self._urls
             for interface in INTERFACES
@@ -78,19 +76,8 @@ class Catalog:
         """The catalog as a token scoped to `project_id` carries it."""
         return [
             {
-                'id': _id_of(kind),
-                'type': kind,
-                'name': self._names.get(kind, kind),
-                'endpoints': [
-                    {
-                        'id': _id_of(kind, interface),
-                        'interface': interface,
-                        'region': self.region,
-                        'region_id': self.region,
-                        'url': self._url(kind, interface).replace('{project_id}', project_id or ''),
-                    }
-                    for interface in INTERFACES
-                ],
+                **self._service(kind),
+                'endpoints': [self._endpoint(kind, one, project_id) for one in INTERFACES],
             }
             for kind in self._urls
         ]

@@ -26,25 +26,14 @@ def view(req, row):
     return {**row, 'options': {}, 'tags': [], 'links': views.links(req, f'domains/{row["id"]}')}
 
 
-def collection(req, found):
-    """A list of domains."""
-    return views.collection(req, 'domains', [view(req, row) for row in found])
-
-
 def create(conn, _caller, wanted):
     """Insert a domain and return its row; Conflict when the name is taken."""
-    tables.require_free_name(conn, tables.domains, wanted['name'])
-    tables.touch(conn)
-    return database.insert(conn, tables.domains, **database.columns(tables.domains, wanted))
+    return tables.insert_named(conn, tables.domains, wanted)
 
 
 def update(conn, _caller, domain_id, wanted):
     """Change a domain and return its row."""
-    row = tables.get(conn, tables.domains, domain_id)
-    values = database.columns(tables.domains, wanted)
-    name = values.get('name', row['name'])
-    tables.require_free_name(conn, tables.domains, name, row_id=domain_id)
-    return tables.save(conn, tables.domains, row, **values) if values else row
+    return tables.save_named(conn, tables.domains, domain_id, wanted)
 
 
 def delete(conn, _caller, domain_id):

@@ -36,11 +36,6 @@ def view(req, row):
     }
 
 
-def collection(req, found):
-    """A list of projects."""
-    return views.collection(req, 'projects', [view(req, row) for row in found])
-
-
 def _known(wanted):
     return {
         name: wanted[name] for name in ('name', 'description', 'enabled', 'tags') if name in wanted

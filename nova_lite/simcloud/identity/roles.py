@@ -37,24 +37,14 @@ def reference(req, row):
     return {name: seen[name] for name in ('id', 'name', 'links')}
 
 
-def collection(req, found):
-    """A list of roles."""
-    return views.collection(req, 'roles', [view(req, row) for row in found])
-
-
 def create(conn, _caller, wanted):
     """Insert a role and return its row; Conflict when the name is taken."""
-    tables.require_free_name(conn, tables.roles, wanted['name'])
-    return database.insert(conn, tables.roles, **database.columns(tables.roles, wanted))
+    return tables.insert_named(conn, tables.roles, wanted)
 
 
 def update(conn, _caller, role_id, wanted):
     """Rename or describe a role and return its row."""
-    row = tables.get(conn, tables.roles, role_id)
-    values = database.columns(tables.roles, wanted)
-    name = values.get('name', row['name'])
-    tables.require_free_name(conn, tables.roles, name, row_id=role_id)
-    return tables.save(conn, tables.roles, row, **values) if values else row
+    return tables.save_named(conn, tables.roles, role_id, wanted)
 
 
 def delete(conn, _caller, role_id):

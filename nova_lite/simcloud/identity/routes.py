@@ -8,39 +8,32 @@ from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import token_resource
 from nova_lite.simcloud.identity import users
+from nova_lite.simcloud.identity import views
 
 PREFIX = '/identity'
+
+
+def _v3(req):
+    kind = {'base': 'application/json', 'type': 'application/vnd.openstack.identity-v3+json'}
+    return {
+        'id': 'v3.14',
+        'status': 'stable',
+        'updated': '2020-04-07T00:00:00Z',
+        'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
+        'media-types': [kind],
+    }
 
 
 class Versions:
     """The version documents; no token needed."""
 
-    @staticmethod
-    def _v3(req):
-        return {
-            'id': 'v3.14',
-            'status': 'stable',
-            'updated': '2020-04-07T00:00:00Z',
-            'links': [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v3/'}],
-            'media-types': [
-                {'base': 'application/json', 'type': 'application/vnd.openstack.identity-v3+json'}
-            ],
-        }
-
     def on_get(self, req, resp):
         resp.status = 300
-        resp.location = self._v3(req)['links'][0]['href']
-        resp.media = {'versions': {'values': [self._v3(req)]}}
+        resp.location = _v3(req)['links'][0]['href']
+        resp.media = {'versions': {'values': [_v3(req)]}}
 
     def on_get_v3(self, req, resp):
-        resp.media = {'version': self._v3(req)}
-
-
-class Extensions:
-    """Optional parts: there are none beyond the core."""
-
-    def on_get(self, req, resp):
-        resp.media = {'extensions': {'values': []}}
+        resp.media = {'version': _v3(req)}
 
 
 def add(app, db, tokens, catalog, *, password_cost):
@@ -49,7 +42,7 @@ def add(app, db, tokens, catalog, *, password_cost):
     versions = Versions()
     app.add_route(PREFIX, versions)
     app.add_route(v3, versions, suffix='v3')
-    app.add_route(f'{v3}/extensions', Extensions())
+    app.add_route(f'{v3}/extensions', routing.Document({'extensions': {'values': []}}))
     _add_auth(app, v3, token_resource.TokenResource(db, tokens))
     user = users.resource(password_cost)
     for resource in (domains.RESOURCE, projects.RESOURCE, user, roles.RESOURCE):
@@ -67,11 +60,19 @@ def add(app, db, tokens, catalog, *, password_cost):
         app.add_route(path, grant)
         app.add_route(f'{path}/{{role_id}}', grant, suffix='one')
     app.add_route(f'{v3}/role_assignments', assignments.AssignmentList(db))
-    entries = assignments.CatalogResource(catalog)
-    for name in ('service', 'endpoint'):
-        app.add_route(f'{v3}/{name}s', entries, suffix=f'{name}s')
-        app.add_route(f'{v3}/{name}s/{{{name}_id}}', entries, suffix=name)
-    app.add_route(f'{v3}/regions', entries, suffix='regions')
+    for kind, items, filters in (
+        ('service', catalog.services, ('name', 'type')),
+        ('endpoint', catalog.endpoints, ('interface', 'service_id', 'region_id')),
+    ):
+        entries = assignments.CatalogResource(kind, items, *filters)
+        routing.add_crud(app, f'{v3}/{kind}s', entries, 'item_id')
+
+    def regions(req):
+        region = {'id': catalog.region, 'description': '', 'parent_region_id': None}
+        link = views.links(req, f'regions/{catalog.region}')
+        return views.collection(req, 'regions', [{**region, 'links': link}])
+
+    app.add_route(f'{v3}/regions', routing.Document(regions))
 
 
 def _add_auth(app, v3, token):

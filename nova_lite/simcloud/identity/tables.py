@@ -141,6 +141,21 @@ def remove(conn, table, row_id):
     database.delete(conn, table, id=row_id)
 
 
+def insert_named(conn, table, wanted):
+    """Insert a row whose name no other has, from a request's values. Returns it."""
+    require_free_name(conn, table, wanted['name'])
+    touch(conn)
+    return database.insert(conn, table, **database.columns(table, wanted))
+
+
+def save_named(conn, table, row_id, wanted):
+    """Change a row whose name no other may have. Returns the new row."""
+    row = get(conn, table, row_id)
+    values = database.columns(table, wanted)
+    require_free_name(conn, table, values.get('name', row['name']), row_id=row_id)
+    return save(conn, table, row, **values) if values else row
+
+
 def require_free_name(conn, table, name, *, row_id='', **within):
     """Refuse a name that another row has, or another one of the domain `within`."""
     if database.exists(conn, table, table.c.id != row_id, name=name, **within):

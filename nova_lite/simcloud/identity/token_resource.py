@@ -93,9 +93,9 @@ class TokenResource:
     def on_get_projects(self, req, resp):
         with self._db.read() as conn:
             found = grants.enabled_targets(conn, req.context.caller.user_id, tables.projects)
-        resp.media = projects.collection(req, found)
+            resp.media = projects.RESOURCE.collection(conn, req, found)
 
     def on_get_domains(self, req, resp):
         with self._db.read() as conn:
             found = grants.enabled_targets(conn, req.context.caller.user_id, tables.domains)
-        resp.media = domains.collection(req, found)
+            resp.media = domains.RESOURCE.collection(conn, req, found)

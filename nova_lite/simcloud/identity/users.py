@@ -144,4 +144,4 @@ class OwnResource:
             req.context.caller.require_admin("listing a user's projects")
         with self._db.read() as conn:
             found = grants.enabled_targets(conn, user_id, tables.projects)
-        resp.media = projects.collection(req, found)
+            resp.media = projects.RESOURCE.collection(conn, req, found)

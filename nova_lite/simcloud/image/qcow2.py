@@ -21,27 +21,12 @@ def empty_disk(virtual_bytes):
     """The bytes of an image whose disk has `virtual_bytes` of zeros."""
     per_l1_entry = CLUSTER * (CLUSTER // 8)
     l1_size = -(-virtual_bytes // per_l1_entry)
-    header = struct.pack(
-        '>4sIQIIQIIQQIIQQQQII',
-        b'QFI\xfb',
-        3,
-        0,
-        0,
-        CLUSTER_BITS,
-        virtual_bytes,
-        0,
-        l1_size,
-        3 * CLUSTER,
-        CLUSTER,
-        1,
-        0,
-        0,
-        0,
-        0,
-        0,
-        4,
-        HEADER_BYTES,
-    )
+    # Magic and version, no backing file, the sizes of clusters and of the disk, no encryption.
+    disk = struct.pack('>4sIQIIQI', b'QFI\xfb', 3, 0, 0, CLUSTER_BITS, virtual_bytes, 0)
+    # Where the L1 table and the one refcount table are; no snapshots.
+    places = struct.pack('>IQQIIQ', l1_size, 3 * CLUSTER, CLUSTER, 1, 0, 0)
+    # No features; refcounts of 2**4 bits.
+    features = struct.pack('>QQQII', 0, 0, 0, 4, HEADER_BYTES)
     refcount_table = struct.pack('>Q', 2 * CLUSTER)
     refcounts = struct.pack(f'>{CLUSTERS}H', *([1] * CLUSTERS))
-    return b''.join(map(_padded, (header, refcount_table, refcounts, b'')))
+    return b''.join(map(_padded, (disk + places + features, refcount_table, refcounts, b'')))

@@ -48,9 +48,10 @@ def _value(column, name, text):
 
 
 def filtered(req, table, filters):
-    """The rows that a request chooses by the parameters of `filters`, {parameter: column}."""
+    """The rows that a request chooses by `filters`: columns, or {parameter: column}."""
     query = owned(req, table)
-    for parameter, name in filters.items():
+    for parameter in filters:
+        name = filters[parameter] if isinstance(filters, dict) else parameter
         column = table.c[name]
         text = req.get_param(parameter)
         if text:

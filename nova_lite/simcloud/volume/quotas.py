@@ -18,6 +18,11 @@ BUILTIN = {
     'per_volume_gigabytes': limits.UNLIMITED,
     'groups': 10,
 }
+EXCEEDED = {
+    'volumes': 'VolumeLimitExceeded: the number of volumes',
+    'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
+    'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size',
+}
 LIMITS = limits.Limits(tables.quotas, BUILTIN)
 UPDATE = bodies.wrapped(
     'quota_set',
@@ -57,18 +62,9 @@ def require(conn, project_id, **wanted):
     for name, amount in wanted.items():
         if name in limited and used[name] + amount > limited[name]:
             raise faults.TooLarge(
-                f'{_title(name)} exceeds allowed quota: requested {amount}, quota is '
+                f'{EXCEEDED[name]} exceeds allowed quota: requested {amount}, quota is '
                 f'{limited[name]} and {used[name]} has been consumed.'
             )
-
-
-def _title(name):
-    exceeded = {
-        'volumes': 'VolumeLimitExceeded: the number of volumes',
-        'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
-        'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size',
-    }
-    return exceeded.get(name, name)
 
 
 class QuotaResource:

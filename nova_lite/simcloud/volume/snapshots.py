@@ -24,7 +24,7 @@ CREATE = bodies.wrapped(
     ['volume_id'],
 )
 UPDATE = bodies.wrapped('snapshot', _NAMES)
-FILTERS = {name: name for name in ('name', 'status', 'volume_id')}
+FILTERS = ('name', 'status', 'volume_id')
 
 
 def _listed(conn, req):

@@ -46,12 +46,9 @@ CREATE = bodies.wrapped(
     },
 )
 UPDATE = bodies.wrapped('volume', _NAMES)
-FILTERS = {
-    name: name
-    for name in bodies.words(
-        'name status bootable size availability_zone multiattach snapshot_id source_volid user_id'
-    )
-}
+FILTERS = bodies.words(
+    'name status bootable size availability_zone multiattach snapshot_id source_volid user_id'
+)
 
 
 def _listed(conn, req):

@@ -192,6 +192,17 @@ class VolumeTestCase(base.SimCloudTestCase):
         summary = self.demo.get(f'{V3}/volumes/summary')['volume-summary']
         self.assertEqual((5, 15), (summary['total_count'], summary['total_size']))
 
+    def test_lists_are_counted_on_request(self):
+        self.volume(), self.volume()
+        for minor, count in ((44, None), (45, 2)):
+            headers = {'OpenStack-API-Version': f'volume 3.{minor}'}
+            for path in ('volumes', 'volumes/detail'):
+                query = f'{V3}/{path}?with_count=True&limit=1'
+                listed = self.demo.get(query, headers=headers)
+                self.assertEqual((1, count), (len(listed['volumes']), listed.get('count')))
+        summary = self.demo.get(f'{V3}/volumes/summary')['volume-summary']
+        self.assertEqual((2, 2), (summary['total_count'], summary['total_size']))
+
     def test_types_are_the_administrators(self):
         self.demo.post(f'{V3}/types', {'volume_type': {'name': 't'}}, expect=403)
         made = self.admin.post(
