@@ -98,7 +98,7 @@ def paged(conn, statement, table, page):
         sort = (*sort, ('id', sort[-1][1] if sort else False))
     order = [(table.c[name], descending != page.reverse) for name, descending in sort]
     if page.marker is not None:
-        marker = database.one(conn, sa.select(table).where(table.c.id == page.marker))
+        marker = database.find(conn, table, id=page.marker)
         if marker is None:
             raise faults.BadRequest(f"marker '{page.marker[:255]}' was not found.")
         statement = statement.where(_after(table, order, marker))

@@ -8,37 +8,23 @@ from nova_lite.simcloud.identity import tables
 
 REFUSED = 'The request you have made requires authentication.'
 
-_DOMAIN = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME}}
-_NAMED = {'type': 'object', 'properties': {'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN}}
+_DOMAIN = bodies.record({'id': bodies.ID, 'name': bodies.NAME})
+_NAMED = bodies.record({'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN})
 # The name of a project means nothing without its domain.
 _PROJECT = {**_NAMED, 'anyOf': [{'required': ['id']}, {'required': ['name', 'domain']}]}
-_USER = {
-    'type': 'object',
-    'properties': {**_NAMED['properties'], 'password': {'type': 'string'}},
-    'required': ['password'],
-}
-REQUEST = bodies.wrapped(
-    'auth',
+_USER = bodies.record({**_NAMED['properties'], 'password': {'type': 'string'}}, ['password'])
+_IDENTITY = bodies.record(
     {
-        'identity': {
-            'type': 'object',
-            'required': ['methods'],
-            'properties': {
-                'methods': {'type': 'array', 'items': bodies.NAME},
-                'password': {'type': 'object', 'properties': {'user': _USER}, 'required': ['user']},
-                'token': {'type': 'object', 'properties': {'id': bodies.NAME}, 'required': ['id']},
-            },
-        },
-        'scope': {
-            'anyOf': [
-                {'type': 'string', 'enum': ['unscoped']},
-                {'type': 'object', 'properties': {'project': _PROJECT, 'domain': _DOMAIN}},
-            ]
-        },
+        'methods': bodies.array(bodies.NAME),
+        'password': bodies.record({'user': _USER}, ['user']),
+        'token': bodies.record({'id': bodies.NAME}, ['id']),
     },
-    ['identity'],
-    extra=True,
+    ['methods'],
 )
+_SCOPE = {
+    'anyOf': [{'enum': ['unscoped']}, bodies.record({'project': _PROJECT, 'domain': _DOMAIN})]
+}
+REQUEST = bodies.wrapped('auth', {'identity': _IDENTITY, 'scope': _SCOPE}, ['identity'], extra=True)
 
 
 def refused():

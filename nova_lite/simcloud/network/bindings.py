@@ -24,14 +24,9 @@ VNIC_TYPES = bodies.words(
 VNIC_TYPE = {'enum': VNIC_TYPES}
 HOST = {'type': 'string', 'maxLength': 255}
 PROFILE = {'type': 'object'}
-CREATE = bodies.wrapped(
-    'binding',
-    {'host': {**HOST, 'minLength': 1}, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)},
-    ['host'],
-)
-UPDATE = bodies.wrapped(
-    'binding', {'host': HOST, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)}
-)
+_PROPERTIES = {'host': HOST, 'vnic_type': VNIC_TYPE, 'profile': bodies.nullable(PROFILE)}
+CREATE = bodies.wrapped('binding', {**_PROPERTIES, 'host': bodies.NAME}, ['host'])
+UPDATE = bodies.wrapped('binding', _PROPERTIES)
 
 
 def vif_of(host, vnic_type):

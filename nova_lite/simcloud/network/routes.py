@@ -120,8 +120,8 @@ def add(app, db, events):
         ('ports/{port_id}/bindings', bindings.RESOURCE, 'host'),
     ):
         routing.add_resource(app, db, f'{v2}/{path}', field=field, resource=resource)
-        if path in tags.TAGGED:
-            tag = tags.TagResource(db, path)
+        if resource.revisions is not None:
+            tag = tags.TagResource(db, resource.revisions)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags', tag)
             app.add_route(f'{v2}/{path}/{{{field}}}/tags/{{tag}}', tag, suffix='one')
     interface = routers.InterfaceResource(db)

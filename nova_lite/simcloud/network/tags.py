@@ -5,26 +5,17 @@ import falcon
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import standard
-from nova_lite.simcloud.network import tables
 
 _TAG = {**bodies.NAME, 'maxLength': 60}
 TAGS = bodies.compiled(bodies.record({'tags': bodies.array(_TAG, most=50)}, ['tags']))
-TAGGED = {
-    'networks': tables.networks,
-    'subnets': tables.subnets,
-    'ports': tables.ports,
-    'routers': tables.routers,
-    'floatingips': tables.floating_ips,
-    'security-groups': tables.groups,
-}
 
 
 class TagResource:
-    """The tags of one kind of resource; `target` is its id under the route's name."""
+    """The tags of the rows of a table; `target` is an id under the route's name."""
 
-    def __init__(self, db, collection):
+    def __init__(self, db, table):
         self._db = db
-        self._table = TAGGED[collection]
+        self._table = table
 
     def _row(self, conn, req, target):
         (row_id,) = target.values()
