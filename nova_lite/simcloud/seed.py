@@ -34,35 +34,28 @@ USERS = {
     ),
 }
 MIB, GIB = 2**20, 2**30
-# Images: (size of the disk in bytes, attributes). The disks are empty.
+# {name, which is also the distribution's: (bytes of the disk, version, attributes)}. The disks
+# are empty.
 IMAGES = {
-    'cirros': (
-        112 * MIB,
-        {
-            'min_disk': 0,
-            'min_ram': 0,
-            'os_distro': 'cirros',
-            'os_version': '0.6.2',
-            'os_type': 'linux',
-            'os_admin_user': 'cirros',
-            'hw_rng_model': 'virtio',
-        },
-    ),
+    'cirros': (112 * MIB, '0.6.2', {}),
     'debian': (
         2 * GIB,
+        '12',
         {
             'min_disk': 2,
             'min_ram': 256,
-            'os_distro': 'debian',
-            'os_version': '12',
-            'os_type': 'linux',
-            'os_admin_user': 'debian',
-            'hw_rng_model': 'virtio',
             'hw_disk_bus': 'virtio',
             'hw_vif_model': 'virtio',
             'hw_qemu_guest_agent': 'yes',
         },
     ),
+}
+EVERY_IMAGE = {
+    'visibility': 'public',
+    'disk_format': 'qcow2',
+    'container_format': 'bare',
+    'os_type': 'linux',
+    'hw_rng_model': 'virtio',
 }
 
 
@@ -108,18 +101,10 @@ def _identity(conn, hashes):
 
 
 def _images(conn, caller):
-    for name, (disk_bytes, attributes) in IMAGES.items():
-        row = images.create(
-            conn,
-            caller,
-            {
-                'name': name,
-                'visibility': 'public',
-                'disk_format': 'qcow2',
-                'container_format': 'bare',
-                **attributes,
-            },
-        )
+    for name, (disk_bytes, version, attributes) in IMAGES.items():
+        distribution = {'os_distro': name, 'os_version': version, 'os_admin_user': name}
+        wanted = {'name': name, **EVERY_IMAGE, **distribution, **attributes}
+        row = images.create(conn, caller, wanted)
         row = content.store(conn, row, qcow2.empty_disk(disk_bytes))
         images.save(conn, row, virtual_size=disk_bytes)
 
