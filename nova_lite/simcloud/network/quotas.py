@@ -6,15 +6,15 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import limits
+from nova_lite.simcloud import project_limits
 from nova_lite.simcloud.network import tables
 
 # Neutron's defaults, except that ports are not limited: servers are many here.
 DEFAULTS = {
     'network': 100,
     'subnet': 100,
-    'subnetpool': limits.UNLIMITED,
-    'port': limits.UNLIMITED,
+    'subnetpool': project_limits.UNLIMITED,
+    'port': project_limits.UNLIMITED,
     'router': 10,
     'floatingip': 50,
     'rbac_policy': 10,
@@ -31,11 +31,11 @@ COUNTED = {
     'security_group_rule': tables.rules,
 }
 RESOURCES = {table: resource for resource, table in COUNTED.items()}
-LIMITS = limits.Limits(tables.quotas, DEFAULTS)
+LIMITS = project_limits.Limits(tables.quotas, DEFAULTS)
 UPDATE = bodies.wrapped(
     'quota',
     {
-        **dict.fromkeys(DEFAULTS, limits.SCHEMA),
+        **dict.fromkeys(DEFAULTS, project_limits.SCHEMA),
         'project_id': bodies.ID,
         'tenant_id': bodies.ID,
         'force': bodies.BOOLEAN,
@@ -53,8 +53,8 @@ def used(conn, resource, project_id):
 def require(conn, table, project_id):
     """Refuse with OverQuota when the project may not have one more row of a table."""
     resource = RESOURCES.get(table)
-    limit = LIMITS.of(conn, project_id).get(resource, limits.UNLIMITED)
-    if limit != limits.UNLIMITED and used(conn, resource, project_id) >= limit:
+    limit = LIMITS.of(conn, project_id).get(resource, project_limits.UNLIMITED)
+    if limit != project_limits.UNLIMITED and used(conn, resource, project_id) >= limit:
         raise faults.Conflict(f"Quota exceeded for resources: ['{resource}'].", 'OverQuota')
 
 

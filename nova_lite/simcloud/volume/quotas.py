@@ -4,18 +4,18 @@ import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
-from nova_lite.simcloud import limits
 from nova_lite.simcloud import listing
+from nova_lite.simcloud import project_limits
 from nova_lite.simcloud.volume import tables
 
 # Nothing is limited until an administrator says so: servers with volumes are many here.
 BUILTIN = {
-    'volumes': limits.UNLIMITED,
-    'snapshots': limits.UNLIMITED,
-    'gigabytes': limits.UNLIMITED,
+    'volumes': project_limits.UNLIMITED,
+    'snapshots': project_limits.UNLIMITED,
+    'gigabytes': project_limits.UNLIMITED,
     'backups': 10,
     'backup_gigabytes': 1000,
-    'per_volume_gigabytes': limits.UNLIMITED,
+    'per_volume_gigabytes': project_limits.UNLIMITED,
     'groups': 10,
 }
 EXCEEDED = {
@@ -23,13 +23,17 @@ EXCEEDED = {
     'snapshots': 'SnapshotLimitExceeded: the number of snapshots',
     'gigabytes': 'VolumeSizeExceedsAvailableQuota: the requested size',
 }
-LIMITS = limits.Limits(tables.quotas, BUILTIN)
+LIMITS = project_limits.Limits(tables.quotas, BUILTIN)
 UPDATE = bodies.wrapped(
     'quota_set',
-    {**dict.fromkeys(BUILTIN, limits.SCHEMA), 'tenant_id': bodies.ID, 'force': bodies.BOOLEAN},
+    {
+        **dict.fromkeys(BUILTIN, project_limits.SCHEMA),
+        'tenant_id': bodies.ID,
+        'force': bodies.BOOLEAN,
+    },
 )
 UPDATE_CLASS = bodies.wrapped(
-    'quota_class_set', {**dict.fromkeys(BUILTIN, limits.SCHEMA), 'class_name': bodies.NAME}
+    'quota_class_set', {**dict.fromkeys(BUILTIN, project_limits.SCHEMA), 'class_name': bodies.NAME}
 )
 
 
@@ -55,7 +59,7 @@ def usage(conn, project_id):
 def require(conn, project_id, **wanted):
     """Refuse with 413 when the project may not have that much more."""
     found = _limits(conn, project_id)
-    limited = {name: limit for name, limit in found.items() if limit != limits.UNLIMITED}
+    limited = {name: limit for name, limit in found.items() if limit != project_limits.UNLIMITED}
     if not limited.keys() & wanted.keys():
         return
     used = usage(conn, project_id)
