@@ -40,8 +40,7 @@ def _answer(req, resp, fault):
     resp.status = fault.status
     resp.content_type = media_type
     resp.text = text
-    for name, value in fault.headers.items():
-        resp.set_header(name, value)
+    resp.set_headers(fault.headers)
 
 
 def _on_fault(req, resp, fault, _params):

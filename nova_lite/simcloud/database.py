@@ -57,21 +57,15 @@ def _on_connect(connection, _record):
 def make_engine(database):
     """An engine for `database`; a transaction for writing says so when it begins."""
     url = url_of(database)
-    if url.get_backend_name() != 'sqlite':
-        engine = sa.create_engine(
-            url, pool_size=10, max_overflow=30, pool_pre_ping=True, isolation_level='READ COMMITTED'
-        )
-        compiled.share(engine)
+    pool = {'pool_size': 10, 'max_overflow': 30}
+    if url.get_backend_name() == 'sqlite':
+        threads = {'check_same_thread': False, 'timeout': 30}
+        engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=threads)
+        sa.event.listen(engine, 'connect', _on_connect)
+    else:
+        engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')
         mariadb.use(engine)
-        return engine
-    engine = sa.create_engine(
-        sqlite.with_dialect(url),
-        pool_size=10,
-        max_overflow=30,
-        connect_args={'check_same_thread': False, 'timeout': 30},
-    )
     compiled.share(engine)
-    sa.event.listen(engine, 'connect', _on_connect)
     return engine
 
 

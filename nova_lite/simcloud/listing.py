@@ -120,6 +120,14 @@ def next_query(req, marker):
     return parse.urlencode([*_params(req), ('marker', marker)])
 
 
+def next_link(req, key, items, limit):
+    """{key_links: …} with the address of the next page, or {} where the list ends here."""
+    if not limit or len(items) != limit:
+        return {}
+    url = f'{req.context.public_url}{req.path}?{next_query(req, items[-1]["id"])}'
+    return {f'{key}_links': [{'rel': 'next', 'href': url}]}
+
+
 def _params(req):
     return [
         (name, value)

@@ -18,12 +18,6 @@ def collection(req, key, items):
     return {key: items, 'links': {'self': req.uri, 'next': None, 'previous': None}}
 
 
-def truncated(items, req):
-    """`items` cut to the request's limit."""
-    limit = req.get_param_as_int('limit', min_value=1)
-    return items[:limit] if limit else items
-
-
 def extra(row):
     """What Keystone shows of a user or project only after a change."""
     return {'extra': row['extra']}
@@ -47,7 +41,7 @@ def lists(table, *filters):
                 query = query.where(table.c[name] == value)
         if 'enabled' in table.c and (enabled := req.get_param('enabled')):
             query = query.where(table.c.enabled == listing.boolean(enabled, 'enabled'))
-        return truncated(database.rows(conn, query), req)
+        return database.rows(conn, query)[: req.get_param_as_int('limit', min_value=1)]
 
     return listed
 

@@ -31,6 +31,7 @@ SETTABLE = {
     'min_ram': bodies.COUNT,
     'tags': TAGS,
 }
+_STRINGS = bodies.words('created_at updated_at file self schema direct_url stores')
 READ_ONLY = {
     'status': {'type': 'string', 'enum': list(STATUSES)},
     'size': {'type': ['null', 'integer']},
@@ -38,14 +39,8 @@ READ_ONLY = {
     'checksum': _text(32),
     'os_hash_algo': _text(64),
     'os_hash_value': _text(128),
-    'created_at': {'type': 'string'},
-    'updated_at': {'type': 'string'},
-    'file': {'type': 'string'},
-    'self': {'type': 'string'},
-    'schema': {'type': 'string'},
-    'direct_url': {'type': 'string'},
+    **dict.fromkeys(_STRINGS, {'type': 'string'}),
     'locations': {'type': 'array'},
-    'stores': {'type': 'string'},
 }
 # Attributes of which the published schema promises more than is accepted.
 PUBLISHED = {

@@ -13,9 +13,6 @@ from nova_lite.simcloud.image import tables
 IMAGES = tables.images
 
 PAGING = bodies.words('limit marker sort sort_key sort_dir visibility member_status')
-IN_ABLE = ('id', 'name', 'status', 'disk_format', 'container_format')
-EQUAL = ('owner',)
-BOOLEANS = ('protected', 'os_hidden')
 BOUNDS = {
     'size_min': (IMAGES.c.size, '>='),
     'size_max': (IMAGES.c.size, '<='),
@@ -23,7 +20,6 @@ BOUNDS = {
     'min_ram': (IMAGES.c.min_ram, '='),
     'size': (IMAGES.c.size, '='),
 }
-TIMES = ('created_at', 'updated_at')
 OPERATORS = {'eq': '=', 'neq': '<>', 'gt': '>', 'gte': '>=', 'lt': '<', 'lte': '<='}
 SORTABLE = ('id', 'name', 'status', 'created_at', 'updated_at')
 LIMIT, MOST = 25, 1000
@@ -71,20 +67,19 @@ def _property(name, value):
     return IMAGES.c.properties[name].as_string() == value
 
 
-def _condition(name, value):
-    if name in IN_ABLE:
-        return _one_of(name, value)
-    if name in EQUAL:
-        return IMAGES.c[name] == value
-    if name in BOOLEANS:
-        return IMAGES.c[name] == listing.boolean(value, name)
-    if name in BOUNDS:
-        return _bounded(name, value)
-    if name in TIMES:
-        return _timed(name, value)
-    if name == 'tag':
-        return listing.has_tag(IMAGES.c.tags, value)
-    return _property(name, value)
+def _true(name, value):
+    return IMAGES.c[name] == listing.boolean(value, name)
+
+
+# {parameter: (name, value) -> condition}; all others are properties.
+CONDITIONS = {
+    **dict.fromkeys(('id', 'name', 'status', 'disk_format', 'container_format'), _one_of),
+    **dict.fromkeys(('protected', 'os_hidden'), _true),
+    **dict.fromkeys(BOUNDS, _bounded),
+    **dict.fromkeys(('created_at', 'updated_at'), _timed),
+    'owner': lambda name, value: IMAGES.c[name] == value,
+    'tag': lambda _name, value: listing.has_tag(IMAGES.c.tags, value),
+}
 
 
 def query(req):
@@ -101,8 +96,9 @@ def query(req):
         statement = statement.where(IMAGES.c.os_hidden == sa.false())
     for name in req.params:
         if name not in PAGING:
+            condition = CONDITIONS.get(name, _property)
             for value in req.get_param_as_list(name):
-                statement = statement.where(_condition(name, value))
+                statement = statement.where(condition(name, value))
     return statement
 
 

@@ -187,7 +187,7 @@ def resource(events):
         style=standard.STYLE,
         revisions=FLOATING,
         listed=standard.lists(FLOATING, filters=SHOWN, sortable=['floating_ip_address']),
-        get=standard.owned(FLOATING),
+        get=standard.getter(FLOATING),
         views=views,
         create=(create, CREATE),
         update=(update, UPDATE),

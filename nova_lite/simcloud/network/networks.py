@@ -85,12 +85,7 @@ def visible(caller):
     return sa.or_(standard.own(caller, NETWORKS), NETWORKS.c.shared, NETWORKS.c.external)
 
 
-def get(conn, caller, network_id):
-    """One visible row; NotFound otherwise."""
-    row = database.find(conn, NETWORKS, visible(caller), id=network_id)
-    if row is None:
-        raise standard.not_found(NETWORKS, network_id)
-    return row
+get = standard.getter(NETWORKS, visible)
 
 
 def get_own(conn, caller, network_id):

@@ -23,18 +23,13 @@ BINDING = {
 PRIVILEGED = ('binding:host_id', 'binding:profile')
 
 
-def get(conn, caller, port_id):
-    """One row that is the caller's, or on a network of the caller's."""
-    row = database.find(conn, PORTS, visible(caller), id=port_id)
-    if row is None:
-        raise standard.not_found(PORTS, port_id)
-    return row
-
-
 def visible(caller):
-    """The condition that a port is the caller's to see."""
+    """The condition that a port is the caller's, or on a network of the caller's."""
     owned = sa.select(tables.networks.c.id).where(standard.own(caller, tables.networks))
     return sa.or_(standard.own(caller, PORTS), PORTS.c.network_id.in_(owned))
+
+
+get = standard.getter(PORTS, visible)
 
 
 def _require_allowed(caller, network, wanted):
@@ -112,7 +107,7 @@ def create(conn, caller, wanted):
             'TenantNetworkForbidden',
         )
     _require_allowed(caller, network, wanted)
-    qos.require_known(conn, caller, wanted.get('qos_policy_id'))
+    _require_policy(conn, caller, wanted)
     row = standard.insert(
         conn,
         caller,
@@ -125,6 +120,11 @@ def create(conn, caller, wanted):
     _set_groups(conn, row['id'], _new_groups(conn, caller, row, wanted))
     database.insert(conn, tables.bindings, **bindings.new(row['id'], **_binding(wanted)))
     return row
+
+
+def _require_policy(conn, caller, wanted):
+    if wanted.get('qos_policy_id') is not None:
+        qos.get(conn, caller, wanted['qos_policy_id'])
 
 
 def _binding(wanted):
@@ -154,7 +154,7 @@ def update(conn, caller, port_id, wanted):
     network = database.find(conn, tables.networks, id=row['network_id'])
     _require_allowed(caller, network, wanted)
     values = standard.columns(PORTS, wanted)
-    qos.require_known(conn, caller, values.get('qos_policy_id'))
+    _require_policy(conn, caller, wanted)
     if wanted.get('mac_address'):
         values['mac_address'] = _new_mac(conn, row, wanted)
     if wanted.get('fixed_ips') is not None:

@@ -48,13 +48,12 @@ def resource_requests(conn, ports):
     return requests
 
 
-def require_known(conn, caller, policy_id):
-    """NotFound unless the caller may use the policy."""
-    if policy_id is None:
-        return
-    row = database.find(conn, POLICIES, id=policy_id)
-    if row is None or not (row['shared'] or caller.sees(row['project_id'])):
-        raise faults.NotFound(f'QoS policy {policy_id} could not be found.', 'QosPolicyNotFound')
+def visible(caller):
+    """The condition that the caller may use a policy."""
+    return sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared)
+
+
+get = standard.getter(POLICIES, visible)
 
 
 def _rule_view(row):
@@ -74,16 +73,8 @@ def _views(conn, _req, found):
     return [_policy_view(row, rules.get(row['id'], ())) for row in found]
 
 
-def _get(conn, policy_id):
-    row = database.find(conn, POLICIES, id=policy_id)
-    if row is None:
-        raise faults.NotFound(
-            f'QoS policy {policy_id[:64]} could not be found.', 'QosPolicyNotFound'
-        )
-    return row
-
-
-def _rule(conn, policy_id, rule_id):
+def _rule(conn, caller, policy_id, rule_id):
+    get(conn, caller, policy_id)
     row = database.find(conn, RULES, id=rule_id, qos_policy_id=policy_id)
     if row is None:
         raise faults.NotFound(
@@ -93,18 +84,8 @@ def _rule(conn, policy_id, rule_id):
     return row
 
 
-def _usable(conn, caller, policy_id):
-    require_known(conn, caller, policy_id)
-    return _get(conn, policy_id)
-
-
-def _usable_rule(conn, caller, policy_id, rule_id):
-    require_known(conn, caller, policy_id)
-    return _rule(conn, policy_id, rule_id)
-
-
 def _rules(conn, req, policy_id):
-    require_known(conn, req.context.caller, policy_id)
+    get(conn, req.context.caller, policy_id)
     return database.find_all(conn, RULES, qos_policy_id=policy_id, order=['id'])
 
 
@@ -113,15 +94,15 @@ def create_policy(conn, caller, wanted):
     return standard.insert(conn, caller, POLICIES, wanted)
 
 
-def update_policy(conn, _caller, policy_id, wanted):
+def update_policy(conn, caller, policy_id, wanted):
     """Rename, describe or share a policy and return its row."""
-    row = _get(conn, policy_id)
+    row = get(conn, caller, policy_id)
     return standard.save(conn, POLICIES, row, **standard.columns(POLICIES, wanted))
 
 
-def delete_policy(conn, _caller, policy_id):
+def delete_policy(conn, caller, policy_id):
     """Remove a policy that no port uses."""
-    _get(conn, policy_id)
+    get(conn, caller, policy_id)
     for table in (tables.ports, tables.networks):
         if database.exists(conn, table, qos_policy_id=policy_id):
             raise faults.Conflict(f'QoS Policy {policy_id} is used.', 'QosPolicyInUse')
@@ -129,9 +110,9 @@ def delete_policy(conn, _caller, policy_id):
     database.delete(conn, POLICIES, id=policy_id)
 
 
-def create_rule(conn, _caller, policy_id, wanted):
+def create_rule(conn, caller, policy_id, wanted):
     """Add a minimum bandwidth (kbit/s) to a policy, one per direction."""
-    _get(conn, policy_id)
+    get(conn, caller, policy_id)
     row = database.insert(conn, RULES, qos_policy_id=policy_id, **wanted)
     same = {'qos_policy_id': policy_id, 'direction': row['direction']}
     if database.exists(conn, RULES, RULES.c.id != row['id'], **same):
@@ -139,15 +120,15 @@ def create_rule(conn, _caller, policy_id, wanted):
     return row
 
 
-def update_rule(conn, _caller, policy_id, rule_id, *, wanted):
+def update_rule(conn, caller, policy_id, rule_id, *, wanted):
     """Change a rule and return its row."""
-    row = _rule(conn, policy_id, rule_id)
+    row = _rule(conn, caller, policy_id, rule_id)
     return database.save(conn, RULES, row, **wanted) if wanted else row
 
 
-def delete_rule(conn, _caller, policy_id, rule_id):
+def delete_rule(conn, caller, policy_id, rule_id):
     """Remove a rule."""
-    _rule(conn, policy_id, rule_id)
+    _rule(conn, caller, policy_id, rule_id)
     database.delete(conn, RULES, id=rule_id)
 
 
@@ -158,10 +139,10 @@ POLICY = resources.Resource(
     permit=resources.admins('QoS policy', actions=resources.CHANGES),
     listed=standard.lists(
         POLICIES,
-        visible=lambda caller: sa.or_(standard.own(caller, POLICIES), POLICIES.c.shared),
+        visible=visible,
         filters={'shared': 'shared'},
     ),
-    get=_usable,
+    get=get,
     views=_views,
     create=(create_policy, POLICY_BODY),
     update=(update_policy, POLICY_BODY),
@@ -176,7 +157,7 @@ RULE = resources.Resource(
     ),
     permit=resources.admins('QoS rule', actions=resources.CHANGES),
     listed=_rules,
-    get=_usable_rule,
+    get=_rule,
     views=resources.each(_rule_view),
     create=(create_rule, CREATE_RULE),
     update=(update_rule, UPDATE_RULE),

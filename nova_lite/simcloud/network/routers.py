@@ -73,7 +73,7 @@ def views(conn, req, found):
     return [view(conn, row, req.context.caller) for row in found]
 
 
-get = standard.owned(ROUTERS)
+get = standard.getter(ROUTERS)
 
 
 def _service_port(conn, router, network_id, *, owner, fixed_ips):

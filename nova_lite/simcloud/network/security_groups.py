@@ -136,7 +136,7 @@ RESOURCE = resources.Resource(
     before_list=_ensure_listed,
     revisions=GROUPS,
     listed=standard.lists(GROUPS, filters=FILTERS),
-    get=standard.owned(GROUPS),
+    get=standard.getter(GROUPS),
     views=views,
     create=(create, BODY),
     update=(update, BODY),

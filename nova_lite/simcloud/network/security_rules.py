@@ -167,7 +167,7 @@ RESOURCE = resources.Resource(
     name='security_group_rule',
     style=standard.STYLE,
     listed=standard.lists(RULES, filters=FILTERS),
-    get=standard.owned(RULES),
+    get=standard.getter(RULES),
     views=resources.each(view),
     create=(create, CREATE),
     delete=delete,

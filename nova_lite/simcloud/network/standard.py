@@ -71,17 +71,22 @@ def invalid(message, kind='InvalidInput'):
     return faults.BadRequest(f'Invalid input for operation: {message}.', kind)
 
 
+def getter(table, visible=None):
+    """Return a `get` of a resource: one row that is the caller's to see, as of `lists`."""
+
+    def get_one(conn, caller, row_id):
+        condition = visible(caller) if visible else own(caller, table)
+        row = database.find(conn, table, condition, id=row_id)
+        if row is None:
+            raise not_found(table, row_id)
+        return row
+
+    return get_one
+
+
 def get(conn, caller, table, row_id):
     """One row that the caller's project owns; NotFound otherwise."""
-    row = database.find(conn, table, id=row_id)
-    if row is None or not caller.sees(row['project_id']):
-        raise not_found(table, row_id)
-    return row
-
-
-def owned(table):
-    """Return a `get` of a resource: one row that the caller's project owns."""
-    return lambda conn, caller, row_id: get(conn, caller, table, row_id)
+    return getter(table)(conn, caller, row_id)
 
 
 def guarded(req, table, path, change):
@@ -196,14 +201,7 @@ def only_fields(req, item):
 
 def collection(req, key, items):
     """The answer to a list request, with a link to the next page when there is one."""
-    answer = {key: [only_fields(req, item) for item in items]}
-    limit = listing.limit_of(req)
-    if limit and len(items) == limit:
-        query = listing.next_query(req, items[-1]['id'])
-        answer[f'{key}_links'] = [
-            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
-        ]
-    return answer
+    return {**whole(req, key, items), **listing.next_link(req, key, items, listing.limit_of(req))}
 
 
 STYLE = resources.Style(

@@ -69,12 +69,7 @@ def visible(caller):
     return SUBNETS.c.network_id.in_(sa.select(tables.networks.c.id).where(networks.visible(caller)))
 
 
-def get(conn, caller, subnet_id):
-    """One visible row; NotFound otherwise."""
-    row = database.find(conn, SUBNETS, visible(caller), id=subnet_id)
-    if row is None:
-        raise standard.not_found(SUBNETS, subnet_id)
-    return row
+get = standard.getter(SUBNETS, visible)
 
 
 def _network_of(cidr, ip_version):

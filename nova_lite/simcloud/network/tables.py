@@ -189,4 +189,5 @@ TITLES = {
     rules.name: ('Security group rule', 'SecurityGroupRule'),
     routers.name: ('Router', 'Router'),
     floating_ips.name: ('Floating IP', 'FloatingIP'),
+    qos_policies.name: ('QoS policy', 'QosPolicy'),
 }

@@ -80,13 +80,7 @@ def page_of(conn, req, table, query):
 
 def collection(req, key, items):
     """A list's body, with a link to the next page when there may be one."""
-    body = {key: items}
-    if items and len(items) == _limit(req):
-        query = listing.next_query(req, items[-1]['id'])
-        body[f'{key}_links'] = [
-            {'rel': 'next', 'href': f'{req.context.public_url}{req.path}?{query}'}
-        ]
-    return body
+    return {key: items, **listing.next_link(req, key, items, _limit(req))}
 
 
 STYLE = resources.Style(

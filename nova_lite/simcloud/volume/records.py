@@ -26,20 +26,20 @@ def invalid(reason):
     return faults.BadRequest(f'Invalid volume: {reason}')
 
 
-def get(conn, caller, volume_id):
-    """One row that the caller's project owns; NotFound otherwise."""
-    row = database.find(conn, VOLUMES, id=volume_id)
-    if row is None or not caller.sees(row['project_id']):
-        raise faults.NotFound(f'Volume {volume_id[:64]} could not be found.')
-    return row
+def _getter(table, title):
+    """Return a `get` of a resource: one row that the caller's project owns."""
+
+    def get(conn, caller, row_id):
+        row = database.find(conn, table, id=row_id)
+        if row is None or not caller.sees(row['project_id']):
+            raise faults.NotFound(f'{title} {row_id[:64]} could not be found.')
+        return row
+
+    return get
 
 
-def get_snapshot(conn, caller, snapshot_id):
-    """One row that the caller's project owns; NotFound otherwise."""
-    row = database.find(conn, tables.snapshots, id=snapshot_id)
-    if row is None or not caller.sees(row['project_id']):
-        raise faults.NotFound(f'Snapshot {snapshot_id[:64]} could not be found.')
-    return row
+get = _getter(VOLUMES, 'Volume')
+get_snapshot = _getter(tables.snapshots, 'Snapshot')
 
 
 def attachments_of(conn, volume_id):
