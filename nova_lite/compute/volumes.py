@@ -154,12 +154,15 @@ class Volumes:
             former = device.get('attachment_id')
             if not former:
                 continue
+            # A volume that is being attached takes no further attachment.
+            self._site.volume.complete_attachment(self._ctxt, former)
             attachment = self._site.volume.create_attachment(
                 self._ctxt, device.volume_id, self._instance.uuid
             )
             device.attachment_id, device.connection_info = attachment['id'], None
             yield from self._record([changes_of(device)])
-            self._site.volume.delete_attachment(self._ctxt, former)
+        # While another one is connected the next host cannot be.
+        self._end_attachments(keep={device.get('attachment_id') for device in self.devices})
 
     def give_back(self):
         """Delete the attachments, and the volumes with delete_on_termination.
@@ -178,11 +181,12 @@ class Volumes:
         ):
             self._delete(volume_id)
 
-    def _end_attachments(self):
-        """Delete all attachments of the server."""
+    def _end_attachments(self, *, keep=()):
+        """Delete all attachments of the server but those with these ids."""
         found = self._site.volume.list_attachments(self._ctxt, self._instance.uuid)
         for attachment in found:
-            self._site.volume.delete_attachment(self._ctxt, attachment['id'])
+            if attachment['id'] not in keep:
+                self._site.volume.delete_attachment(self._ctxt, attachment['id'])
 
     def _delete(self, volume_id):
         release.delete_volume(self._site.volume, self._ctxt, self._instance.uuid, volume_id)

@@ -10,6 +10,12 @@ from tests.fixtures import servers
 FAILING = 'extends: instant\nfailures: [{verb: finish_migration, first: 9}]\n'
 
 
+REFUSING = """
+extends: instant
+failures: [{verb: spawn, first: 1, reschedule: true, match: {server: early}}]
+"""
+
+
 class CinderMovesTest(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -69,6 +75,23 @@ class CinderMovesTest(testtools.TestCase):
             for each in volume['attachments']
         ]
         self.assertIn((booted.id, '/dev/vda'), attached)
+        self.cloud.admin.compute.delete_server(booted)
+        self.cloud.wait_gone(booted)
+
+    def test_build_that_goes_elsewhere(self):
+        self.cloud.behave(REFUSING)
+        self.addCleanup(self.cloud.behave, 'extends: instant\n')
+        booted = self.moving.boot_from_volume('early')
+        volumes = self.cloud.volumes('GET', '/volumes/detail').json()['volumes']
+        (host,) = (
+            each['host_name']
+            for volume in volumes
+            for each in volume['attachments']
+            if each['server_id'] == booted.id
+        )
+        self.assertEqual(booted.compute_host, host)
+        events = self.moving.events(booted, 'create')
+        self.assertIn(('compute__do_build_and_run_instance', 'Error'), events)
         self.cloud.admin.compute.delete_server(booted)
         self.cloud.wait_gone(booted)
 

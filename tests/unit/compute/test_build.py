@@ -70,6 +70,10 @@ class TestBuild(testtools.TestCase):
         )
         for entry in self.cell.volume.attachments.values():
             self.assertEqual(('host-1', True), (entry['host'], entry['complete']))
+        self.assertEqual(
+            ['/dev/vdb', '/dev/vdc'],
+            sorted(entry['mountpoint'] for entry in self.cell.volume.attachments.values()),
+        )
         self.assertEqual(2, len(self.cell.volume.volumes))
         guest = self.cell.driver.get_guest('host-1', uuid)
         self.assertEqual(4, len(guest.spec.devices))
