@@ -4,6 +4,7 @@
 This package does not depend on particular moves, databases or buses.
 """
 
+from nova_lite.saga.journal import Data
 from nova_lite.saga.step import Clean
 from nova_lite.saga.step import Effect
 from nova_lite.saga.step import FOREVER
@@ -12,5 +13,21 @@ from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
 from nova_lite.saga.step import Way
+from nova_lite.saga.values import Answer
+from nova_lite.saga.values import Result
+from nova_lite.saga.values import Value
 
-__all__ = ('FOREVER', 'Clean', 'Effect', 'Pending', 'Saga', 'Skipped', 'Step', 'Way')
+__all__ = (
+    'FOREVER',
+    'Answer',
+    'Clean',
+    'Data',
+    'Effect',
+    'Pending',
+    'Result',
+    'Saga',
+    'Skipped',
+    'Step',
+    'Value',
+    'Way',
+)

@@ -16,6 +16,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import step as step_module
+from nova_lite.saga import values
 
 if typing.TYPE_CHECKING:
     from nova_lite.saga import engine as engine_module
@@ -24,9 +25,9 @@ LOG = log.getLogger(__name__)
 
 # Keys of a saga's data: duties, and the names of the steps whose duties were done.
 DUTIES, CLEANED = '_duties', '_cleaned'
-# Key of a saga's data: what stays reserved for a server that has it no longer, until the
-# duty of a step is done.
-HELD = 'held'
+# A note: {step: {kind: ids}} of what stays reserved for a server that has it no longer, until
+# the duty of the step is done.
+HELD = values.Result('held', dict[str, dict[str, list[str]]])
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 600
 
@@ -62,6 +63,16 @@ def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Fa
         'error': error['message'],
     }
     saga.data[DUTIES] = [*saga.data.get(DUTIES, ()), duty]
+
+
+def owed(data: journal_module.Data) -> set[str]:
+    """Return the names of the steps whose duties a saga with such data has yet to do."""
+    return {duty['step'] for duty in data.get(DUTIES, ())}
+
+
+def owes(saga: step_module.Saga, step: str) -> bool:
+    """Return whether a step is a duty that the saga has yet to do."""
+    return step in owed(saga.data)
 
 
 def has_duties(saga: step_module.Saga) -> bool:

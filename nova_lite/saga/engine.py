@@ -151,7 +151,7 @@ class Engine:
         """Add the hosts that a saga knows by now. Return False if one of them is busy."""
         if entry is None:
             return True
-        lanes = self._lanes(saga.arguments, saga.data)
+        lanes = self._lanes(saga.plain_arguments, saga.data)
         with self._lock:
             return self._queue.widen(entry, lanes)
 
@@ -189,7 +189,7 @@ class Engine:
 
     def alarm(self, saga: step_module.Saga, seconds: float) -> None:
         """Continue a parked saga after that time."""
-        lanes = self._lanes(saga.arguments, saga.data)
+        lanes = self._lanes(saga.plain_arguments, saga.data)
         with self._lock:
             at = runtime.monotonic() + seconds
             self._alarms[saga.uuid] = at, lanes
@@ -254,6 +254,7 @@ class Engine:
         try:
             saga = self.make_saga(record)
             kept, ours = record.data.get(step_module.PLAN), saga.plan(saga.steps())
+            saga.results.check(step.name for step in saga.steps())
             if kept in (None, ours):
                 return saga
             raise journal_module.UnknownPlan(f'its plan is {kept}, here it would be {ours}')

@@ -114,6 +114,8 @@ class Run:
     def _do(self, index: int, step: step_module.Step) -> Reached | None:
         try:
             result = self._timed(step, FORWARD, step.do)
+            if not isinstance(result, step_module.Pending | step_module.Skipped | None):
+                self.saga.results.keep(step.name, result)
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -124,8 +126,6 @@ class Run:
         if isinstance(result, step_module.Skipped):
             # The journal stands where it stood: who takes over a dead one's saga skips it again.
             return index + 1, FORWARD
-        if result is not None:
-            self.saga.data[step.name] = result
         return self._reach(index + 1, FORWARD, step, what='done')
 
     def _undo(self, index: int, step: step_module.Step) -> Reached | None:

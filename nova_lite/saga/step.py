@@ -6,6 +6,7 @@ import dataclasses
 import typing
 
 from nova_lite.saga import journal
+from nova_lite.saga import values
 
 # Step.attempts of a pivot that follows what cannot be undone.
 FOREVER = 1 << 30
@@ -13,7 +14,7 @@ FOREVER = 1 << 30
 TRIES, LEFT, NOT_UNDONE, TURN = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
 
-# What is done or taken back; its result is plain JSON, Pending, Skipped or None.
+# What is done or taken back; its result is a value of the step's Result, Pending, Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
 
 
@@ -51,7 +52,7 @@ class Step:
     """One effect with its undo. Both may run twice, and undo also if nothing was done.
 
     name: the words of the spec or the reference; unique in a plan, and the key of the step
-        in the journal
+        in the journal; a Result if other steps read what the step leaves
     pivot: after this step nothing is undone; one transaction, or one request to a service
     attempts: how often it is tried when it fails; a service that does not answer is
         called several times in any case. After the pivot there is no limit
@@ -86,6 +87,10 @@ class Way:
 class Context(typing.Protocol):
     """The part of the user's context that sagas use."""
 
+    request_id: str
+    user_id: str
+    project_id: str
+
     def for_saga(self, saga: str, epoch: int) -> 'Context':
         """Return a copy whose calls are fenced."""
 
@@ -101,13 +106,15 @@ class Saga(abc.ABC):
 
     world: what the steps work with (databases, RPC clients), handed in
     ctxt: the user's context, fenced by this saga's uuid and epoch
-    data: {step name: result} of finished steps; a saga may store more in it, which is
-        written when a step ends or waits
+    arguments: a Value of the class that a kind annotates it with, or else plain JSON
+    plain_arguments: the same as the journal stores it
+    data: the results of finished steps, as the journal stores them; see `results`
     error: {'type', 'message', 'kind'} of the first failure, while undoing
     repeated: steps may have been tried before, by this process or another
     """
 
     kind: str
+    arguments: typing.Any
     # Further kinds that the class runs.
     also: tuple[str, ...] = ()
     # Of the plans of a kind: another one when steps come, go, or change names or places.
@@ -121,11 +128,17 @@ class Saga(abc.ABC):
         self.uuid = record.uuid
         self.instance_uuid = record.instance_uuid
         self.epoch = record.epoch
-        self.arguments = record.arguments
+        self.plain_arguments = record.arguments
+        self.arguments = values.arguments(type(self), record.arguments)
         self.data = dict(record.data)
         self.error = record.error
         self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)
+
+    @property
+    def results(self) -> values.Results:
+        """What steps have left, and notes, which are stored whenever a step ends or waits."""
+        return values.Results(self.data)
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
@@ -159,6 +172,15 @@ class Saga(abc.ABC):
         """
         tries = self.data.get(TRIES, {}).get(step.partition('/')[0])
         return f'{self.uuid}/{step}' + (f'/{tries}' if tries else '')
+
+    def failed(self, step: str) -> bool:
+        """Return whether a step has failed before."""
+        return step in self.data.get(TRIES, {})
+
+    @property
+    def error_type(self) -> str | None:
+        """Name of the class of the first failure."""
+        return self.error['type'] if self.error else None
 
     @property
     def undoing(self) -> bool:

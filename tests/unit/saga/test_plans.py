@@ -1,5 +1,6 @@
 """Plans: a saga that another release has begun with other steps is not run."""
 
+import dataclasses
 import logging
 
 import fixtures
@@ -12,6 +13,7 @@ from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 from nova_lite.saga import step
+from nova_lite.saga import values
 from tests.unit.saga import test_engine
 
 DOWN = exception.Unavailable(service='volume', reason='down')
@@ -30,6 +32,32 @@ class Newer(test_engine.Toy):
     """The same steps under another version: what they do is not the same."""
 
     version = 2
+
+
+class Flavored(saga.Value):
+    flavor: str
+
+
+class Given(test_engine.Toy):
+    """The same steps, of what must be given something."""
+
+    arguments: Flavored
+
+
+class Leaving(test_engine.Toy):
+    """The same steps; what the first one leaves has a kind."""
+
+    def steps(self):
+        first, *others = super().steps()
+        return (dataclasses.replace(first, name=saga.Result('first', Flavored)), *others)
+
+
+class Mistaken(Leaving):
+    """The first step leaves something else."""
+
+    def steps(self):
+        first, *others = super().steps()
+        return (dataclasses.replace(first, do=lambda: {'flavr': 'small'}), *others)
 
 
 class Finding(test_engine.Toy):
@@ -101,8 +129,41 @@ class PlansTest(PlansCase):
         self.assertEqual('done', self.run_to_end())
 
 
+class ResultsTest(PlansCase):
+    kind = Leaving
+
+    def leave(self, value):
+        data = {**self.record().data, 'first': value}
+        self.database.write(rows.change, sagas.TABLE, {'data': data}, uuid=self.uuid)
+
+    def test_of_another_release(self):
+        self.begin()
+        for value in ({'flavor': 'small', values.VERSION: 2}, {'flavr': 'small'}):
+            self.leave(value)
+            self.clock.advance(journal.LONGEST_WAIT_S)
+            self.assertEqual(journal.PARKED, self.engine('new').run(self.uuid))
+        self.assertEqual(('unknown', 1), (self.events()[-1], self.failing()))
+        self.leave({'flavor': 'small'})
+        self.clock.advance(journal.LONGEST_WAIT_S)
+        self.assertEqual('done', self.run_to_end())
+
+
+class MistakenTest(PlansCase):
+    kind = Mistaken
+
+    def test_a_step_that_leaves_something_else_fails(self):
+        self.useFixture(fixtures.FakeLogger())
+        self.assertEqual('undone', self.run_to_end())
+        self.assertEqual('UnknownPlan', self.record().error['type'])
+        self.assertNotIn('first', self.record().data)
+
+
 class OtherStepsTest(testscenarios.WithScenarios, PlansCase):
-    scenarios = [('names', {'other': Renamed}), ('version', {'other': Newer})]
+    scenarios = [
+        ('names', {'other': Renamed}),
+        ('version', {'other': Newer}),
+        ('arguments', {'other': Given}),
+    ]
 
     def test_is_not_run(self):
         self.begin()

@@ -1,0 +1,168 @@
+"""What a saga is given and what its steps leave: values with names and versions.
+
+The journal keeps plain JSON. A Value is kept as its fields, with its version after the
+first. Of the first are those that were kept before there were versions.
+"""
+
+import collections.abc
+import dataclasses
+import functools
+import typing
+
+from nova_lite.saga import journal
+
+T = typing.TypeVar('T')
+T_co = typing.TypeVar('T_co', covariant=True)
+# Key of a value that is kept, for its version if that is not the first.
+VERSION = '_version'
+FIRST = 1
+
+
+@typing.dataclass_transform(frozen_default=True, kw_only_default=True)
+class Value:
+    """Base of dataclasses that the journal keeps; each field is plain JSON.
+
+    Another field, or another meaning of one, is another VERSION, see `upgrade`.
+    """
+
+    VERSION: typing.ClassVar = FIRST
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+
+    @classmethod
+    def upgrade(cls, kept: journal.Data, version: int) -> journal.Data:
+        """Return the fields of this version from those of a former one."""
+        return kept
+
+    @classmethod
+    def from_dict(cls, kept: journal.Data) -> typing.Self:
+        """Return the value that was kept; raise UnknownPlan for one of another release."""
+        version = kept.get(VERSION, FIRST)
+        if version > cls.VERSION:
+            raise journal.UnknownPlan(f'{cls.__name__} has no version {version} here')
+        values = {name: value for name, value in kept.items() if name != VERSION}
+        try:
+            return cls(**(cls.upgrade(values, version) if version < cls.VERSION else values))
+        except TypeError as error:
+            raise journal.UnknownPlan(f'{cls.__name__} is another one: {error}') from error
+
+    def as_dict(self) -> journal.Data:
+        """Return what is kept."""
+        version = {} if self.VERSION == FIRST else {VERSION: self.VERSION}
+        return {**{field.name: getattr(self, field.name) for field in fields(self)}, **version}
+
+
+class Answer(Value):
+    """Base of what hosts answer: they may answer more, of which nothing is known here."""
+
+    @classmethod
+    def from_dict(cls, kept: journal.Data) -> typing.Self:
+        """As of Value, of the fields that are known."""
+        known = {VERSION, *(field.name for field in fields(cls))}
+        return super().from_dict({name: kept[name] for name in kept if name in known})
+
+
+class Result(str, typing.Generic[T_co]):
+    """A name in what steps leave: of a step, for what it returns, or of a note.
+
+    kind: a Value or another class with `from_dict` and `as_dict`, or a type of plain JSON
+    """
+
+    kind: typing.Any
+
+    def __new__(cls, name: str, kind: type[T_co]) -> typing.Self:
+        """Return the name, which knows its kind."""
+        made = super().__new__(cls, name)
+        made.kind = kind
+        return made
+
+    def __getnewargs__(self) -> tuple[typing.Any, ...]:
+        return str(self), self.kind
+
+    def load(self, kept: typing.Any) -> T_co:
+        """Return the value that is kept."""
+        from_dict = getattr(self.kind, 'from_dict', None)
+        return typing.cast(T_co, kept if from_dict is None else from_dict(kept))
+
+    def plain(self, value: typing.Any) -> typing.Any:
+        """Return what the journal keeps of a value, or of what a host answered."""
+        if not hasattr(self.kind, 'from_dict'):
+            return value
+        made = self.load(value) if isinstance(value, dict) else value
+        if not isinstance(made, self.kind):
+            raise TypeError(f'"{self}" leaves {self.kind.__name__}, not {type(made).__name__}')
+        return made.as_dict()
+
+
+class Results:
+    """What the steps of a saga have left, by Result: no other name is known.
+
+    data: the saga's, in which the journal keeps it
+    """
+
+    def __init__(self, data: journal.Data) -> None:
+        self._data = data
+
+    def __getitem__(self, result: Result[T]) -> T:
+        """Return what was left; raise KeyError if nothing was."""
+        kept = self._data[_known(result)]
+        return result.load(kept)
+
+    def get(self, result: Result[T]) -> T | None:
+        """Return what was left, or None."""
+        kept = self._data.get(_known(result))
+        return None if kept is None else result.load(kept)
+
+    def __contains__(self, result: Result[typing.Any]) -> bool:
+        return _known(result) in self._data
+
+    def __setitem__(self, result: Result[T], value: T) -> None:
+        self.keep(_known(result), value)
+
+    def pop(self, result: Result[T]) -> T | None:
+        """Forget what was left, and return it."""
+        found = self.get(result)
+        self._data.pop(result, None)
+        return found
+
+    def keep(self, step: str, value: typing.Any) -> None:
+        """Keep what a step has returned."""
+        self._data[str(step)] = step.plain(value) if isinstance(step, Result) else value
+
+    def check(self, steps: collections.abc.Iterable[str]) -> None:
+        """Raise UnknownPlan if one of the steps has left what this release does not know."""
+        for step in steps:
+            if isinstance(step, Result):
+                self.get(step)
+
+
+def fields(value: typing.Any) -> tuple[dataclasses.Field[typing.Any], ...]:
+    """Return the fields of a Value or of its class, which is a dataclass by then."""
+    return dataclasses.fields(value)
+
+
+def _known(result: typing.Any) -> typing.Any:
+    if not isinstance(result, Result):
+        raise TypeError(f'{result!r} is no Result')
+    return result
+
+
+@functools.cache
+def given(saga: type) -> typing.Any:
+    """Return the Value that sagas of a class are given, as it annotates `arguments`, or None."""
+    kind = typing.get_type_hints(saga)['arguments']
+    return kind if isinstance(kind, type) and issubclass(kind, Value) else None
+
+
+def arguments(saga: type, kept: journal.Data) -> typing.Any:
+    """Return what a saga of a class is given; raise UnknownPlan for what it does not know."""
+    kind = given(saga)
+    return kept if kind is None else kind.from_dict(kept)
+
+
+def required(saga: type) -> list[str]:
+    """Return the names of arguments without which no saga of a class can be run."""
+    kind, nothing = given(saga), dataclasses.MISSING
+    found = () if kind is None else fields(kind)
+    return [each.name for each in found if each.default is each.default_factory is nothing]
