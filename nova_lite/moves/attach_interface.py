@@ -4,25 +4,37 @@ What fails is undone: a port that was made is deleted, one that was given is fre
 """
 
 from nova_lite import exception
+from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 
-BIND = 'give the server its port'
+BEGIN = saga.Result('record the request', guest_devices.Began)
+BIND = saga.Result('give the server its port', saga.Data)
 PLUG = 'attach on the host'
 EVENT = 'compute_attach_interface'
 
 
-class AttachInterface(move.Move):
-    """arguments: 'request': {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
+class Arguments(move.Arguments):
+    """request: {'network_id', 'fixed_ip', 'port_id', 'tag'}"""
 
+    request: saga.Data
+
+
+class AttachInterface(move.Move):
+    """Give a server a port."""
+
+    arguments: Arguments
+    first = BEGIN
     kind = 'attach-interface'
     faults = False
+    guest = part.Of(guest_devices.GuestDevices, PLUG)
     ways = guest_devices.WAYS_OF_ATTACHING
 
     def steps(self):
@@ -34,11 +46,6 @@ class AttachInterface(move.Move):
             *self.guest.replugging(self.replug, 'attach_interface', 'detach_interface'),
         )
 
-    @property
-    def guest(self):
-        """The guest's devices."""
-        return guest_devices.GuestDevices(self, PLUG, self.settle)
-
     def begun(self, connection, row):
         self.require_there(row)
         ports = neighbours.port_ids(row.network_info)
@@ -47,13 +54,13 @@ class AttachInterface(move.Move):
     @property
     def known(self):
         """Ports that the server had before, or whose guest may have them."""
-        held = neighbours.held(self.world, self.instance_uuid, neighbours.PORTS)
-        return [*self.began['ports'], *sorted(held)]
+        held = neighbours.held(self, neighbours.PORTS)
+        return [*self.began.ports, *sorted(held)]
 
     @property
     def given(self):
         """The id of the user's port, or None."""
-        return self.arguments['request'].get('port_id')
+        return self.arguments.request.get('port_id')
 
     def bind(self):
         """Returns the port's entry of network information.
@@ -61,54 +68,46 @@ class AttachInterface(move.Move):
         A deletion that finds the port with the server knows that it is the user's.
         """
         row = self.guest.current()
-        self.guest.require_up(row.host)
+        self.here.require_up(row.host)
         known = self.known
         if self.given in known:
             raise exception.PortInUse(port_id=self.given)
         if self.given:
-            self.write(self._note)
-        return self.world.network.attach(
-            self.ctxt,
-            row,
-            self.arguments['request'],
-            host=row.host,
-            known=known,
-        )
+            self._note()
+        request = self.arguments.request
+        return self.world.network.attach(self.ctxt, row, request, host=row.host, known=known)
 
+    @part.transaction
     def _note(self, connection):
         row = instances.lock(connection, self.instance_uuid)
         user_ports.note(connection, self.require_there(row), self.given)
 
     def release(self):
         """Undo of `bind`, also of one whose answer was lost, unless the guest may have the port."""
-        if BIND in self.data and self.guest.keeps(neighbours.PORTS, self.data[BIND]['id']):
+        if BIND in self.results and self.guest.keeps(neighbours.PORTS, self.results[BIND]['id']):
             return
         known = self.known
-        self.world.network.undo_attach(
-            self.ctxt,
-            self.instance_uuid,
-            self.arguments['request'],
-            known=known,
-        )
+        request = self.arguments.request
+        self.world.network.undo_attach(self.ctxt, self.instance_uuid, request, known=known)
         if self.given and self.given not in known:
             self.write(user_ports.forget, self.instance_uuid, self.given)
 
     def plug(self):
         """attach_interface."""
-        return self.guest.ask(self.compute.attach_interface, vif=self.data[BIND])
+        return self.guest.ask(self.compute.attach_interface, vif=self.results[BIND])
 
     def unplug(self):
-        if BIND not in self.data:
+        if BIND not in self.results:
             return None
-        return self.guest.undo(self.compute.detach_interface, port_id=self.data[BIND]['id'])
+        return self.guest.undo(self.compute.detach_interface, port_id=self.results[BIND]['id'])
 
     def replug(self, **options):
         """Have the guest as it is on record, after a reboot that may not have known the port."""
-        return self.guest.settle_port(self.data[BIND], **options)
+        return self.guest.settle_port(self.results[BIND], **options)
 
     def settle(self):
         """The duty when `unplug` failed: only then the port is free again."""
-        waits = self.guest.settle_port(self.data[BIND])
+        waits = self.guest.settle_port(self.results[BIND])
         if waits is None:
             duties.forget_port(self, self.given)
         return waits
@@ -116,10 +115,10 @@ class AttachInterface(move.Move):
     def record(self):
         """From here on the port is the server's."""
         self.guest.finish(self._record)
-        self.data[guest_devices.ACCEPTED] = self.data[BIND]['id']
+        self.results[guest_devices.ACCEPTED] = self.results[BIND]['id']
 
     def _record(self, connection, row):
-        vif = self.data[BIND]
+        vif = self.results[BIND]
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
         instances.update(connection, row.uuid, {'network_info': [*others, vif]})
         user_ports.forget(connection, row.uuid, vif['id'])

@@ -4,27 +4,41 @@ The block device is recorded with the request, so that its name is taken; a serv
 is on no host gets the volume when it is unshelved.
 """
 
+from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
+from nova_lite.moves import answers
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
-RESERVE = 'reserve the volume'
-PLUG = 'attach on the host'
+BEGIN = saga.Result('record the block device', guest_devices.Began)
+RESERVE = saga.Result('reserve the volume', str)
+PLUG = saga.Result('attach on the host', answers.Device)
 EVENT, LOCAL_EVENT = 'compute_attach_volume', 'api_attach_volume'
 NAME_EVENT = 'compute_reserve_block_device_name'
 
 
-class AttachVolume(move.Move):
-    """arguments: 'device': uuid of the block device, which is in the order; 'volume_id'"""
+class Arguments(move.Arguments):
+    """device: uuid of the block device, which is in the order"""
 
+    device: str
+    volume_id: str
+
+
+class AttachVolume(move.Move):
+    """Give a server a volume."""
+
+    arguments: Arguments
     kind = 'attach-volume'
-    first = 'record the block device'
+    first = BEGIN
     named = guest_devices.VOLUMES
     faults = False
+    reservation = part.Of(reservation.Reservation, RESERVE)
+    guest = part.Of(guest_devices.GuestDevices, PLUG)
     ways = guest_devices.WAYS_OF_ATTACHING
 
     def steps(self):
@@ -36,16 +50,6 @@ class AttachVolume(move.Move):
             *self.guest.replugging(self.settle, 'attach_volume', 'detach_volume'),
         )
 
-    @property
-    def guest(self):
-        """The guest's devices."""
-        return guest_devices.GuestDevices(self, PLUG, self.settle)
-
-    @property
-    def reservation(self):
-        """The attachment, before the guest has the volume."""
-        return reservation.Reservation(self, RESERVE, self.arguments.get('volume_id'), self.guest)
-
     # ---- records ----
 
     def begin(self):
@@ -55,39 +59,34 @@ class AttachVolume(move.Move):
     def begun(self, connection, row):
         self.require_there(row)
         if row.host:
-            self.end_event(connection, NAME_EVENT, row.host)
+            self.events.end(connection, NAME_EVENT, row.host)
         return self.guest.begin(connection, row, EVENT, LOCAL_EVENT)
 
     def undone(self, connection, row):
-        children.destroy_block_device(connection, self.arguments['device'])
-
-    def device(self):
-        """The block device; raises VolumeNotAttached when the server was deleted."""
-        for found in self.devices():
-            if found.uuid == self.arguments['device']:
-                return found
-        raise device_rows.gone(self.arguments['device'])
+        children.destroy_block_device(connection, self.arguments.device)
 
     def _record_attachment(self, attachment_id):
-        self.write(device_rows.change, self.arguments['device'], {'attachment_id': attachment_id})
+        self.write(device_rows.change, self.arguments.device, {'attachment_id': attachment_id})
 
     # ---- the host ----
 
     def plug(self):
         """attach_volume. Returns {'connection_info'}."""
-        return self.guest.ask(self.compute.attach_volume, block_device=self.device())
+        device = self.guest.block_device(self.arguments.device)
+        return self.guest.ask(self.compute.attach_volume, block_device=device)
 
     def unplug(self):
-        return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments['volume_id'])
+        return self.guest.undo(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def settle(self, **options):
         """The duty when `unplug` failed: only then the volume is free again."""
-        return self.guest.settle_volumes(self.arguments['volume_id'], **options)
+        return self.guest.settle_volumes(self.arguments.volume_id, **options)
 
     def record(self):
         """From here on the volume is the server's."""
         self.guest.finish(self._record)
 
     def _record(self, connection, row):
-        info = (self.data.get(PLUG) or {}).get('connection_info')
-        device_rows.change(connection, self.arguments['device'], {'connection_info': info})
+        plugged = self.results.get(PLUG)
+        info = plugged and plugged.connection_info
+        device_rows.change(connection, self.arguments.device, {'connection_info': info})

@@ -9,9 +9,9 @@ it fails to drop is left to its audit.
 
 from nova_lite import saga
 from nova_lite import states
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import crossing
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import neighbours
@@ -20,23 +20,29 @@ from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import steps
 
+BEGIN = saga.Result('record the request', resized.Ends)
 CLEAN = 'clean up at source'
 EVENT = 'compute_confirm_resize'
 
 
+class Arguments(move.Arguments):
+    """delete: whether the server is deleted then, for which it is confirmed"""
+
+    delete: bool = False
+
+
 class ConfirmResize(move.Move):
-    """Before the deletion of the server as well: then that follows.
+    """Before the deletion of the server as well: then that follows."""
 
-    arguments: 'delete': whether
-    """
-
+    arguments: Arguments
+    first = BEGIN
     kind, also = 'confirm-resize', ('cross-cell-confirm',)
     ways = (saga.Way(), saga.Way({'delete': True}))
 
     def steps(self):
         last = ()
         purge = places.SOURCE_RECORDS.step('remove source records', self.purge)
-        if self.arguments.get('delete'):
+        if self.arguments.delete:
             last = (places.DEST_HOST.step('delete the server', self.delete),)
         return (
             steps.begin(self, at=places.DEST_RECORDS, pivot=True),
@@ -44,9 +50,9 @@ class ConfirmResize(move.Move):
             places.NETWORK.patient(
                 'drop source bindings',
                 self.unbind,
-                clean=duties.bindings(self, lambda: self.began['source']['host']),
+                clean=saga.Clean(self.unbind_late, alone=True),
             ),
-            places.PLACEMENT.step('release source allocation', self.drop_source),
+            places.PLACEMENT.step('release source allocation', self.free_source),
             *((purge,) if resized.crosses(self) else ()),
             places.DEST_RECORDS.step('record confirmation', self.record),
             *last,
@@ -54,8 +60,8 @@ class ConfirmResize(move.Move):
 
     def begun(self, connection, row):
         ends = resized.ends(connection, self.migration_uuid)
-        self.start_event(connection, EVENT, ends['source']['host'])
-        return ends
+        self.events.start(connection, EVENT, ends['source']['host'])
+        return resized.Ends(**ends)
 
     def clean(self):
         """confirm_resize: the source drops what it kept."""
@@ -66,14 +72,14 @@ class ConfirmResize(move.Move):
         """Also of a server that is to be deleted: that may fail."""
         row = self.find()
         gone = row is None or row.deleted
-        if self.began['stays'] or gone or not row.network_info:
+        if self.began.stays or gone or not row.network_info:
             return saga.Skipped()
-        host = self.began['source']['host']
-        neighbours.unbind(self.world, self.ctxt, row.network_info, host)
+        neighbours.unbind(self, row.network_info, self.began.source['host'])
         return None
 
-    def drop_source(self):
-        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+    def unbind_late(self):
+        """As `unbind`, once the server may have moved on."""
+        duties.drop_bindings(self, self.began.source['host'])
 
     def purge(self):
         """Remove the hidden records that a revert would have shown again."""
@@ -92,21 +98,8 @@ class ConfirmResize(move.Move):
                 off = row.power_state == states.PowerState.SHUTDOWN
                 values['vm_state'] = str(states.VmState.STOPPED if off else states.VmState.ACTIVE)
             instances.update(connection, row.uuid, values)
-        self.end_events(connection)
+        self.events.end_all(connection)
 
     def delete(self):
         """Go on with the deletion for which the resize was confirmed."""
-        row = self._begin_delete()
-        if row is not None and row.host is not None:
-            self.compute.delete_instance(
-                self.ctxt, host=row.host, instance=self.instance(row), block_devices=self.devices()
-            )
-
-    @part.transaction
-    def _begin_delete(self, connection):
-        row = instances.find(connection, self.instance_uuid)
-        if row is None or row.deleted:
-            return None
-        if actions.find(connection, row.uuid, self.ctxt.request_id, 'delete') is None:
-            actions.start(connection, self.ctxt, row.uuid, 'delete')
-        return row
+        crossing.delete(self, self.here)

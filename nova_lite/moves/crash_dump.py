@@ -4,9 +4,7 @@ The server keeps its states. A guest that crashes of it is found by the power au
 It is a saga since the server has no task meanwhile by which a host could find a lost request.
 """
 
-from nova_lite import exception
-from nova_lite.db.cell import actions
-from nova_lite.db.cell import services
+from nova_lite import saga
 from nova_lite.moves import move
 from nova_lite.moves import places
 from nova_lite.moves import steps
@@ -19,6 +17,7 @@ class CrashDump(move.Move):
     """It has no arguments. The interrupt cannot be taken back."""
 
     kind = 'crash-dump'
+    first = saga.Result('record the request', saga.Data)
 
     def steps(self):
         return (
@@ -29,15 +28,14 @@ class CrashDump(move.Move):
 
     def begun(self, connection, row):
         self.require_there(row)
-        actions.start_event(connection, row.uuid, self.ctxt.request_id, EVENT, row.host)
+        self.events.start(connection, EVENT, row.host)
 
     def trigger(self):
         """trigger_crash_dump; raises ServiceIsDown: whoever asks wants to see the guest now."""
         row = self.require_there(self.row())
-        if not self.is_up(row.host):
-            raise exception.ServiceIsDown(binary=services.COMPUTE, host=row.host)
+        self.here.require_up(row.host)
         asked = {'host': row.host, 'instance': self.instance(row), 'key': self.key(TRIGGER)}
         return self.ask(self.compute.trigger_crash_dump, asked)
 
     def end(self):
-        self.write(self.end_events)
+        self.write(self.events.end_all)

@@ -52,6 +52,11 @@ class Side:
         """Whether the compute service of a host of the cell is up."""
         return self.read(services.is_host_up, host, self._world.conf.service_down_time)
 
+    def require_up(self, host):
+        """Raise ServiceIsDown unless the compute service of a host of the cell is up."""
+        if not self.is_up(host):
+            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+
     def devices(self, uuid):
         """A server's block devices, as messages carry them."""
         found = self.read(children.block_devices, [uuid]).get(uuid, ())
@@ -96,7 +101,7 @@ def switch(saga, source, dest):
 
 
 def delete(saga, side):
-    """Go on, in the cell of `side`, with a deletion that began in the other one."""
+    """Go on, in the cell of `side`, with a deletion that began before, maybe in another one."""
     row = side.write(_begin_delete, saga.ctxt, saga.instance_uuid)
     if row is not None and row.host is not None:
         side.compute.delete_instance(
@@ -111,14 +116,8 @@ def _begin_delete(connection, ctxt, uuid):
     row = instances.find(connection, uuid)
     if row is None or row.deleted:
         return None
-    instances.update(connection, uuid, {'task_state': str(states.TaskState.DELETING)})
+    if row.task_state != states.TaskState.DELETING:
+        instances.update(connection, uuid, {'task_state': str(states.TaskState.DELETING)})
     if actions.find(connection, uuid, ctxt.request_id, 'delete') is None:
         actions.start(connection, ctxt, uuid, 'delete')
     return row
-
-
-def require_free(row, uuid, tasks):
-    """Raise StateChanged when a server has left a move, whose tasks these are."""
-    found = row.task_state if row is not None and not row.deleted else 'deleted'
-    if found not in tasks:
-        raise exception.StateChanged(what='Instance', key=uuid, detail=f'found {found}')

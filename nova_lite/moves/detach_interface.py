@@ -10,6 +10,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
+from nova_lite.moves import answers
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -18,16 +19,26 @@ from nova_lite.moves.parts import guest_devices
 
 LOG = log.getLogger(__name__)
 
-UNPLUG = 'detach on the host'
+BEGIN = saga.Result('record the request', guest_devices.Began)
+UNPLUG = saga.Result('detach on the host', answers.Device)
 AGAIN = 'unplug it from a guest made again'
 EVENT = 'compute_detach_interface'
 
 
-class DetachInterface(move.Move):
-    """arguments: 'port_id'"""
+class Arguments(move.Arguments):
+    """port_id: of the port that the server loses"""
 
+    port_id: str
+
+
+class DetachInterface(move.Move):
+    """Take a port from a server."""
+
+    arguments: Arguments
+    first = BEGIN
     kind = 'detach-interface'
     faults = False
+    guest = part.Of(guest_devices.GuestDevices, UNPLUG)
 
     def steps(self):
         return (
@@ -43,39 +54,33 @@ class DetachInterface(move.Move):
             ),
         )
 
-    @property
-    def guest(self):
-        """The guest's devices."""
-        return guest_devices.GuestDevices(self, UNPLUG, self.settle)
-
     def begun(self, connection, row):
         self.require_there(row)
         for vif in row.network_info or ():
-            if vif['id'] == self.arguments['port_id']:
+            if vif['id'] == self.arguments.port_id:
                 kept = vif['id'] in user_ports.of(row)
-                return self.guest.begin(
-                    connection, row, EVENT, vif={**vif, 'preserve_on_delete': kept}
-                )
-        raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments['port_id'])
+                found = {**vif, 'preserve_on_delete': kept}
+                return self.guest.begin(connection, row, EVENT, vif=found)
+        raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments.port_id)
 
     def unplug(self):
         """detach_interface."""
-        return self.guest.ask(self.compute.detach_interface, port_id=self.arguments['port_id'])
+        return self.guest.ask(self.compute.detach_interface, port_id=self.arguments.port_id)
 
     def plug(self):
         """Undo of `unplug`."""
-        if self.first not in self.data or self.is_gone():
+        if not self.has_begun or self.is_gone():
             return None
-        return self.guest.undo(self.compute.attach_interface, vif=self.began['vif'])
+        return self.guest.undo(self.compute.attach_interface, vif=self.began.vif)
 
     def settle(self, **options):
         """Have the guest as it is on record. The duty when `plug` failed."""
-        return self.guest.settle_port(self.began['vif'], **options)
+        return self.guest.settle_port(self.began.vif, **options)
 
     def release(self):
         """From here on the port is not the server's: deleted if it was made for it."""
         self.guest.current()
-        self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began['vif']])
+        self.world.network.release_from(self.ctxt, self.instance_uuid, [self.began.vif])
 
     @part.transaction
     def forget(self, connection):
@@ -84,10 +89,10 @@ class DetachInterface(move.Move):
         except exception.InstanceNotFound:
             LOG.info('Server %s and its interfaces were deleted', self.instance_uuid)
         else:
-            port_id = self.arguments['port_id']
+            port_id = self.arguments.port_id
             kept = [entry for entry in row.network_info or () if entry['id'] != port_id]
             instances.update(connection, row.uuid, {'network_info': kept})
-        self.end_events(connection)
+        self.events.end_all(connection)
 
     def unplug_again(self):
         return self.guest.settle_remade(forward=True, running=AGAIN)

@@ -8,28 +8,41 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
+from nova_lite.moves import answers
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 
-UNPLUG = 'detach on the host'
+BEGIN = saga.Result('record the request', guest_devices.Began)
+UNPLUG = saga.Result('detach on the host', answers.Device)
 END = 'end the attachment'
 EVENT, LOCAL_EVENT = 'compute_detach_volume', 'api_detach_volume'
 
 
-class DetachVolume(move.Move):
-    """arguments: 'volume_id'"""
+class Arguments(move.Arguments):
+    """volume_id: of the volume that the server loses"""
 
+    volume_id: str
+
+
+class DetachVolume(move.Move):
+    """Take a volume from a server."""
+
+    arguments: Arguments
+    first = BEGIN
     kind = 'detach-volume'
     named = guest_devices.VOLUMES
     faults = False
+    detaching = part.Of(detaching.Detaching, 'volume_id')
+    guest = part.Of(guest_devices.GuestDevices, UNPLUG)
 
     def steps(self):
         return (
             steps.begin(self),
-            self.detaching.step(self.mark, self.unmark),
+            self.detaching.step(self.mark),
             self.guest.step(self.unplug, self.plug, 'attach_volume', 'detach_volume'),
             places.SOURCE_RECORDS.step('forget the block device', self.forget, pivot=True),
             places.VOLUMES.patient(
@@ -40,61 +53,39 @@ class DetachVolume(move.Move):
             ),
         )
 
-    @property
-    def guest(self):
-        """The guest's devices."""
-        return guest_devices.GuestDevices(self, UNPLUG, self.settle)
-
-    @property
-    def detaching(self):
-        """The mark of the volume."""
-        return detaching.Detaching(self, self.arguments.get('volume_id'))
-
     def begun(self, connection, row):
         self.require_there(row)
-        device = device_rows.find(connection, row.uuid, self.arguments['volume_id'])
+        device = device_rows.find(connection, row.uuid, self.arguments.volume_id)
         if device is None:
             raise exception.VolumeNotAttached(
-                instance_id=row.uuid, volume_id=self.arguments['volume_id']
+                instance_id=row.uuid, volume_id=self.arguments.volume_id
             )
-        return self.guest.begin(
-            connection,
-            row,
-            EVENT,
-            LOCAL_EVENT,
-            device=device.uuid,
-            attachment_id=device.attachment_id,
-        )
+        found = {'device': device.uuid, 'attachment_id': device.attachment_id}
+        return self.guest.begin(connection, row, EVENT, LOCAL_EVENT, **found)
 
     # ---- while it is attached ----
 
     def mark(self):
-        """A volume of a server that is on no host is reserved only: nothing to mark."""
-        if self.began['host'] is not None:
-            self.detaching.mark()
-        self.data[guest_devices.ACCEPTED] = True
+        self.detaching.mark()
+        self.results[guest_devices.ACCEPTED] = True
         return True
-
-    def unmark(self):
-        if self.first in self.data and self.began['host'] is not None:
-            self.detaching.unmark()
 
     def unplug(self):
         """detach_volume."""
-        return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments['volume_id'])
+        return self.guest.ask(self.compute.detach_volume, volume_id=self.arguments.volume_id)
 
     def plug(self):
         """Undo of `unplug`."""
-        if self.first not in self.data or self.is_gone():
+        if not self.has_begun or self.is_gone():
             return None
         for device in self.devices():
-            if device.uuid == self.began['device']:
+            if device.uuid == self.began.device:
                 return self.guest.undo(self.compute.attach_volume, block_device=device)
         return None
 
     def settle(self, **options):
         """Have the guest as it is on record. The duty when `plug` failed."""
-        return self.guest.settle_volumes(self.arguments['volume_id'], **options)
+        return self.guest.settle_volumes(self.arguments.volume_id, **options)
 
     def forget(self):
         """From here on the volume is not the server's."""
@@ -102,8 +93,8 @@ class DetachVolume(move.Move):
         self.detaching.forget()
 
     def _forget(self, connection):
-        children.destroy_block_device(connection, self.began['device'])
-        self.end_events(connection)
+        children.destroy_block_device(connection, self.began.device)
+        self.events.end_all(connection)
 
     # ---- only forward ----
 
@@ -111,6 +102,6 @@ class DetachVolume(move.Move):
         waits = self.guest.settle_remade(forward=forward, running=END)
         if waits is not None:
             return waits
-        if self.began['attachment_id']:
-            self.world.volume.delete_attachment(self.ctxt, self.began['attachment_id'])
+        if self.began.attachment_id:
+            self.world.volume.delete_attachment(self.ctxt, self.began.attachment_id)
         return None

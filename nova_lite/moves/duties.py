@@ -16,11 +16,6 @@ from nova_lite.moves import crossing
 from nova_lite.moves import neighbours
 
 
-def own(effect):
-    """A duty that touches nothing but what is the saga's own by its id."""
-    return saga.Clean(effect)
-
-
 def foreign_attachments(move):
     """End the attachments of the server that none of its block devices names.
 
@@ -34,16 +29,10 @@ def foreign_attachments(move):
         if row is not None and row.task_state is not None:
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         devices = [] if row is None else side.devices(row.uuid)
-        uuid = move.instance_uuid
-        neighbours.drop_foreign(move.world, move.ctxt, uuid, devices, listed=found)
+        neighbours.drop_foreign(move, devices, listed=found)
         return None
 
     return saga.Clean(end, alone=True)
-
-
-def bindings(move, host):
-    """Drop the bindings of the server's ports to a host. host: () -> its name"""
-    return saga.Clean(lambda: drop_bindings(move, host()), alone=True)
 
 
 def drop_bindings(move, host):
@@ -51,20 +40,20 @@ def drop_bindings(move, host):
     side, row = now(move)
     if row is None or not row.network_info or _is_used(side, row, host):
         return
-    neighbours.unbind(move.world, move.ctxt, row.network_info, host)
+    neighbours.unbind(move, row.network_info, host)
 
 
-def activation(move, leaves=None):
-    """Plug the server's ports where it is. leaves: () -> a host whose bindings go then"""
+def activation(move, *, leaves=False):
+    """Plug the server's ports where it is. leaves: then the source's bindings go"""
 
     def plug():
         side, row = now(move)
         if row is not None and row.host and row.network_info:
-            info = neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, row.host)
+            info = neighbours.activate(move, row.network_info, row.host)
             values = {'network_info': info}
             side.write(instances.update, row.uuid, values, expect_host=(row.host,))
-        if leaves is not None:
-            drop_bindings(move, leaves())
+        if leaves:
+            drop_bindings(move, move.source_host)
 
     return saga.Clean(plug, alone=True)
 
@@ -85,14 +74,14 @@ def foreign_ports(move):
 
     def release():
         _side, row = now(move)
-        held = neighbours.held(move.world, move.instance_uuid, neighbours.PORTS)
+        held = neighbours.held(move, neighbours.PORTS)
         known = set(held)
         if row is not None:
             known.update(neighbours.port_ids(row.network_info))
         move.world.network.undo_attach(
-            move.ctxt, move.instance_uuid, move.arguments['request'], known=known
+            move.ctxt, move.instance_uuid, move.arguments.request, known=known
         )
-        given = move.arguments['request'].get('port_id')
+        given = move.arguments.request.get('port_id')
         if given not in held:
             forget_port(move, given)
 

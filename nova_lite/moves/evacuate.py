@@ -6,9 +6,11 @@ the guest has been made; before it the server is as it was, and may be told so.
 """
 
 from nova_lite import runtime
+from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import migrations
+from nova_lite.moves import answers
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
@@ -18,8 +20,8 @@ from nova_lite.moves.parts import relocation
 Status = states.MigrationStatus
 Vm = states.VmState
 
-NOTE = 'note what is held'
-REBUILD = 'rebuild on destination'
+NOTE = saga.Result('note what is held', list[str])
+REBUILD = saga.Result('rebuild on destination', answers.Guest)
 CONDUCTOR_EVENT = 'rebuild_server'
 REBUILD_EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
@@ -27,16 +29,27 @@ STOP_EVENT = 'compute_stop_instance'
 HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
 
 
+class Arguments(move.Arguments):
+    """forced: past the scheduler; leave_stopped: do not start the guest"""
+
+    forced: bool
+    leave_stopped: bool
+
+
 class Evacuation(move.Move):
-    """From a host that is down.
+    """From a host that is down."""
 
-    arguments: 'leave_stopped': do not start the guest
-    """
-
+    arguments: Arguments
     kind = 'evacuation'
     first = relocation.BEGIN
     tasks = transitions.EVACUATE.tasks
     may_retry = False
+    relocation = part.Of(
+        relocation.Relocation,
+        holder=lambda move: move.instance_uuid,
+        columns={'status': str(Status.PRE_MIGRATING)},
+    )
+    choice = relocation
 
     def steps(self):
         return (
@@ -49,25 +62,14 @@ class Evacuation(move.Move):
             places.DEST_HOST.step(
                 REBUILD, self.rebuild, self.take_back, calls=('rebuild_instance', 'undo_rebuild')
             ),
-            self.relocation.switching(self._connected, columns=self._columns_of_arrival),
+            self.relocation.switching(REBUILD, columns=self._columns_of_arrival),
             self.relocation.ports.settling(steps.ACTIVATE),
             self.relocation.volumes.settling(steps.FORMER),
             places.SOURCE_RECORDS.step('tell that it is done', self.complete),
         )
 
-    @property
-    def relocation(self):
-        return relocation.Relocation(
-            self,
-            holder=self.instance_uuid,
-            columns={'status': str(Status.PRE_MIGRATING)},
-        )
-
     def begun(self, connection, row):
         return self.relocation.begin(connection, row, CONDUCTOR_EVENT)
-
-    def choose(self):
-        return self.relocation.choose(self.spec)
 
     # ---- allocations ----
 
@@ -83,15 +85,13 @@ class Evacuation(move.Move):
 
     def held_beside(self):
         """What it held when this began: of its source, and of earlier evacuations."""
-        return set(self.data[NOTE])
+        return set(self.results[NOTE])
 
     def _claimed(self):
         """Providers on which this evacuation claims, or may have claimed unheard."""
-        chosen = self.data.get(steps.CHOOSE)
-        if chosen:
-            return {chosen['compute_node_uuid']}
-        held = self.world.placement.holding(self.ctxt, self.instance_uuid)
-        return set(held.allocations) - set(self.data[NOTE])
+        if steps.CHOOSE in self.results:
+            return {self.destination.compute_node_uuid}
+        return set(self.note_held()) - set(self.results[NOTE])
 
     def note_held(self):
         """Providers on which the server holds something, perhaps of earlier evacuations."""
@@ -102,7 +102,7 @@ class Evacuation(move.Move):
 
     def rebuild(self):
         """rebuild_instance: the destination makes the guest."""
-        host = self.destination.service_host
+        host = self.dest_host
         self.progress(started=(REBUILD_EVENT, host), ended=(CONDUCTOR_EVENT, None))
         return self.relocation.ask(
             host,
@@ -116,21 +116,19 @@ class Evacuation(move.Move):
 
     def arriving(self):
         """The Instance as if it were on the destination."""
-        chosen = self.destination
-        row = self.find()
-        return self.instance(row, host=chosen.service_host, node=chosen.nodename)
+        return self.instance(self.find(), host=self.dest_host, node=self.destination.nodename)
 
     @property
     def runs_afterwards(self):
         """A server that was stopped stays so; one in error is to run."""
-        if self.began['vm_state'] == Vm.ERROR:
+        if self.began.vm_state == Vm.ERROR:
             return True
-        return self.began['vm_state'] == Vm.ACTIVE and not self.arguments['leave_stopped']
+        return self.began.vm_state == Vm.ACTIVE and not self.arguments.leave_stopped
 
     def take_back(self):
         """Undo of `rebuild`."""
         return self.relocation.ask(
-            self.destination.service_host,
+            self.dest_host,
             self.compute.undo_rebuild,
             instance=self.arriving(),
             node=self.destination.nodename,
@@ -140,13 +138,10 @@ class Evacuation(move.Move):
 
     # ---- the switch and what follows it ----
 
-    def _connected(self):
-        return self.data[REBUILD]['block_devices']
-
     def _columns_of_arrival(self):
         return {
             'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
-            'power_state': self.data[REBUILD]['power_state'],
+            'power_state': self.results[REBUILD].power_state,
             'launched_at': runtime.naive_now(),
         }
 
@@ -156,16 +151,16 @@ class Evacuation(move.Move):
         self.relocation.settle(connection, {})
         migrations.update(connection, self.uuid, {'status': str(Status.DONE)})
         if not self.runs_afterwards:
-            self.record_event(connection, STOP_EVENT, self.destination.service_host)
-        self.end_events(connection)
+            self.events.record(connection, STOP_EVENT, self.dest_host)
+        self.events.end_all(connection)
 
     # ---- the end of an evacuation that is undone ----
 
     def undone(self, connection, row):
-        status = Status.FAILED if self.data.get('recorded') else Status.ERROR
+        status = Status.FAILED if relocation.RECORDED in self.results else Status.ERROR
         values = {'status': str(status), **self.columns_of_failure(REBUILD)}
         migrations.update(connection, self.uuid, values)
 
     def changes_of_failure(self, row):
         """Nova leaves a server in error that found no place or was not made in it."""
-        return {} if self.error['type'] in HARMLESS else {'vm_state': Vm.ERROR}
+        return {} if self.error_type in HARMLESS else {'vm_state': Vm.ERROR}

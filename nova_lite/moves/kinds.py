@@ -1,6 +1,5 @@
 """Which saga class runs which kind of journal row, and which steps a kind may have."""
 
-import dataclasses
 import functools
 import types
 
@@ -21,6 +20,7 @@ from nova_lite.moves import swap_volume
 from nova_lite.moves import unshelve
 from nova_lite.saga import journal
 from nova_lite.saga import step
+from nova_lite.saga import values
 
 SAGAS = (
     resize.Resize,
@@ -65,15 +65,32 @@ def _find(kind, version):
     raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
 
 
+def arguments(kind, given):
+    """Return what the journal keeps of what a saga of a kind is given, for an Intent.
+
+    Raises UnknownPlan when the kind has no such argument, or misses one.
+    """
+    kept = values.arguments(KINDS[kind], {'cell': None, 'order': {}, **given}).as_dict()
+    return {name: kept[name] for name in kept if name in given or name == values.VERSION}
+
+
 def specimen(kind, way, saga_class=None):
     """Return a saga that goes a Way, for its steps: they cannot be run.
 
     saga_class: None: that of the newest version
     """
+    made: type[step.Saga] = saga_class or KINDS[kind]
+    missing = dict.fromkeys(values.required(made))
     record = types.SimpleNamespace(
-        kind=kind, uuid='', instance_uuid='', epoch=1, error=None, **dataclasses.asdict(way)
+        kind=kind,
+        uuid='',
+        instance_uuid='',
+        epoch=1,
+        error=None,
+        arguments={**missing, **way.arguments},
+        data=way.data,
     )
-    return (saga_class or KINDS[kind])(None, record, context.admin())
+    return made(None, record, context.admin())
 
 
 def plans(kind, saga_class=None):

@@ -6,7 +6,8 @@ when the source has handed the guest over and before the destination may start i
 from then on there is one place where it can run.
 """
 
-from nova_lite import exception
+import typing
+
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
@@ -14,7 +15,9 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
+from nova_lite.moves import answers
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import live_checks
@@ -23,9 +26,45 @@ from nova_lite.moves.parts import relocation
 Status = states.MigrationStatus
 Power = states.PowerState
 
-PREPARE = 'prepare destination'
-COPY = 'copy'
-START = 'start guest on destination'
+
+class Arguments(move.Arguments):
+    """forced: past the scheduler; synchronous: the API waits for the checks
+
+    block_migration: whether disks are copied, None to have the hosts say
+    """
+
+    forced: bool
+    block_migration: bool | None
+    synchronous: bool = False
+
+
+class Prepared(saga.Answer):
+    """What the source needs of the destination, and volumes as the destination reaches them."""
+
+    ticket: saga.Data
+    block_devices: typing.Sequence[saga.Data] = ()
+
+
+class Copied(saga.Answer):
+    """handover: as of answers.Departed; the others are columns of the migration"""
+
+    handover: saga.Data
+    memory_total: int | None = None
+    memory_processed: int | None = None
+    memory_remaining: int | None = None
+    disk_total: int | None = None
+    disk_processed: int | None = None
+    disk_remaining: int | None = None
+
+    def counters(self):
+        """{column of the migration: bytes}, of those that are known."""
+        known = {name: value for name, value in self.as_dict().items() if value is not None}
+        return {name: value for name, value in known.items() if name != 'handover'}
+
+
+PREPARE = saga.Result('prepare destination', Prepared)
+COPY = saga.Result('copy', Copied)
+START = saga.Result('start guest on destination', answers.Guest)
 CLEAN = 'clean up source'
 PREPARE_EVENT = 'compute_pre_live_migration'
 START_EVENT = 'compute_post_live_migration_at_destination'
@@ -40,21 +79,20 @@ FULFILLED = {
 
 
 class LiveMigration(move.Move):
-    """To another host without stopping.
+    """To another host without stopping."""
 
-    arguments: 'block_migration': whether disks are copied, None to have the hosts say;
-        'synchronous': the API waits for the checks; 'forced'
-    """
-
+    arguments: Arguments
     kind = 'live-migration'
     first = relocation.BEGIN
     tasks = transitions.LIVE_MIGRATE.tasks
-    refusable = (
-        steps.RECORD,
-        live_checks.CHECK_DEST,
-        live_checks.CHECK_SOURCE,
-        steps.BIND,
+    relocation = part.Of(
+        relocation.Relocation,
+        holder=lambda move: move.migration_uuid,
+        require_fit=live_checks.require_fit,
     )
+    choice = relocation
+    checks = part.Of(live_checks.LiveChecks)
+    refusable = (steps.RECORD, live_checks.CHECK_DEST, live_checks.CHECK_SOURCE, steps.BIND)
 
     def steps(self):
         return (
@@ -88,7 +126,7 @@ class LiveMigration(move.Move):
     def _arrived(self):
         """From the switch on there is no way back."""
         return (
-            self.relocation.switching(self._connected, then=self._switched),
+            self.relocation.switching(PREPARE, then=self._switched),
             places.DEST_HOST.patient(
                 START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
             ),
@@ -104,31 +142,18 @@ class LiveMigration(move.Move):
     # ---- what it consists of ----
 
     @property
-    def relocation(self):
-        return relocation.Relocation(
-            self, holder=self.migration_uuid, require_fit=self.checks.require_fit
-        )
-
-    @property
-    def checks(self):
-        return live_checks.LiveChecks(self, self._conductor_event)
-
-    @property
-    def _conductor_event(self):
+    def conductor_event(self):
         """The event that stands for the super-conductor's work."""
-        if self.arguments.get('synchronous'):
+        if self.arguments.synchronous:
             return 'conductor_migrate_server'
         return 'conductor_live_migrate_instance'
 
     def begun(self, connection, row):
-        return self.relocation.begin(connection, row, self._conductor_event)
+        return self.relocation.begin(connection, row, self.conductor_event)
 
     @property
     def may_retry(self):
         return not self.relocation.is_forced
-
-    def choose(self):
-        return self.relocation.choose(self.spec)
 
     @property
     def not_undone(self):
@@ -138,39 +163,36 @@ class LiveMigration(move.Move):
 
     # ---- the hosts ----
 
+    def _ask(self, host, method, instance, **more):
+        return self.relocation.ask(host, method, instance=instance, move=self.uuid, **more)
+
     def take_turn(self):
         """live_migration: queue at the source until it may begin."""
-        return self.relocation.ask(
-            self.began['host'],
-            self.compute.take_live_migration_turn,
-            instance=self.instance(self.row()),
-            move=self.uuid,
+        return self._ask(
+            self.began.host, self.compute.take_live_migration_turn, self.instance(self.row())
         )
 
     def prepare(self):
         """pre_live_migration."""
-        host = self.destination.service_host
+        host = self.dest_host
         self.progress(started=(PREPARE_EVENT, host))
-        return self.relocation.ask(
+        return self._ask(
             host,
             self.compute.pre_live_migration,
-            instance=self.instance(self.row()),
+            self.instance(self.row()),
             node=self.destination.nodename,
             block_devices=self.relocation.volumes.arriving(),
-            move=self.uuid,
             key=self.key(PREPARE),
         )
 
     def roll_dest_back(self):
         """Undo of `prepare`: the destination awaits no guest."""
-        host = self.destination.service_host
-        row = self.find()
-        waits = self.relocation.ask(
+        host = self.dest_host
+        waits = self._ask(
             host,
             self.compute.rollback_live_migration_at_destination,
-            instance=self.instance(row),
+            self.instance(self.find()),
             node=self.destination.nodename,
-            move=self.uuid,
             key=self.key(PREPARE),
         )
         if isinstance(waits, saga.Pending):
@@ -179,35 +201,28 @@ class LiveMigration(move.Move):
         return None
 
     def _rolled_dest_back(self, connection, host):
-        if PREPARE in self.data:
-            self.end_event(connection, PREPARE_EVENT, host)
-        self.end_event(connection, ROLLBACK_EVENT, host)
+        if PREPARE in self.results:
+            self.events.end(connection, PREPARE_EVENT, host)
+        self.events.end(connection, ROLLBACK_EVENT, host)
 
     def copy(self):
         """The source copies the running guest; ends when the guest may start elsewhere."""
         row = self.row()
-        self._require_migrating(row)
-        self.relocation.require_up(self.destination.service_host)
-        return self.relocation.ask(
-            self.began['host'],
+        self.require_task(row)
+        self.relocation.require_up(self.dest_host)
+        return self._ask(
+            self.began.host,
             self.compute.live_migration,
-            instance=self.instance(row),
-            ticket=self.data[PREPARE]['ticket'],
+            self.instance(row),
+            ticket=self.results[PREPARE].ticket,
             block_migration=self._block_migration,
-            move=self.uuid,
             key=self.key(COPY),
         )
 
-    def _require_migrating(self, row):
-        if row.task_state not in self.tasks:
-            raise exception.StateChanged(
-                what='Instance', key=row.uuid, detail=f'found task {row.task_state}'
-            )
-
     @property
     def _block_migration(self):
-        wanted = self.arguments['block_migration']
-        return self.data[live_checks.CHECK_DEST]['block_migration'] if wanted is None else wanted
+        wanted = self.arguments.block_migration
+        return self.results[live_checks.CHECK_DEST].block_migration if wanted is None else wanted
 
     def roll_source_back(self):
         """Undo of `copy`: the guest runs at the source, if there is a server."""
@@ -220,62 +235,48 @@ class LiveMigration(move.Move):
         return self._roll_source_back(row, True) if instances.is_gone(row) else None
 
     def _roll_source_back(self, row, gone):
-        return self.relocation.ask(
-            self.began['host'],
+        return self._ask(
+            self.began.host,
             self.compute.rollback_live_migration,
-            instance=self.instance(row),
-            move=self.uuid,
+            self.instance(row),
             key=self.key(COPY) + ('/gone' if gone else ''),
             gone=gone,
         )
 
     # ---- the switch and what follows it ----
 
-    def _connected(self):
-        return self.data[PREPARE]['block_devices']
-
     def _switched(self, connection):
         """Keep the counters of the copy, and begin the event of the destination."""
-        counters = {
-            name: value
-            for name, value in self.data[COPY].items()
-            if name.startswith(('memory_', 'disk_'))
-        }
+        counters = self.results[COPY].counters()
         if counters:
             migrations.update(connection, self.uuid, counters)
-        host = self.destination.service_host
-        self.end_event(connection, PREPARE_EVENT, host)
-        self.start_event(connection, START_EVENT, host)
+        host = self.dest_host
+        self.events.end(connection, PREPARE_EVENT, host)
+        self.events.start(connection, START_EVENT, host)
 
     def start(self):
         """post_live_migration_at_destination."""
         row = self.find()
         if instances.is_gone(row):
             return None
-        return self.relocation.ask(
-            self.destination.service_host,
+        return self._ask(
+            self.dest_host,
             self.compute.post_live_migration_at_destination,
-            instance=self.instance(row),
+            self.instance(row),
             node=self.destination.nodename,
-            handover=self.data[COPY]['handover'],
-            move=self.uuid,
+            handover=self.results[COPY].handover,
             key=self.key(START),
         )
 
     def clean_source(self):
         """post_live_migration: nothing of the guest stays at the source."""
         row = self.find()
-        return self.relocation.ask(
-            self.began['host'],
+        return self._ask(
+            self.began.host,
             self.compute.post_live_migration,
-            instance=self.instance(row, host=self.began['host'], node=self.began['node']),
-            move=self.uuid,
+            self.instance(row, host=self.began.host, node=self.began.node),
             key=self.key(CLEAN),
         )
-
-    def free_source(self):
-        """Give back what the migration held."""
-        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
 
     def complete(self):
         """The last of it: the server is its user's again."""
@@ -289,11 +290,11 @@ class LiveMigration(move.Move):
             columns['vm_state'] = states.VmState.ERROR
             columns['power_state'] = int(Power.NOSTATE)
             self.add_fault(connection, failure)
-        elif self.data.get(START):
-            columns['power_state'] = self.data[START]['power_state']
+        elif START in self.results:
+            columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)
         self._end(connection, Status.COMPLETED)
-        self.end_events(connection, error=failure)
+        self.events.end_all(connection, failure)
 
     # ---- the end of a migration that is undone ----
 
@@ -303,9 +304,9 @@ class LiveMigration(move.Move):
 
     def undone(self, connection, row):
         migration = live_migrations.lock(connection, self.uuid)
-        if live_migrations.ABORT in migration.data:
+        if migration is not None and live_migrations.ABORT in migration.data:
             self._end(connection, Status.CANCELLED)
-        elif self.data.get('checked'):
+        elif live_checks.CHECKED in self.results:
             self._end(connection, Status.FAILED)
         else:
             self._end(connection, Status.ERROR)
@@ -314,8 +315,8 @@ class LiveMigration(move.Move):
         """The migration's last status, and an answer to what operators wished too late."""
         migration = live_migrations.lock(connection, self.uuid)
         migrations.update(connection, self.uuid, {'status': str(status)})
-        if relocation.BEGIN in self.data:
-            self._next = live_migrations.next_waiting(connection, self.began['host'])
+        if self.has_begun:
+            self._next = live_migrations.next_waiting(connection, self.began.host)
         for wish, asked in live_migrations.wishes(migration).items():
             fulfilled = status == FULFILLED.get(wish)
             actions.finish_event(
@@ -323,7 +324,7 @@ class LiveMigration(move.Move):
                 self.instance_uuid,
                 asked['request_id'],
                 live_migrations.ANSWERS[wish],
-                host=self.began['host'] if relocation.BEGIN in self.data else None,
+                host=self.began.host if self.has_begun else None,
                 error=None if fulfilled else ENDED,
             )
 
@@ -334,13 +335,6 @@ class LiveMigration(move.Move):
         if self._next is not None:
             self.world.wake(self._next)
 
-    def add_fault(self, connection, error):
-        """An abort is no fault."""
-        if error['type'] != ABORTED:
-            super().add_fault(connection, error)
-
-    def end_events(self, connection, *, error=None):
-        """An abort is told by the event of its own action."""
-        if error and error['type'] == ABORTED:
-            error = None
-        super().end_events(connection, error=error)
+    def shown(self, error):
+        """An abort is no fault, and is told by the event of its own action."""
+        return None if error['type'] == ABORTED else error

@@ -15,23 +15,38 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
-from nova_lite.db.cell import actions
-from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.moves import asking
 from nova_lite.moves import crossing
+from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import steps
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import choice
+from nova_lite.moves.parts import events
 from nova_lite.objects import instance as instance_objects
-from nova_lite.objects import selection as selection_objects
 
 LOG = log.getLogger(__name__)
+
+
+class Arguments(saga.Value):
+    """What all moves are given.
+
+    cell: uuid of the server's; order: see db.cell.moves
+    migration_uuid: where the saga is not the migration itself
+    host, node: a destination that was asked for
+    """
+
+    cell: str
+    order: saga.Data
+    migration_uuid: str | None = None
+    host: str | None = None
+    node: str | None = None
+    ignore_hosts: list[str] | None = None
 
 
 class Move(saga.Saga):
@@ -43,35 +58,40 @@ class Move(saga.Saga):
     first: name of the first step
     named: arguments that notifications of what this saga records name
     faults: whether a failure shows at the server, which has a task meanwhile
-    arguments: 'cell', 'order' (see db.cell.moves), and of its kind; 'migration_uuid'
-        where the saga is not the migration itself; 'host', 'node' of a requested
-        destination; 'ignore_hosts'
     """
 
     world: worlds.World
+    arguments: Arguments
     tasks = ()
     refusable = ()
     harmless = ()
-    first = 'record the request'
+    first: saga.Result
     named = ()
     faults = True
+    events = part.Of(events.Events)
+    choice = part.Of(choice.Choice)
 
     # ---- records ----
 
     @functools.cached_property
     def cell(self):
         """The server's cell, when the move began."""
-        return self.world.cells.get(self.arguments['cell'])
+        return self.world.cells.get(self.arguments.cell)
 
     @property
     def migration_uuid(self):
         """The migration this is about."""
-        return self.arguments.get('migration_uuid', self.uuid)
+        return self.arguments.migration_uuid or self.uuid
 
     @property
     def here(self):
         """That cell, as steps work with it."""
         return crossing.Side(self.world, self.cell, self.ctxt)
+
+    @property
+    def there(self):
+        """The cell of the destination."""
+        return self.here
 
     @property
     def compute(self):
@@ -86,21 +106,21 @@ class Move(saga.Saga):
         """One transaction of the cell, refused as a whole when this epoch is old."""
         return self.here.write(function, *args, **kwargs)
 
-    def write_api(self, function, *args):
+    def write_api(self, function, *args, **kwargs):
         """One transaction of the API database, refused when this epoch is old."""
-        return self.world.api_db.write(self._held, function, args)
+        return self.world.api_db.write(self._held, function, args, kwargs)
 
-    def _held(self, connection, function, args):
+    def _held(self, connection, function, args, kwargs):
         sagas.hold(connection, self.ctxt)
-        return function(connection, *args)
+        return function(connection, *args, **kwargs)
+
+    def change_spec(self, **values):
+        """Change what the server's stored request says, if there is one."""
+        self.write_api(move_records.change_spec, self.instance_uuid, **values)
 
     def row(self):
         """The server's row as it is now; raises InstanceNotFound."""
         return self.read(instances.get, self.instance_uuid)
-
-    def migration(self):
-        """The migration as it is now; raises MigrationNotFound."""
-        return self.read(migrations.get, self.migration_uuid)
 
     def find(self):
         """The server's row as it is now, in whatever state; None when there is none."""
@@ -110,15 +130,18 @@ class Move(saga.Saga):
         """Whether the server is deleted or is being deleted."""
         return instances.is_gone(self.find())
 
+    def require_task(self, row):
+        """Raise StateChanged when a server (a row or None) has left this move."""
+        task = row.task_state if row is not None and not row.deleted else 'deleted'
+        if task not in self.tasks:
+            detail = f'found task {task}'
+            raise exception.StateChanged(what='Instance', key=self.instance_uuid, detail=detail)
+
     def require_there(self, row):
         """Return a server's row; raise InstanceNotFound when it is deleted or about to be."""
         if instances.is_gone(row):
             raise exception.InstanceNotFound(instance_id=self.instance_uuid)
         return row
-
-    def is_up(self, host):
-        """Whether the compute service of a host of the cell is up."""
-        return self.here.is_up(host)
 
     def devices(self):
         """The server's block devices, as messages carry them."""
@@ -127,6 +150,19 @@ class Move(saga.Saga):
     def ask(self, method, arguments, **more):
         """Call a method of a compute, see `asking`; a Pending, or what it answers."""
         return asking.ask(self, method, arguments, more)
+
+    def asked(self, host, node, step):
+        """What methods of a host are asked with, for a step."""
+        own = {'instance_uuid': self.instance_uuid, 'key': self.key(step)}
+        return {'host': host, 'node': node, **own}
+
+    def at_source(self, step):
+        """The same, of the host that the server was on."""
+        return self.asked(self.began.host, self.began.node, step)
+
+    def at_dest(self, step):
+        """The same, of the host that was chosen."""
+        return self.asked(self.dest_host, self.destination.nodename, step)
 
     @staticmethod
     def instance(row, **changes):
@@ -141,19 +177,19 @@ class Move(saga.Saga):
     @part.transaction
     def begin(self, connection):
         """The API's transaction once more, in case it never came to it, and our records."""
-        moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments['order'])
-        self._tell_subject(connection)
+        moves.begin(connection, self.ctxt, self.instance_uuid, self.arguments.order)
+        self.events.name_subject(connection)
         return self.begun(connection, instances.find(connection, self.instance_uuid))
-
-    def _tell_subject(self, connection):
-        if self.named:
-            facts = {name: self.arguments.get(name) for name in self.named}
-            actions.tell_of(connection, self.instance_uuid, **facts)
 
     @property
     def began(self):
         """What `begun` returned."""
-        return self.data[self.first]
+        return self.results[self.first]
+
+    @property
+    def has_begun(self):
+        """Whether the first step is done."""
+        return self.first in self.results
 
     def begun(self, connection, row):
         """What a kind of move records when it begins; returns what it wants to remember.
@@ -164,21 +200,21 @@ class Move(saga.Saga):
     @part.transaction
     def give_up(self, connection):
         """Undo of `begin`: tell what went wrong and leave the server to its user."""
-        if not moves.has_begun(connection, self.ctxt, self.instance_uuid, self.arguments['order']):
+        if not moves.has_begun(connection, self.ctxt, self.instance_uuid, self.arguments.order):
             return
         row = instances.find(connection, self.instance_uuid)
         gone = instances.is_gone(row)
         self.undone(connection, None if gone else row)
         if self.faults and not gone:
             self._free(connection, row)
-        self.end_events(connection, error=self.error)
+        self.events.end_all(connection, self.error)
 
     def undone(self, connection, row):
         """What a kind of move records when it is undone; row: None if the server is gone.
 
         A migration that the user's request claimed is as it was before.
         """
-        claims = self.arguments['order'].get('claims')
+        claims = self.arguments.order.get('claims')
         if claims:
             migrations.update(connection, claims['uuid'], {'status': claims['from'][0]})
 
@@ -187,7 +223,7 @@ class Move(saga.Saga):
         changes = self.changes_of_failure(row)
         if set(self.not_undone) - set(self.harmless):
             changes = {**changes, 'vm_state': states.VmState.ERROR}
-        first = self.arguments['order']['changes'].get('task_state')
+        first = self.arguments.order['changes'].get('task_state')
         self.clear_task(connection, changes, tasks=(*self.tasks, first))
         self.add_fault(connection, self.error)
 
@@ -205,6 +241,12 @@ class Move(saga.Saga):
             lost = {**changes, 'vm_state': states.VmState.ERROR}
             instances.force(connection, uuid, lost, expect_task=tasks or self.tasks)
 
+    @part.transaction
+    def give_back(self, connection):
+        """Give the server back to its user, and end the action."""
+        self.clear_task(connection, {})
+        self.events.end_all(connection)
+
     def change(self, connection, changes, *, tasks=None):
         """Change columns of the server; False if its task is another's by now. tasks: as above"""
         uuid = self.instance_uuid
@@ -221,15 +263,15 @@ class Move(saga.Saga):
         """Columns that a kind of move gives their former values when it is undone."""
         return {}
 
+    def shown(self, error):
+        """The error of an action or a server as its user is shown it, or None for none."""
+        return error
+
     def add_fault(self, connection, error):
         """Note why the server's move failed. error: as Saga.error"""
-        instances.add_fault(
-            connection,
-            self.instance_uuid,
-            code=500,
-            message=error['message'],
-            details=error['traceback'],
-        )
+        if self.shown(error):
+            texts = {'message': error['message'], 'details': error['traceback']}
+            instances.add_fault(connection, self.instance_uuid, code=500, **texts)
 
     # ---- telling how far it is ----
 
@@ -252,51 +294,9 @@ class Move(saga.Saga):
         if status is not None:
             migrations.update(connection, self.migration_uuid, {'status': str(status)})
         if ended:
-            self.end_event(connection, *ended)
+            self.events.end(connection, *ended)
         if started:
-            self.start_event(connection, *started)
-
-    def start_event(self, connection, event, host=None):
-        """Begin one event of the request's action."""
-        actions.start_event(connection, self.instance_uuid, self.ctxt.request_id, event, host)
-
-    def record_event(self, connection, event, host):
-        """Record an event of the request's action that has begun and ended at once."""
-        actions.record_event(connection, self.instance_uuid, self.ctxt.request_id, event, host=host)
-
-    def end_event(self, connection, event, host, *, error=None):
-        """End one event of the request's action, if it has not ended. error: as Saga.error"""
-        actions.finish_event(
-            connection,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            event,
-            host=host,
-            error=error and error['message'],
-            traceback=error and error['traceback'],
-        )
-
-    def end_refused(self, connection, event, host):
-        """End the event of a destination that refused, if the move turns to another one.
-
-        The action goes on, so it does not fail with the event.
-        """
-        if not self.turning:
-            return
-        error = {'message': self.data['refused'][-1]['error'], 'traceback': None}
-        self.end_event(connection, event, host, error=error)
-        actions.clear_failure(connection, self.instance_uuid, self.ctxt.request_id)
-
-    def end_events(self, connection, *, error=None):
-        """End all open events of the request's action. error: as Saga.error"""
-        self._tell_subject(connection)
-        actions.end_open(
-            connection,
-            self.instance_uuid,
-            self.ctxt.request_id,
-            error=error and error['message'],
-            traceback=error and error['traceback'],
-        )
+            self.events.start(connection, *started)
 
     # ---- step: hold source allocation ----
 
@@ -311,6 +311,10 @@ class Move(saga.Saga):
             for consumer in (self.migration_uuid, self.instance_uuid):
                 self.world.placement.delete_allocations(self.ctxt, consumer, force=True)
 
+    def free_source(self):
+        """Give back what the migration holds."""
+        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+
     def _give(self, source, target, **options):
         keep = self.kept_on()
         self.world.placement.move_allocations(self.ctxt, source, target, keep=keep, **options)
@@ -324,25 +328,22 @@ class Move(saga.Saga):
     @property
     def may_retry(self):
         """Whether another host may be tried: not when one was asked for."""
-        return not self.arguments.get('host')
+        return not self.arguments.host
 
     def spec(self):
         """What the scheduler is asked: the server's own request, for this move."""
         row = self.row()
         spec = self.world.api_db.read(request_specs.get, self.instance_uuid)
         spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
-        spec.ignore_hosts = list(self.arguments.get('ignore_hosts') or ())
+        spec.ignore_hosts = list(self.arguments.ignore_hosts or ())
         spec.current_host, spec.current_cell = row.host, self.cell.uuid
         spec.requested_networks = neighbours.requested_networks(row.network_info)
         destination = spec.destination()
         destination.cell = self.cell.uuid
-        destination.host = self.arguments.get('host')
-        destination.node = self.arguments.get('node')
+        destination.host = self.arguments.host
+        destination.node = self.arguments.node
+        self.results[steps.GROUP] = spec.group_uuid
         return spec
-
-    def choose(self):
-        """Choose and claim; returns the Selection as plain values."""
-        return choice.Choice(self).choose()
 
     def held_beside(self):
         """Providers of which the server may hold something besides the destination.
@@ -362,7 +363,7 @@ class Move(saga.Saga):
             return None
         if not (getattr(error, 'reschedule', False) or getattr(error, 'transient', False)):
             return None
-        choice.Choice(self).refuse(error)
+        self.choice.refuse(error)
         return steps.CHOOSE
 
     def columns_of_failure(self, arrival):
@@ -375,16 +376,23 @@ class Move(saga.Saga):
     @property
     def destination(self):
         """The Selection that was chosen."""
-        return selection_objects.Selection(**self.data[steps.CHOOSE])
+        return self.results[steps.CHOOSE]
 
-    def destination_columns(self, connection):
-        """The columns of the migration that name the destination."""
-        chosen = self.destination
-        nodes = compute_nodes.every(
-            connection, host=chosen.service_host, hypervisor_hostname=chosen.nodename
-        )
-        return {
-            'dest_compute': chosen.service_host,
-            'dest_node': chosen.nodename,
-            'dest_host': nodes[0].host_ip if nodes else None,
-        }
+    @property
+    def source_host(self):
+        """The host that the server leaves."""
+        return self.began.host
+
+    @property
+    def dest_host(self):
+        """The host that it goes to."""
+        return self.destination.service_host
+
+    @property
+    def stays(self):
+        """Whether both are one."""
+        return self.dest_host == self.source_host
+
+    def devices_to_reserve(self):
+        """The server's block devices, of which the other end needs those with a volume."""
+        return self.devices()

@@ -34,8 +34,13 @@ def change_devices(connection, reserved, connected):
         )
 
 
+def change_spec(connection, uuid, **values):
+    """Change what the stored request of a server says, if there is one."""
+    if request_specs.stored(connection, [uuid]):
+        request_specs.change(connection, uuid, **values)
+
+
 def save_flavor(connection, uuid, flavor):
     """Store the flavor that a server has now in its request, and count it in quotas."""
-    if request_specs.stored(connection, [uuid]):
-        request_specs.change(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
+    change_spec(connection, uuid, flavor=flavor_objects.Flavor(**flavor))
     instance_mappings.set_size(connection, uuid, flavor['vcpus'], flavor['memory_mb'])

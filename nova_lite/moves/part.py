@@ -1,17 +1,37 @@
 """What a saga is made of: parts, each about one thing, and transactions of its cell."""
 
+import collections.abc
 import functools
+import typing
+
+P = typing.TypeVar('P')
 
 
 class Part:
     """move: the saga that has it"""
 
     def __init__(self, move):
-        self._move = move
+        self.move = move
 
-    def write(self, function, *args, **kwargs):
-        """One transaction of the saga's cell."""
-        return self._move.write(function, *args, **kwargs)
+    @property
+    def results(self):
+        """What the steps of the saga have left."""
+        return self.move.results
+
+
+class Of(typing.Generic[P]):
+    """A part that a saga, or a part of it, has. kind: its class; the rest follows the saga"""
+
+    def __init__(self, kind: collections.abc.Callable[..., P], *args, **options) -> None:
+        self._kind, self._args, self._options = kind, args, options
+
+    def __get__(self, owner: typing.Any, _class: typing.Any = None) -> P:
+        """Return the part."""
+        return self._kind(_saga(owner), *self._args, **self._options)
+
+
+def _saga(owner):
+    return getattr(owner, 'move', owner)
 
 
 def transaction(method):
@@ -19,6 +39,6 @@ def transaction(method):
 
     @functools.wraps(method)
     def run(self, *args, **kwargs):
-        return self.write(method.__get__(self), *args, **kwargs)
+        return _saga(self).write(method.__get__(self), *args, **kwargs)
 
     return run

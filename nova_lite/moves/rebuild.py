@@ -14,19 +14,18 @@ from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.clients import volume as volume_client
-from nova_lite.db.api import request_specs
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.moves import answers
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import shelving
 from nova_lite.moves import steps
+from nova_lite.moves.parts import shelving
 from nova_lite.objects import image as image_objects
-from nova_lite.saga import step as saga_step
 
 Task = states.TaskState
 Vm = states.VmState
@@ -36,7 +35,7 @@ COMMIT = 'give up the former guest'
 DESTROY = 'destroy the former guest'
 DROP = 'drop former attachments'
 REIMAGE = 'write the image onto the root volume'
-MAKE = 'rebuild the guest'
+MAKE = saga.Result('rebuild the guest', answers.Guest)
 CLEAR = 'leave nothing of a deleted server'
 CONDUCTOR_EVENT = 'rebuild_server'
 EVENT = 'compute_rebuild_instance'
@@ -45,30 +44,39 @@ STOP_EVENT = 'compute_stop_instance'
 TRIES = 3
 # Seconds between two looks at a volume that is written.
 LOOK_S = 1.0
-# Keys of Saga.data: whether the volume service was asked to write the image, or may have
+# Notes: whether the volume service was asked to write the image, or may have
 # been by one who was killed then; and since when the volume is waited for, a timestamp.
-ASKED, SINCE = 'asked', 'since'
+ASKED, SINCE = saga.Result('asked', str), saga.Result('since', float)
 MAYBE, SURELY = 'maybe', 'surely'
 WRITTEN = 'downloading'  # the status of a volume that an image is written onto
 CHECK_TYPE = 'rebuild'
 TRAIT = 'trait:'
 
 
-class Rebuild(move.Move):
-    """arguments: of the API.
+class Arguments(move.Arguments):
+    """image: fields of objects.ImageMeta of an image that is not the server's own, or None
 
-    'image': fields of objects.ImageMeta of an image that is not the server's own, or None
-    'former': the columns that the API has changed with the image, as they were
-    'reimage': id of the image that is written onto the root volume, or None
+    former: the columns that the API has changed with the image, as they were
+    reimage: id of the image that is written onto the root volume, or None
     """
 
+    image: saga.Data | None
+    former: saga.Data
+    reimage: str | None
+
+
+class Rebuild(move.Move):
+    """A new guest in the former one's place."""
+
+    arguments: Arguments
     kind = 'rebuild'
     first = shelving.BEGIN
     tasks = transitions.REBUILD.tasks
+    volumes = shelving.attachments()
     ways = (saga.Way({'reimage': None}), saga.Way({'reimage': 'id of an image'}))
 
     def steps(self):
-        reimages = self.arguments['reimage'] is not None
+        reimages = self.arguments.reimage is not None
         return (
             steps.begin(self),
             places.SCHEDULER.step(CHECK, self.check),
@@ -90,7 +98,7 @@ class Rebuild(move.Move):
         if DESTROY in self.left:
             clean = duties.foreign_attachments(self)
         else:
-            clean = duties.own(self.volumes.end_former)
+            clean = saga.Clean(self.volumes.end_former)
         return (
             places.VOLUMES.patient(DROP, self.drop_former, attempts=TRIES, clean=clean),
             places.VOLUMES.patient(REIMAGE, self.reimage, attempts=TRIES),
@@ -103,23 +111,17 @@ class Rebuild(move.Move):
 
     def check(self):
         """Ask the scheduler about the server's own host, and placement about its traits."""
-        if self.arguments['image'] is None:
+        if self.arguments.image is None:
             return saga.Skipped()
         spec = self.spec()
         spec.image = self._image()
         spec.check_type = CHECK_TYPE
         self._require_traits(spec)
-        self.world.scheduler.select_destinations(
-            self.ctxt,
-            spec=spec,
-            instance_uuids=[self.instance_uuid],
-            alternates=False,
-            beside=[],
-        )
+        self.choice.select(spec, beside=[])
         return None
 
     def _image(self):
-        return image_objects.ImageMeta(**self.arguments['image'])
+        return image_objects.ImageMeta(**self.arguments.image)
 
     def _require_traits(self, spec):
         """Raise NoValidHost for traits that the image requires and the server's host lacks."""
@@ -137,7 +139,7 @@ class Rebuild(move.Move):
             has |= placement.providers.traits(self.ctxt, provider)[0]
         if wanted - has:
             raise exception.NoValidHost(
-                reason=f'{self.began["host"]} lacks traits that the image requires: '
+                reason=f'{self.began.host} lacks traits that the image requires: '
                 f'{sorted(wanted - has)}.'
             )
 
@@ -148,21 +150,17 @@ class Rebuild(move.Move):
                 return device
         raise exception.InstanceNotFound(instance_id=self.instance_uuid)
 
-    @property
-    def volumes(self):
+    def devices_to_reserve(self):
         """The root volume; Cinder writes none but to an attachment that connects no host.
 
         A rebuild that failed has left one, of a volume in error perhaps, which takes no other.
         """
-        return shelving.attachments(self, devices=self._connected_root)
-
-    def _connected_root(self):
         return [self.root()] if self.root().connection_info else []
 
     def commit(self):
         """From here on there is no way back. A host that is down keeps its guest."""
-        shelving.require_up(self)
-        host = self.began['host']
+        self.here.require_up(self.began.host)
+        host = self.began.host
         self.progress(
             changes={'task_state': str(Task.REBUILD_BLOCK_DEVICE_MAPPING)},
             ended=(CONDUCTOR_EVENT, host),
@@ -171,8 +169,8 @@ class Rebuild(move.Move):
 
     def changes_of_failure(self, row):
         """The image that the server still has; as in nova, an unfit host makes it an error."""
-        former = self.arguments['former']
-        if self.error['type'] == exception.NoValidHost.__name__:
+        former = self.arguments.former
+        if self.error_type == exception.NoValidHost.__name__:
             return {**former, 'vm_state': str(Vm.ERROR)}
         return former
 
@@ -180,9 +178,9 @@ class Rebuild(move.Move):
 
     def save_spec(self):
         """Later moves look for a host for the image that the server has now."""
-        if self.arguments['image'] is None:
+        if self.arguments.image is None:
             return saga.Skipped()
-        self.write_api(_save_image, self.instance_uuid, self._image())
+        self.change_spec(image=self._image())
         return None
 
     @property
@@ -191,12 +189,7 @@ class Rebuild(move.Move):
         return bool(self.left) or self.is_gone()
 
     def destroy(self):
-        """revert_resize: the host removes the guest, whatever there is of it."""
-        return self._destroy(DESTROY, self.key(DESTROY))
-
-    def _destroy(self, step, key):
-        asked = {**shelving.at_host(self, step), 'key': key}
-        return self.ask(self.compute.revert_resize, asked, move=self.uuid)
+        return shelving.remove(self, DESTROY)
 
     def drop_former(self):
         """Only the attachment that connects no host stays, unless the guest is still there."""
@@ -210,15 +203,15 @@ class Rebuild(move.Move):
         if self.is_over:
             return saga.Skipped()
         volume = self.world.volume.get(self.ctxt, self.root().volume_id)
-        status, image = volume['status'], self.arguments['reimage']
+        status, image = volume['status'], self.arguments.reimage
         if status in volume_client.WORKING:
-            if status == WRITTEN and self.repeated and ASKED not in self.data:
-                self.data[ASKED] = MAYBE
+            if status == WRITTEN and self.repeated and ASKED not in self.results:
+                self.results[ASKED] = MAYBE
             return self._wait_for(volume)
-        asked = self.data.pop(ASKED, None)
+        asked = self.results.pop(ASKED)
         if asked is None or (asked == MAYBE and (volume['image'] or {}).get('id') != image):
             self.world.volume.reimage(self.ctxt, volume['id'], image)
-            self.data[ASKED] = SURELY
+            self.results[ASKED] = SURELY
             return saga.Pending(wake_in=0, detail=f'volume {volume["id"]} is written')
         if status.startswith('error'):
             raise exception.VolumeNotUsable(
@@ -229,10 +222,12 @@ class Rebuild(move.Move):
     def _wait_for(self, volume):
         """Wait for what the volume service does; raises VolumeNotUsable after a long time."""
         now = runtime.now().timestamp()
-        waited = now - self.data.setdefault(SINCE, now)
+        if SINCE not in self.results:
+            self.results[SINCE] = now
+        waited = now - self.results[SINCE]
         if waited > self.world.conf.reimage_timeout_per_gb * volume['size']:
-            for key in (ASKED, SINCE):
-                self.data.pop(key, None)
+            self.results.pop(ASKED)
+            self.results.pop(SINCE)
             raise exception.VolumeNotUsable(
                 volume_id=volume['id'],
                 reason=f"its status is still '{volume['status']}' after {waited:.0f} s",
@@ -246,16 +241,16 @@ class Rebuild(move.Move):
         row = self.row()
         if row.task_state in self.tasks:
             self.progress(changes={'task_state': str(Task.REBUILD_SPAWNING)})
-        if MAKE in self.data.get(saga_step.TRIES, {}):
-            answer = self._destroy(MAKE, self.key(f'{MAKE}/again'))
+        if self.failed(MAKE):
+            answer = shelving.remove(self, f'{MAKE}/again')
             if isinstance(answer, saga.Pending):
                 return answer
         return self.ask(
             self.compute.rebuild_instance,
             {
-                'host': self.began['host'],
+                'host': self.began.host,
                 'instance': self.instance(row),
-                'node': self.began['node'],
+                'node': self.began.node,
                 'block_devices': neighbours.with_attachments(self.devices(), self._reserved()),
                 # One that was deleted softly meanwhile may be restored, and is off until then.
                 'power_on': self.runs_afterwards and row.task_state in self.tasks,
@@ -270,22 +265,22 @@ class Rebuild(move.Move):
     @property
     def runs_afterwards(self):
         """A server that was stopped stays so; one in error is to run."""
-        return self.began['vm_state'] != Vm.STOPPED
+        return self.began.vm_state != Vm.STOPPED
 
     def clear(self):
         """The guest may have been made after the deletion had removed it."""
-        return self._destroy(CLEAR, self.key(CLEAR)) if self.is_gone() else saga.Skipped()
+        return shelving.remove(self, CLEAR) if self.is_gone() else saga.Skipped()
 
     @part.transaction
     def complete(self, connection):
         """The last of it: the server is its user's again, or in error."""
         row = instances.find(connection, self.instance_uuid)
         error = next(iter(self.left.values()), None)
-        if not instances.is_gone(row):
+        if row is not None and not instances.is_gone(row):
             self._record_devices(connection)
             if row.task_state in self.tasks:
                 self._settle_states(connection, error)
-        self.end_events(connection, error=error)
+        self.events.end_all(connection, error)
 
     def _settle_states(self, connection, error):
         instances.update(
@@ -293,12 +288,12 @@ class Rebuild(move.Move):
             self.instance_uuid,
             {'task_state': None, **self._columns(error)},
             expect_task=self.tasks,
-            expect_host=(self.began['host'],),
+            expect_host=(self.began.host,),
         )
         if error is not None:
             self.add_fault(connection, error)
         elif not self.runs_afterwards:
-            self.record_event(connection, STOP_EVENT, self.began['host'])
+            self.events.record(connection, STOP_EVENT, self.began.host)
 
     def _columns(self, error):
         if error is not None:
@@ -306,13 +301,14 @@ class Rebuild(move.Move):
             return {'vm_state': str(Vm.ERROR), **gone}
         return {
             'vm_state': str(Vm.ACTIVE if self.runs_afterwards else Vm.STOPPED),
-            'power_state': self.data[MAKE]['power_state'],
+            'power_state': self.results[MAKE].power_state,
             'launched_at': runtime.naive_now(),
             'progress': 0,
         }
 
     def _record_devices(self, connection):
-        connected = (self.data.get(MAKE) or {}).get('block_devices', ())
+        made = self.results.get(MAKE)
+        connected = made.block_devices if made else ()
         move_records.change_devices(connection, self._reserved(), connected)
         for device in connected:
             children.update_block_device(
@@ -327,8 +323,3 @@ def _traits(values, wish):
         for key, value in values.items()
         if key.startswith(TRAIT) and value == wish
     }
-
-
-def _save_image(connection, uuid, image):
-    if request_specs.stored(connection, [uuid]):
-        request_specs.change(connection, uuid, image=image)

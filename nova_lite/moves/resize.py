@@ -14,7 +14,7 @@ from nova_lite import transitions
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.lifecycle import group_policies
+from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import crossing
 from nova_lite.moves import move
@@ -29,29 +29,39 @@ from nova_lite.objects import flavor as flavor_objects
 
 Task = states.TaskState
 Status = states.MigrationStatus
+Type = states.MigrationType
 
-LEAVE = 'resize at source'
-FINISH = 'finish on destination'
+LEAVE = saga.Result('resize at source', answers.Departed)
+FINISH = saga.Result('finish on destination', answers.Guest)
 PREP_EVENT = 'compute_prep_resize'
 SOURCE_EVENT = 'compute_resize_instance'
 FINISH_EVENT = 'compute_finish_resize'
 EVENTS = ('conductor_migrate_server', 'cold_migrate')
+# Some cell, of which the steps are asked that lead to another one than the server's.
+ANOTHER = '00000000-0000-0000-0000-000000000000'
 # The kinds that may go to another cell.
 ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 
 
+class Arguments(move.Arguments):
+    """flavor: the one to be, as plain values"""
+
+    flavor: saga.Data
+
+
 class Resize(move.Move):
-    """To another flavor and, as a rule, another host; a cold migration keeps the flavor.
+    """To another flavor and, as a rule, another host; a cold migration keeps the flavor."""
 
-    arguments: 'flavor': the flavor to be, as plain values
-    """
-
+    arguments: Arguments
     kind, also = 'resize', ('migrate', *ACROSS)
     first = steps.MIGRATION
     tasks = transitions.RESIZE.tasks
     refusable = (steps.RECORD, cross_cell.COPY, steps.BIND, steps.RESERVE, steps.CLAIM)
     harmless = (steps.RECORD, cross_cell.COPY, cross_cell.SHOW)
-    ways = (saga.Way(), saga.Way({'cell': 'its own'}, {steps.CHOOSE: {'cell_uuid': 'another'}}))
+    ports = part.Of(ports.Ports)
+    volumes = part.Of(volumes.Volumes, steps.RESERVE, connects=True)
+    crossing = part.Of(cross_cell.Crossing)
+    ways = (saga.Way(), saga.Way(data={steps.CHOOSE: {'cell_uuid': ANOTHER}}))
 
     def steps(self):
         return self.crossing.steps() if self.crosses else self._steps()
@@ -88,7 +98,7 @@ class Resize(move.Move):
 
     def steps_of_attachments(self):
         """The step for the source's attachments, unless none is known after the arrival."""
-        if self.arrival in self.data and not self.volumes.reserved:
+        if self.arrival in self.results and not self.volumes.reserved:
             return ()
         return (self.volumes.settling(steps.FORMER),)
 
@@ -97,18 +107,12 @@ class Resize(move.Move):
     @property
     def crosses(self):
         """Whether a destination in another cell is chosen."""
-        chosen = self.data.get(steps.CHOOSE)
-        is_allowed = self.kind in ACROSS and chosen is not None
-        return is_allowed and chosen['cell_uuid'] != self.arguments['cell']
-
-    @property
-    def crossing(self):
-        """What is different when it goes to another cell."""
-        return cross_cell.Crossing(self)
+        if self.kind not in ACROSS or steps.CHOOSE not in self.results:
+            return False
+        return self.destination.cell_uuid != self.arguments.cell
 
     @property
     def there(self):
-        """The cell of the destination."""
         if not self.crosses:
             return self.here
         cell = self.world.cells.get(self.destination.cell_uuid)
@@ -121,49 +125,16 @@ class Resize(move.Move):
 
     # ---- what it is about ----
 
-    @property
-    def stays(self):
-        """Whether the destination is the host the server is on."""
-        return self.destination.service_host == self.began['host']
-
-    @property
-    def ports(self):
-        return ports.Ports(
-            self,
-            source=lambda: self.began['host'],
-            dest=lambda: self.destination.service_host,
-            stays=lambda: self.stays,
-        )
-
-    @property
-    def volumes(self):
-        return volumes.Volumes(
-            self, steps.RESERVE, connector=self.connector, needless=lambda: self.stays
-        )
-
-    def connector(self):
-        """How the volume service reaches the destination."""
-        chosen = self.destination
-        asking.require_heard(self, chosen.service_host)
-        return self.there.compute.get_volume_connector(
-            self.ctxt, host=chosen.service_host, node=chosen.nodename
-        )
-
-    @property
-    def new_flavor(self):
-        return self.arguments['flavor']
-
     def arriving(self, row):
         """The Instance as it shall be on the destination."""
-        return self.instance(row, flavor=flavor_objects.Flavor(**self.new_flavor))
+        return self.instance(row, flavor=flavor_objects.Flavor(**self.arguments.flavor))
 
     def spec(self):
         spec = super().spec()
-        spec.flavor = flavor_objects.Flavor(**self.new_flavor)
+        spec.flavor = flavor_objects.Flavor(**self.arguments.flavor)
         # A host that it was evacuated from looks in its own cell for what to clean up.
         may_cross = self.kind in ACROSS and not self.kept_on()
         spec.destination().allow_cross_cell_move = may_cross
-        self.data['group'] = spec.group_uuid
         return spec
 
     # ---- record the migration ----
@@ -176,30 +147,22 @@ class Resize(move.Move):
                 {
                     'uuid': self.uuid,
                     'instance_uuid': row.uuid,
-                    'migration_type': str(self._migration_type),
+                    'migration_type': str(
+                        Type.MIGRATION if self.kind.endswith('migrate') else Type.RESIZE
+                    ),
                     'status': str(Status.PRE_MIGRATING),
                     'source_compute': row.host,
                     'source_node': row.node,
                     'old_instance_type_id': row.flavor['id'],
-                    'new_instance_type_id': self.new_flavor['id'],
+                    'new_instance_type_id': self.arguments.flavor['id'],
                     'old_vm_state': row.vm_state,
                     'user_id': self.ctxt.user_id,
                     'project_id': self.ctxt.project_id,
                 },
             )
         for event in EVENTS:
-            self.start_event(connection, event)
-        return {
-            'host': row.host,
-            'node': row.node,
-            'zone': row.availability_zone,
-            'vm_state': row.vm_state,
-        }
-
-    @property
-    def _migration_type(self):
-        types = states.MigrationType
-        return types.MIGRATION if self.kind.endswith('migrate') else types.RESIZE
+            self.events.start(connection, event)
+        return steps.Began.of(row)
 
     def undone(self, connection, row):
         if self.kind in ACROSS:
@@ -208,17 +171,13 @@ class Resize(move.Move):
             values = {'status': str(Status.ERROR), **self.columns_of_failure(self.arrival)}
             migrations.update(connection, self.uuid, values)
         if row is not None and steps.RECORD in self.not_undone:
-            move_records.forget_destination(connection, row.uuid, self.began['zone'])
+            move_records.forget_destination(connection, row.uuid, self.began.zone)
 
     # ---- record destination ----
 
     def record(self):
         """Tell where the server goes, unless its group forbids it by now."""
-        self._record(self.group())
-
-    def group(self):
-        """The server's group, as group_places.check takes it."""
-        return group_policies.find(self.world.api_db, self.data.get('group'))
+        self._record(self.choice.group())
 
     @part.transaction
     def _record(self, connection, group):
@@ -227,20 +186,20 @@ class Resize(move.Move):
         instances.update(
             connection,
             row.uuid,
-            {'new_flavor': self.new_flavor, 'availability_zone': chosen.availability_zone},
+            {'new_flavor': self.arguments.flavor, 'availability_zone': chosen.availability_zone},
             expect_task=(Task.RESIZE_PREP,),
         )
-        migrations.update(connection, self.uuid, self.destination_columns(connection))
-        self.start_event(connection, PREP_EVENT, chosen.service_host)
+        migrations.update(connection, self.uuid, self.choice.columns(connection))
+        self.events.start(connection, PREP_EVENT, chosen.service_host)
 
     @part.transaction
     def forget(self, connection):
         """Undo of `record`: where the server was to go stays on record, unless it turns."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
-            move_records.forget_destination(connection, row.uuid, self.began['zone'])
+            move_records.forget_destination(connection, row.uuid, self.began.zone)
         event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
-        self.end_refused(connection, event, self.destination.service_host)
+        self.events.end_refused(connection, event, self.dest_host)
         if self.turning:
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
@@ -248,10 +207,10 @@ class Resize(move.Move):
 
     def claim(self):
         """prep_resize: the destination promises room and reaches the volumes."""
-        asking.require_heard(self, self.destination.service_host)
+        asking.require_heard(self, self.dest_host)
         self.there.compute.prep_resize(
             self.ctxt,
-            host=self.destination.service_host,
+            host=self.dest_host,
             instance=self.arriving(self.there.get(self.instance_uuid)),
             node=self.destination.nodename,
             block_devices=self.volumes.arriving(),
@@ -259,27 +218,23 @@ class Resize(move.Move):
 
     def forgo(self):
         """Undo of `claim`: a host that is down has forgotten it anyway."""
-        host = self.destination.service_host
+        host = self.dest_host
         if self.there.is_up(host):
-            self.there.compute.forgo_resize(
-                self.ctxt,
-                host=host,
-                instance_uuid=self.instance_uuid,
-                node=self.destination.nodename,
-            )
+            own = {'instance_uuid': self.instance_uuid, 'node': self.destination.nodename}
+            self.there.compute.forgo_resize(self.ctxt, host=host, **own)
 
     def leave(self):
         """resize_instance: the source stops the guest and hands it over."""
         self.note_leaving(PREP_EVENT, SOURCE_EVENT)
-        return self.ask(self.compute.resize_instance, self.source(LEAVE))
+        return self.ask(self.compute.resize_instance, self.at_source(LEAVE), move=self.uuid)
 
     def note_leaving(self, former, event):
         """Record that the source is at work. former: the event that ends; event: that begins"""
         self.progress(
             status=Status.MIGRATING,
             changes={'task_state': str(Task.RESIZE_MIGRATING)},
-            ended=(former, self.destination.service_host),
-            started=(event, self.began['host']),
+            ended=(former, self.dest_host),
+            started=(event, self.began.host),
             expect=(Task.RESIZE_PREP, Task.RESIZE_MIGRATING),
         )
 
@@ -289,38 +244,40 @@ class Resize(move.Move):
             row = self.row()
             # One that is being soft-deleted or was reset meanwhile stays off, and one that
             # may run on a destination which could not be asked to remove it.
-            was_on = self.began['vm_state'] == states.VmState.ACTIVE
+            was_on = self.began.vm_state == states.VmState.ACTIVE
             alone = self.arrival not in self.not_undone
             waits = self.ask(
                 self.compute.finish_revert_resize,
-                self.source(LEAVE),
+                self.at_source(LEAVE),
+                move=self.uuid,
                 power_on=was_on and alone and row.task_state in self.tasks,
             )
             if isinstance(waits, saga.Pending):
                 return waits
         if self.is_gone():
-            return self.ask(self.compute.discard_guest, self.source(f'{LEAVE}/discard'))
+            discard = self.at_source(f'{LEAVE}/discard')
+            return self.ask(self.compute.discard_guest, discard, move=self.uuid)
         return None
 
     def finish(self):
         """finish_resize: the destination makes the guest."""
-        handover = self.data[LEAVE]['handover']
+        handover = self.results[LEAVE].handover
         events = (SOURCE_EVENT, FINISH_EVENT)
         return self.make_guest(self.compute.finish_resize, events, handover=handover)
 
     def make_guest(self, method, events, **arrival):
         """Have the destination make the guest. events: the one that ends, that which begins"""
-        host = self.destination.service_host
+        host = self.dest_host
         asking.require_heard(self, host)
         self.progress(
             status=Status.POST_MIGRATING,
             changes={'task_state': str(Task.RESIZE_FINISH)},
-            ended=(events[0], self.began['host']),
+            ended=(events[0], self.began.host),
             started=(events[1], host),
             expect=(Task.RESIZE_MIGRATING, Task.RESIZE_FINISH),
         )
         row = self.there.get(self.instance_uuid)
-        vm_state = self.began['vm_state'] if self.crosses else row.vm_state
+        vm_state = self.began.vm_state if self.crosses else row.vm_state
         return asking.answer(
             method(
                 self.ctxt,
@@ -338,26 +295,8 @@ class Resize(move.Move):
 
     def destroy(self):
         """Undo of `finish`."""
-        return self.ask(
-            self.there.compute.revert_resize,
-            {
-                'host': self.destination.service_host,
-                'instance_uuid': self.instance_uuid,
-                'node': self.destination.nodename,
-                'move': self.uuid,
-                'key': self.key(self.arrival),
-            },
-        )
-
-    def source(self, step):
-        """What a method of the source is asked with."""
-        return {
-            'host': self.began['host'],
-            'instance_uuid': self.instance_uuid,
-            'node': self.began['node'],
-            'move': self.uuid,
-            'key': self.key(step),
-        }
+        asked = self.at_dest(self.arrival)
+        return self.ask(self.there.compute.revert_resize, asked, move=self.uuid)
 
     # ---- the pivot and what follows it ----
 
@@ -367,31 +306,30 @@ class Resize(move.Move):
         if migrations.get(connection, self.uuid).status == Status.FINISHED:
             return
         row = instances.get(connection, self.instance_uuid)
-        own = {'expect_task': (Task.RESIZE_FINISH,), 'expect_host': (self.began['host'],)}
+        own = {'expect_task': (Task.RESIZE_FINISH,), 'expect_host': (self.began.host,)}
         instances.update(connection, row.uuid, self.columns_of_arrival(row.flavor), **own)
         self.arrived(connection)
-        self.end_events(connection)
+        self.events.end_all(connection)
 
     def columns_of_arrival(self, former):
         """The columns of a server on its destination. former: its flavor until now"""
-        info = self.data.get(steps.ACTIVATE)
         return {
-            **({'network_info': info} if info else {}),
-            'host': self.destination.service_host,
+            **self.ports.columns(steps.ACTIVATE),
+            'host': self.dest_host,
             'node': self.destination.nodename,
             'old_flavor': former,
-            'power_state': self.data[self.arrival]['power_state'],
+            'power_state': self.results[self.arrival].power_state,
             'vm_state': str(states.VmState.RESIZED),
             'task_state': None,
             'launched_at': runtime.naive_now(),
-            **move_records.flavor_columns(self.new_flavor),
+            **move_records.flavor_columns(self.arguments.flavor),
         }
 
     def arrived(self, connection):
         """Record, in the cell of the destination, what came about with the guest."""
-        connected = self.data[self.arrival].get('block_devices')
+        connected = self.results[self.arrival].block_devices
         move_records.change_devices(connection, self.volumes.reserved, connected)
         migrations.update(connection, self.uuid, {'status': str(Status.FINISHED)})
 
     def save_spec(self):
-        self.write_api(move_records.save_flavor, self.instance_uuid, self.new_flavor)
+        self.write_api(move_records.save_flavor, self.instance_uuid, self.arguments.flavor)

@@ -4,6 +4,7 @@ The source keeps the guest as it was, the migration holds the source's allocatio
 the server has its former flavor in `old_flavor`. Source: reference/nova/moves 3.1 to 3.4.
 """
 
+from nova_lite import saga
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import migrations
 from nova_lite.moves import crossing
@@ -18,7 +19,7 @@ def source_side(move):
     """The cell of the source, which the server has left or not. move: see `asked`"""
     if not crosses(move):
         return move.here
-    cell = move.world.cells.of_host(move.began['source']['host'])
+    cell = move.world.cells.of_host(move.began.source['host'])
     return crossing.Side(move.world, cell, move.ctxt)
 
 
@@ -28,8 +29,21 @@ def zone(move, host):
     return zones.get(host) or move.world.conf.default_availability_zone
 
 
+class Ends(saga.Value):
+    """Both ends of a move, what steps must know without reading it again.
+
+    source, dest: {'host', 'node'}; stays: whether they are one host
+    vm_state: of the server before the move
+    """
+
+    source: saga.Data
+    dest: saga.Data
+    stays: bool
+    vm_state: str
+
+
 def ends(connection, migration_uuid):
-    """Where both ends are: what steps must know without reading it again."""
+    """The fields of Ends."""
     row = migrations.get(connection, migration_uuid)
     return {
         'source': {'host': row.source_compute, 'node': row.source_node},
@@ -44,9 +58,5 @@ def asked(move, which, step):
 
     move: whose `began` has what `ends` found; which: 'source' or 'dest'; step: for the key
     """
-    return {
-        **move.began[which],
-        'instance_uuid': move.instance_uuid,
-        'move': move.migration_uuid,
-        'key': move.key(step),
-    }
+    end = getattr(move.began, which)
+    return {**move.asked(end['host'], end['node'], step), 'move': move.migration_uuid}

@@ -12,6 +12,7 @@ from nova_lite import transitions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
@@ -27,14 +28,23 @@ from nova_lite.moves.parts import volumes
 
 Status = states.MigrationStatus
 
-RESERVE = 'reserve volumes for source'
-ACTIVATE = 'activate source bindings'
+RESERVE = saga.Result('reserve volumes for source', steps.Reserved)
+ACTIVATE = cross_cell_revert.ACTIVATE
 DESTROY = 'destroy on destination'
-FINISH = 'finish revert on source'
+FINISH = saga.Result('finish revert on source', answers.Guest)
 DROP = 'drop destination'
 DEST_EVENT = 'compute_revert_resize'
 SOURCE_EVENT = 'compute_finish_revert_resize'
 STOP_EVENT = 'compute_stop_instance'
+
+
+class Began(resized.Ends):
+    """flavor: to which the server returns; None for one that is gone"""
+
+    flavor: saga.Data | None
+
+
+BEGIN = saga.Result('record the request', Began)
 
 
 class RevertResize(move.Move):
@@ -45,8 +55,12 @@ class RevertResize(move.Move):
     """
 
     kind, also = 'revert-resize', ('cross-cell-revert',)
+    first = BEGIN
     harmless = (RESERVE, ACTIVATE, cross_cell_revert.SHOW)
     tasks = transitions.REVERT_RESIZE.tasks
+    ports = part.Of(ports.Ports)
+    volumes = part.Of(volumes.Volumes, RESERVE)
+    crossing = part.Of(cross_cell_revert.Crossing)
 
     def steps(self):
         if resized.crosses(self):
@@ -88,9 +102,12 @@ class RevertResize(move.Move):
     # ---- the two ends ----
 
     @property
-    def crossing(self):
-        """What is different when the source is in another cell."""
-        return cross_cell_revert.Crossing(self)
+    def source_host(self):
+        return self.began.dest['host']
+
+    @property
+    def dest_host(self):
+        return self.began.source['host']
 
     @property
     def source_side(self):
@@ -104,9 +121,9 @@ class RevertResize(move.Move):
 
     def begun(self, connection, row):
         ends = resized.ends(connection, self.migration_uuid)
-        self.start_event(connection, DEST_EVENT, ends['dest']['host'])
+        self.events.start(connection, DEST_EVENT, ends['dest']['host'])
         flavor = row and (row.old_flavor or row.flavor)
-        return {**ends, 'flavor': flavor}
+        return Began(**ends, flavor=flavor)
 
     def undone(self, connection, row):
         if resized.crosses(self):
@@ -122,28 +139,11 @@ class RevertResize(move.Move):
         super().give_up()
         if not self.is_gone():
             return None
-        self.world.placement.delete_allocations(self.ctxt, self.migration_uuid, force=True)
+        self.free_source()
         return self.crossing.give_up() if resized.crosses(self) else None
 
-    @property
-    def ports(self):
-        """The ports, which go from the destination back to the source."""
-        return ports.Ports(
-            self,
-            source=lambda: self.began['dest']['host'],
-            dest=lambda: self.began['source']['host'],
-            stays=lambda: self.began['stays'],
-        )
-
-    @property
-    def volumes(self):
-        """The volumes; attachments are made for the source."""
-        return volumes.Volumes(
-            self,
-            RESERVE,
-            needless=lambda: self.began['stays'],
-            devices=lambda: [] if self.is_gone() else self.devices(),
-        )
+    def devices_to_reserve(self):
+        return [] if self.is_gone() else self.devices()
 
     def destroy(self):
         """revert_resize: the destination removes the guest."""
@@ -153,23 +153,22 @@ class RevertResize(move.Move):
 
     def switch(self):
         """From here on the server is the source's; nobody runs it."""
-        self._switch(resized.zone(self, self.began['source']['host']))
+        self._switch(resized.zone(self, self.began.source['host']))
 
     @part.transaction
     def _switch(self, connection, zone):
-        row, source = instances.find(connection, self.instance_uuid), self.began['source']
-        if not instances.is_gone(row):
+        row, source = instances.find(connection, self.instance_uuid), self.began.source
+        if row is not None and not instances.is_gone(row):
             values = {
                 **source,
                 'availability_zone': zone,
-                **move_records.flavor_columns(self.began['flavor']),
+                **move_records.flavor_columns(self.began.flavor),
+                **self.ports.columns(ACTIVATE),
             }
-            if self.data.get(ACTIVATE):
-                values['network_info'] = self.data[ACTIVATE]
             instances.update(connection, row.uuid, values)
             move_records.change_devices(connection, self.volumes.reserved, None)
-        self.end_event(connection, DEST_EVENT, self.began['dest']['host'])
-        self.start_event(connection, SOURCE_EVENT, source['host'])
+        self.events.end(connection, DEST_EVENT, self.began.dest['host'])
+        self.events.start(connection, SOURCE_EVENT, source['host'])
 
     def finish(self):
         """finish_revert_resize: the source has the guest again, as it was."""
@@ -180,7 +179,8 @@ class RevertResize(move.Move):
                 return found
         if self.is_gone():
             discard = resized.asked(self, 'source', f'{FINISH}/discard')
-            return self.ask(side.compute.discard_guest, discard)
+            waits = self.ask(side.compute.discard_guest, discard)
+            return waits if isinstance(waits, saga.Pending) else None
         return found
 
     def _restore(self, compute, row, devices):
@@ -189,7 +189,7 @@ class RevertResize(move.Move):
         The source can reach the volumes once the destination does not.
         """
         self.volumes.end_former()
-        was_on = self.began['vm_state'] == states.VmState.ACTIVE
+        was_on = self.began.vm_state == states.VmState.ACTIVE
         end = resized.asked(self, 'source', FINISH)
         asking.require_heard(self, end['host'])
         return asking.answer(
@@ -199,10 +199,8 @@ class RevertResize(move.Move):
                 instance=self.instance(row),
                 block_devices=devices,
                 arrival={
-                    'node': end['node'],
-                    'move': end['move'],
+                    **{name: end[name] for name in ('node', 'move', 'key')},
                     'power_on': was_on and row.task_state in self.tasks,
-                    'key': end['key'],
                 },
             )
         )
@@ -210,21 +208,19 @@ class RevertResize(move.Move):
     def drop_dest(self):
         """The ports' bindings and the attachments that the destination had."""
         row = self.find()
-        if self.began['stays']:
-            return
-        if not instances.is_gone(row):
-            host = self.began['dest']['host']
-            neighbours.unbind(self.world, self.ctxt, row.network_info, host)
-        self.volumes.end_former()
+        if not self.stays:
+            if not instances.is_gone(row):
+                neighbours.unbind(self, row.network_info, self.source_host)
+            self.volumes.end_former()
 
     def drop_dest_late(self):
         """As `drop_dest`, once the server may have moved on."""
-        if not self.began['stays']:
-            duties.drop_bindings(self, self.began['dest']['host'])
+        if not self.stays:
+            duties.drop_bindings(self, self.source_host)
             self.volumes.end_former()
 
     def save_spec(self):
-        flavor = self.began['flavor']
+        flavor = self.began.flavor
         if flavor:
             self.write_api(move_records.save_flavor, self.instance_uuid, flavor)
 
@@ -240,19 +236,20 @@ class RevertResize(move.Move):
         row = instances.held(connection, self.instance_uuid)
         if row is not None:
             instances.update(connection, row.uuid, self._outcome(row, failure))
-            for device in (self.data.get(FINISH) or {}).get('block_devices', ()):
+            made = self.results.get(FINISH)
+            for device in made.block_devices if made else ():
                 children.update_block_device(connection, device['uuid'], device)
         if failure:
             self.add_fault(connection, failure)
-        if self.began['vm_state'] == states.VmState.STOPPED:
-            self.record_event(connection, STOP_EVENT, self.began['source']['host'])
-        self.end_events(connection, error=failure)
+        if self.began.vm_state == states.VmState.STOPPED:
+            self.events.record(connection, STOP_EVENT, self.began.source['host'])
+        self.events.end_all(connection, failure)
 
     def _outcome(self, row, failure):
         """A deletion, and states that an administrator has set meanwhile, stay."""
         values = {'old_flavor': None, 'new_flavor': None}
-        if resized.crosses(self) and self.data.get(ACTIVATE) and not instances.is_gone(row):
-            values['network_info'] = self.data[ACTIVATE]
+        if resized.crosses(self) and self.results.get(ACTIVATE) and not instances.is_gone(row):
+            values['network_info'] = self.results[ACTIVATE]
         reverting = row.task_state in self.tasks
         if reverting:
             values['task_state'] = None
@@ -260,6 +257,7 @@ class RevertResize(move.Move):
             if reverting:
                 values['vm_state'] = str(states.VmState.ERROR)
         elif row.vm_state == states.VmState.RESIZED:
-            values['vm_state'] = self.began['vm_state']
-            values['power_state'] = self.data.get(FINISH, {}).get('power_state', row.power_state)
+            values['vm_state'] = self.began.vm_state
+            made = self.results.get(FINISH)
+            values['power_state'] = made.power_state if made else row.power_state
         return values

@@ -5,7 +5,6 @@ paused or suspended is stopped then, for a snapshot takes its memory. A server t
 boots from a volume needs no image and is offloaded at once.
 """
 
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
@@ -14,9 +13,9 @@ from nova_lite.db.cell import instances
 from nova_lite.moves import move
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import shelving
 from nova_lite.moves import steps
 from nova_lite.moves.parts import offload
+from nova_lite.moves.parts import shelving
 from nova_lite.moves.parts import snapshot
 
 Task = states.TaskState
@@ -25,16 +24,32 @@ Vm = states.VmState
 QUEUE = 'create shelved image'
 SNAPSHOT = 'stop and snapshot'
 RECORD = 'record that it is shelved'
+# A note: a guest that was paused or suspended is not any more.
+STOPPED = saga.Result('stopped', bool)
 IMAGE_NAME = '%s-shelved'
 
 
-class Shelve(move.Move):
-    """arguments: 'offload': leave the host at once; 'image': False needs none."""
+class Arguments(move.Arguments):
+    """offload: leave the host at once; image: False for a server that needs none"""
 
+    offload: bool
+    image: bool
+
+
+class Shelve(move.Move):
+    """A server becomes an image."""
+
+    arguments: Arguments
     kind = 'shelve'
     first = shelving.BEGIN
     tasks = offload.TASKS
     harmless = (QUEUE,)
+    image = part.Of(
+        snapshot.Snapshot,
+        IMAGE_NAME,
+        is_wanted=lambda move: move.arguments.image,
+        properties={image.SHELVED: 'True'},
+    )
     ways = tuple(saga.Way({'offload': leaves, 'image': True}) for leaves in (False, True))
 
     def steps(self):
@@ -48,54 +63,32 @@ class Shelve(move.Move):
                 calls=('finish_revert_resize', 'prep_snapshot_based_resize_at_source'),
             ),
             places.SOURCE_RECORDS.step(RECORD, self.record, pivot=True),
-            *(offload.Offload(self).steps() if self.arguments['offload'] else ()),
+            *(offload.Offload(self).steps() if self.arguments.offload else ()),
         )
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, shelving.SHELVE_EVENT)
 
-    @property
-    def image(self):
-        """What the server becomes; none where its disks are volumes."""
-        return snapshot.Snapshot(
-            self,
-            IMAGE_NAME,
-            is_wanted=lambda: self.arguments['image'],
-            properties={image.SHELVED: 'True'},
-        )
-
     def queue_image(self):
-        shelving.require_up(self)
+        self.here.require_up(self.began.host)
         self.image.queue()
 
     def snapshot(self):
-        """prep_snapshot_based_resize_at_source: the guest stops, its disk is uploaded."""
+        """The guest stops, its disk is uploaded."""
         self.progress(changes={'task_state': str(Task.SHELVING_IMAGE_UPLOADING)})
-        return self._stop(SNAPSHOT, self.image.id)
-
-    def _stop(self, step, image_id):
-        return self.ask(
-            self.compute.prep_snapshot_based_resize_at_source,
-            shelving.at_host(self, step),
-            image_id=image_id,
-        )
+        return shelving.stop(self, SNAPSHOT, self.image.id)
 
     def take_back(self):
         """Undo of `snapshot`: the guest runs again if it did."""
-        if self.is_gone() or self.began['vm_state'] == Vm.STOPPED:
+        if self.is_gone() or self.began.vm_state == Vm.STOPPED:
             return None
-        if self.began['vm_state'] == Vm.ACTIVE:
-            return self.ask(
-                self.compute.finish_revert_resize,
-                shelving.at_host(self, f'undo {SNAPSHOT}'),
-                move=self.uuid,
-                power_on=True,
-            )
-        self.data['stopped'] = True
-        return self._stop(f'undo {SNAPSHOT}', None)
+        if self.began.vm_state == Vm.ACTIVE:
+            return shelving.start(self, f'undo {SNAPSHOT}')
+        self.results[STOPPED] = True
+        return shelving.stop(self, f'undo {SNAPSHOT}')
 
     def changes_of_failure(self, row):
-        if self.data.get('stopped'):
+        if STOPPED in self.results:
             return {'vm_state': Vm.STOPPED, 'power_state': int(states.PowerState.SHUTDOWN)}
         return {}
 
@@ -105,7 +98,7 @@ class Shelve(move.Move):
         row = instances.get(connection, self.instance_uuid)
         if row.vm_state == Vm.SHELVED:
             return
-        leaves = self.arguments['offload']
+        leaves = self.arguments.offload
         shelf = {
             shelving.SHELVED_AT: runtime.naive_now().isoformat(),
             shelving.IMAGE_ID: self.image.id,
@@ -123,7 +116,7 @@ class Shelve(move.Move):
             started=(shelving.OFFLOAD_EVENT, row.host) if leaves else None,
         )
         if not leaves:
-            self.end_events(connection)
+            self.events.end_all(connection)
 
 
 class ShelveOffload(move.Move):
@@ -145,14 +138,10 @@ class ShelveOffload(move.Move):
 
     def agree(self):
         """From here on there is no way back. A host that is down cannot let go."""
-        shelving.require_up(self)
+        self.here.require_up(self.began.host)
         self._agree()
 
     @part.transaction
     def _agree(self, connection):
-        row = instances.get(connection, self.instance_uuid)
-        if row.task_state not in self.tasks:
-            raise exception.StateChanged(
-                what='Instance', key=row.uuid, detail=f'found task {row.task_state}'
-            )
-        self.start_event(connection, shelving.OFFLOAD_EVENT, self.began['host'])
+        self.require_task(instances.get(connection, self.instance_uuid))
+        self.events.start(connection, shelving.OFFLOAD_EVENT, self.began.host)

@@ -8,26 +8,40 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices as device_rows
-from nova_lite.moves import duties
+from nova_lite.moves import answers
 from nova_lite.moves import move
+from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import steps
 from nova_lite.moves.parts import detaching
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import reservation
 
-RESERVE = 'reserve the other volume'
-SWAP = 'swap on the host'
-TELL = 'tell the volume service'
+BEGIN = saga.Result('record the request', guest_devices.Began)
+RESERVE = saga.Result('reserve the other volume', str)
+SWAP = saga.Result('swap on the host', answers.Device)
+TELL = saga.Result('tell the volume service', str)
 EVENT = 'compute_swap_volume'
 
 
-class SwapVolume(move.Move):
-    """arguments: 'old_volume_id', 'volume_id'"""
+class Arguments(move.Arguments):
+    """old_volume_id: of the volume that the server has; volume_id: of that which it gets"""
 
+    old_volume_id: str
+    volume_id: str
+
+
+class SwapVolume(move.Move):
+    """Give a server another volume in the place of one that it has."""
+
+    arguments: Arguments
+    first = BEGIN
     kind = 'swap-volume'
     named = guest_devices.VOLUMES
     faults = False
+    detaching = part.Of(detaching.Detaching, 'old_volume_id')
+    reservation = part.Of(reservation.Reservation, RESERVE)
+    guest = part.Of(guest_devices.GuestDevices, SWAP)
 
     def steps(self):
         return (
@@ -45,33 +59,18 @@ class SwapVolume(move.Move):
                 calls=('attach_volume', 'detach_volume'),
             ),
             places.VOLUMES.patient(
-                'end the attachment', self.end_attachment, clean=duties.own(self.end_attachment)
+                'end the attachment', self.end_attachment, clean=saga.Clean(self.end_attachment)
             ),
             places.SOURCE_RECORDS.step('record the name it keeps', self.rename),
         )
 
     @property
     def _old(self):
-        return self.arguments.get('old_volume_id')
+        return self.arguments.old_volume_id
 
     @property
     def _new(self):
-        return self.arguments.get('volume_id')
-
-    @property
-    def guest(self):
-        """The guest's devices."""
-        return guest_devices.GuestDevices(self, SWAP, self.settle)
-
-    @property
-    def detaching(self):
-        """The mark of the volume that the server has."""
-        return detaching.Detaching(self, self._old)
-
-    @property
-    def reservation(self):
-        """The attachment of the other volume."""
-        return reservation.Reservation(self, RESERVE, self._new, self.guest)
+        return self.arguments.volume_id
 
     def begin(self):
         self.reservation.require_free()
@@ -85,22 +84,14 @@ class SwapVolume(move.Move):
         if device_rows.find(connection, row.uuid, self._new) is not None:
             # Attached by what the request has waited for.
             raise device_rows.already_attached(self._new)
-        return self.guest.begin(
-            connection, row, EVENT, device=device.uuid, attachment_id=device.attachment_id
-        )
-
-    def device(self):
-        """The block device as it is on record."""
-        for found in self.devices():
-            if found.uuid == self.began['device']:
-                return found
-        raise device_rows.gone(self.began['device'])
+        found = {'device': device.uuid, 'attachment_id': device.attachment_id}
+        return self.guest.begin(connection, row, EVENT, **found)
 
     # ---- the host ----
 
     def swap(self):
         """swap_volume. Returns {'connection_info', 'detached'}."""
-        device = self.device()
+        device = self.guest.block_device(self.began.device)
         device.volume_id, device.attachment_id = self._new, self.reservation.id
         device.connection_info = None
         return self.guest.ask(
@@ -110,8 +101,9 @@ class SwapVolume(move.Move):
     def swap_back(self):
         if self.is_gone():
             return self.guest.undo(self.compute.detach_volume, volume_id=self._new)
+        device = self.guest.block_device(self.began.device)
         return self.guest.undo(
-            self.compute.swap_volume, old_volume_id=self._new, block_device=self.device()
+            self.compute.swap_volume, old_volume_id=self._new, block_device=device
         )
 
     def settle(self, **options):
@@ -131,16 +123,16 @@ class SwapVolume(move.Move):
     def _record(self, connection):
         device_rows.change(
             connection,
-            self.began['device'],
+            self.began.device,
             {
                 'source_type': 'volume',
                 'snapshot_id': None,
                 'volume_id': self._new,
                 'attachment_id': self.reservation.id,
-                'connection_info': self.data[SWAP]['connection_info'],
+                'connection_info': self.results[SWAP].connection_info,
             },
         )
-        self.end_events(connection)
+        self.events.end_all(connection)
 
     def tell(self, forward=True):
         """Returns the id that the volume keeps; a Pending while a guest made again is settled.
@@ -160,16 +152,16 @@ class SwapVolume(move.Move):
         kept = self.tell(forward=False)
         if isinstance(kept, saga.Pending):
             return kept
-        named = [each.volume_id for each in self.devices() if each.uuid == self.began['device']]
+        named = [each.volume_id for each in self.devices() if each.uuid == self.began.device]
         if kept != self._new and named == [self._new]:
-            self.write(children.update_block_device, self.began['device'], {'volume_id': kept})
+            self.write(children.update_block_device, self.began.device, {'volume_id': kept})
         return None
 
     def end_attachment(self):
-        if self.began['attachment_id']:
-            self.world.volume.delete_attachment(self.ctxt, self.began['attachment_id'])
+        if self.began.attachment_id:
+            self.world.volume.delete_attachment(self.ctxt, self.began.attachment_id)
 
     def rename(self):
-        kept = self.data.get(TELL, self._new)
+        kept = self.results.get(TELL) or self._new
         if kept != self._new:
-            self.write(children.update_block_device, self.began['device'], {'volume_id': kept})
+            self.write(children.update_block_device, self.began.device, {'volume_id': kept})

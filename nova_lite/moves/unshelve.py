@@ -10,37 +10,45 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
-from nova_lite.db.api import request_specs
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import group_policies
+from nova_lite.moves import answers
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import shelving
 from nova_lite.moves import steps
+from nova_lite.moves.parts import shelving
 
 Vm = states.VmState
 
 RECORD = 'admit the destination'
-SPAWN = 'spawn on destination'
-START = 'start where it is'
+BIND = saga.Result(steps.BIND, steps.Info)
+SPAWN = saga.Result('spawn on destination', answers.Guest)
+START = saga.Result('start where it is', answers.Guest)
 CONDUCTOR_EVENT = 'conductor_unshelve_instance'
 EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
 
 
-class Unshelve(move.Move):
-    """Bring a shelved server back.
+class Arguments(move.Arguments):
+    """offloaded: whether it is on no host
 
-    arguments: 'offloaded'; 'host', 'node' asked for; 'zone': the new one, or None to
-        give it up, where there is such a key
+    zone: the new one, None to give it up, False to keep that which it has
     """
 
+    offloaded: bool
+    zone: str | None | bool = False
+
+
+class Unshelve(move.Move):
+    """Bring a shelved server back."""
+
+    arguments: Arguments
     kind = 'unshelve'
     first = shelving.BEGIN
     tasks = transitions.UNSHELVE.tasks
@@ -48,11 +56,12 @@ class Unshelve(move.Move):
     # It is nowhere, as before; a guest that may be left somewhere is noted. One that runs
     # where the server is shelved is powered off by its host (compute.power_audit).
     harmless = (SPAWN, START)
+    volumes = shelving.attachments()
     ways = (saga.Way({'offloaded': True}), saga.Way({'offloaded': False}))
 
     def steps(self):
-        way = self._on_another_host() if self.arguments['offloaded'] else self._where_it_is()
-        done = places.SOURCE_RECORDS.step('tell that it is done', self.complete)
+        way = self._on_another_host() if self.arguments.offloaded else self._where_it_is()
+        done = places.SOURCE_RECORDS.step('tell that it is done', self.give_back)
         return (steps.begin(self), *way, done)
 
     def _where_it_is(self):
@@ -72,7 +81,7 @@ class Unshelve(move.Move):
             places.IMAGES.step('look for the image', self.find_image),
             steps.choose(self),
             places.SOURCE_RECORDS.step(RECORD, self.admit),
-            places.NETWORK.step(steps.BIND, self.bind, self.unbind, clean=duties.no_bindings(self)),
+            places.NETWORK.step(BIND, self.bind, self.unbind, clean=duties.no_bindings(self)),
             self.volumes.step(),
             places.DEST_HOST.step(
                 SPAWN,
@@ -88,46 +97,30 @@ class Unshelve(move.Move):
 
     def _dropping(self):
         """The step that deletes the shelved image, which has served its purpose."""
-        clean = duties.own(self.drop_image)
+        clean = saga.Clean(self.drop_image)
         return places.IMAGES.patient('delete shelved image', self.drop_image, clean=clean)
 
     def begun(self, connection, row):
         return shelving.begin(self, connection, row, CONDUCTOR_EVENT)
 
-    @property
-    def volumes(self):
-        """The volumes; attachments are made for the destination."""
-        return shelving.attachments(self)
-
     # ---- where it is ----
 
     def start(self):
-        """finish_revert_resize: the host starts the guest."""
-        shelving.require_up(self)
-        host = self.began['host']
+        """The host starts the guest."""
+        self.here.require_up(self.began.host)
+        host = self.began.host
         self.progress(ended=(CONDUCTOR_EVENT, host), started=(START_EVENT, host))
-        return self.ask(
-            self.compute.finish_revert_resize,
-            shelving.at_host(self, START),
-            move=self.uuid,
-            power_on=True,
-        )
+        return shelving.start(self, START)
 
     def stop(self):
         """Undo of `start`."""
-        if self.is_gone():
-            return None
-        return self.ask(
-            self.compute.prep_snapshot_based_resize_at_source,
-            shelving.at_host(self, f'undo {START}'),
-            image_id=None,
-        )
+        return None if self.is_gone() else shelving.stop(self, f'undo {START}')
 
     @part.transaction
     def record_running(self, connection):
         """From here on the server runs."""
         row = instances.get(connection, self.instance_uuid)
-        self._arrive(connection, row, self.data[START], {})
+        self._arrive(connection, row, self.results[START], {})
 
     def _arrive(self, connection, row, reply, changes):
         instances.update(
@@ -135,7 +128,7 @@ class Unshelve(move.Move):
             row.uuid,
             {
                 'vm_state': str(Vm.ACTIVE),
-                'power_state': reply['power_state'],
+                'power_state': reply.power_state,
                 'system_metadata': shelving.without_shelf(row.system_metadata),
                 **changes,
             },
@@ -146,36 +139,31 @@ class Unshelve(move.Move):
 
     def find_image(self):
         """Raise ImageNotFound while nothing has been done yet."""
-        if self.began['image_id']:
-            self.world.image.get(self.ctxt, self.began['image_id'])
+        if self.began.image_id:
+            self.world.image.get(self.ctxt, self.began.image_id)
 
     def spec(self):
         spec = super().spec()
         spec.current_host = None
-        if 'zone' in self.arguments:
-            spec.availability_zone = self.arguments['zone']
-        self.data['group'] = spec.group_uuid
+        if self.arguments.zone is not False:
+            spec.availability_zone = self.arguments.zone
         return spec
 
     def admit(self):
         """Record the destination, unless the server's group forbids it by now."""
-        group = group_policies.find(self.world.api_db, self.data.get('group'))
+        group = self.choice.group()
         self._admit(group)
         group_policies.check_other_cells(
-            self.world,
-            group,
-            cell=self.cell,
-            host=self.destination.service_host,
-            own={self.instance_uuid},
+            self.world, group, cell=self.cell, host=self.dest_host, own={self.instance_uuid}
         )
 
     @part.transaction
     def _admit(self, connection, group):
-        host = self.destination.service_host
+        host = self.dest_host
         row = instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, host, group)
         self.note_progress(connection, ended=(CONDUCTOR_EVENT, None), started=(EVENT, host))
-        columns = self.destination_columns(connection)
+        columns = self.choice.columns(connection)
         if migrations.find(connection, self.uuid) is not None:
             migrations.update(connection, self.uuid, columns)
             return
@@ -197,7 +185,7 @@ class Unshelve(move.Move):
         if not row.network_info:
             return None
         ids = neighbours.port_ids(row.network_info)
-        self.world.network.move(self.ctxt, ids, self.destination.service_host)
+        self.world.network.move(self.ctxt, ids, self.dest_host)
         return self.world.network.info(self.ctxt, row.uuid, row.network_info)
 
     def unbind(self):
@@ -213,12 +201,12 @@ class Unshelve(move.Move):
             {
                 'host': chosen.service_host,
                 'instance': self.instance(
-                    row, network_info=self.data.get(steps.BIND) or row.network_info
+                    row, network_info=self.results.get(BIND) or row.network_info
                 ),
                 'block_devices': self.volumes.arriving(),
                 'arrival': {
                     'node': chosen.nodename,
-                    'image_id': self.began['image_id'],
+                    'image_id': self.began.image_id,
                     'power_on': True,
                     'key': self.key(SPAWN),
                 },
@@ -227,16 +215,8 @@ class Unshelve(move.Move):
 
     def destroy(self):
         """Undo of `spawn`."""
-        return self.ask(
-            self.compute.revert_resize,
-            {
-                'host': self.destination.service_host,
-                'instance_uuid': self.instance_uuid,
-                'node': self.destination.nodename,
-                'move': self.uuid,
-                'key': self.key(f'undo {SPAWN}'),
-            },
-        )
+        asked = self.at_dest(f'undo {SPAWN}')
+        return self.ask(self.compute.revert_resize, asked, move=self.uuid)
 
     def undone(self, connection, row):
         """Keep the migration only if the destination may have kept the guest."""
@@ -258,11 +238,11 @@ class Unshelve(move.Move):
             'node': chosen.nodename,
             'availability_zone': chosen.availability_zone,
             'launched_at': runtime.naive_now(),
-            'network_info': self.data.get(steps.BIND) or row.network_info,
+            'network_info': self.results.get(BIND) or row.network_info,
         }
-        self._arrive(connection, row, self.data[SPAWN], changes)
+        self._arrive(connection, row, self.results[SPAWN], changes)
         move_records.change_devices(
-            connection, self.volumes.reserved, self.data[SPAWN].get('block_devices')
+            connection, self.volumes.reserved, self.results[SPAWN].block_devices
         )
         migrations.drop(connection, self.uuid)
 
@@ -270,18 +250,9 @@ class Unshelve(move.Move):
 
     def save_spec(self):
         """Keep the zone that was asked for, or that there is none any more."""
-        if 'zone' in self.arguments:
-            self.write_api(_save_zone, self.instance_uuid, self.arguments['zone'])
+        if self.arguments.zone is not False:
+            self.change_spec(availability_zone=self.arguments.zone)
 
     def drop_image(self):
-        if self.began['image_id']:
-            self.world.image.delete(self.ctxt, self.began['image_id'], missing_ok=True)
-
-    def complete(self):
-        """The last of it: the server is its user's again."""
-        shelving.settle(self)
-
-
-def _save_zone(connection, uuid, zone):
-    if request_specs.stored(connection, [uuid]):
-        request_specs.change(connection, uuid, availability_zone=zone)
+        if self.began.image_id:
+            self.world.image.delete(self.ctxt, self.began.image_id, missing_ok=True)

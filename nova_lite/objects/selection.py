@@ -40,3 +40,8 @@ class Selection(base.Object):
     def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.obj_set_defaults()
+
+    @classmethod
+    def from_dict(cls, values: dict[str, typing.Any]) -> typing.Self:
+        """Return the Selection of which these are the plain values (`as_dict`)."""
+        return cls(**values)

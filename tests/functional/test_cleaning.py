@@ -108,9 +108,9 @@ class CleaningTest(base.CloudTest):
         self.patch(cleaning, 'FIRST_PAUSE_S', 600)
         unbind = neighbours.unbind
 
-        def silent(world, ctxt, network_info, host):
+        def silent(move, network_info, host):
             self.require_answer('neutron')
-            unbind(world, ctxt, network_info, host)
+            unbind(move, network_info, host)
 
         self.patch(neighbours, 'unbind', silent)
         self.hands.plug(self.server, net_id=self.hands.network())

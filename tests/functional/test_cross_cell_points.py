@@ -87,7 +87,7 @@ class PointsTest(moves_base.MovesTest):
         self.assertEqual('done', self.faults.ended(server).state)
         self.assertEqual([], looks.errors)
         self.faults.fault = None
-        steps = saga_faults.steps_of(kind, {'delete': False})
+        steps = saga_faults.steps_of(kind, {})
         self.assertEqual([step.name for step in steps], looks.met)
         self.look(server, 'at its end')
         self.assertEqual([], self.wrong)

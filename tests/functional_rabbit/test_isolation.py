@@ -253,14 +253,11 @@ class Isolation:
                 instance_uuid=copy.instance['uuid'],
                 world=None,  # of other cells only affinity asks
                 destination=types.SimpleNamespace(service_host='host-9', availability_zone=None),
-                group=lambda: GROUP,
-            )
-            ends = types.SimpleNamespace(
-                _move=saga,
+                choice=types.SimpleNamespace(group=lambda: GROUP),
                 here=types.SimpleNamespace(copy=lambda uuid: copy),
                 there=types.SimpleNamespace(write=write, cell=None),
             )
-            cross_cell.Crossing.copy(ends)
+            cross_cell.Crossing(saga).copy()
 
         def write(function, *args):
             def overtaken(connection):

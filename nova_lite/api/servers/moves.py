@@ -24,7 +24,7 @@ def begin(req, server, *, kind, guard, action, **options):
 
     guard: a row of transitions.TRANSITIONS; action: name in the record of actions
     options: uuid: of the migration that comes with it, default a new one
-        arguments: what the saga needs (plain values)
+        arguments: what the saga is given, see Arguments in its module
         changes: further columns of the server
         migration: columns of a migration record to be made
         claims: {'uuid', 'from', 'to'}: a migration whose status must change
@@ -50,7 +50,7 @@ def begin(req, server, *, kind, guard, action, **options):
         kind=kind,
         uuid=options.get('uuid') or runtime.new_uuid(),
         instance_uuid=server.uuid,
-        arguments=options.get('arguments') or {},
+        arguments=kinds.arguments(kind, options.get('arguments') or {}),
         order=intents.order(guard, action, host=server.row.host, **options),
         patience_s=options.get('patience_s', intents.END_TIMEOUT_S),
         pause=functools.partial(waiting.pause, req),

@@ -5,10 +5,18 @@ import json
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite import saga
 from nova_lite.clients import placement as placement_client
+from nova_lite.db.cell import compute_nodes
+from nova_lite.lifecycle import group_policies
 from nova_lite.moves import part
+from nova_lite.moves import steps
+from nova_lite.objects import selection
 
 LOG = log.getLogger(__name__)
+
+# A note: Selections, as plain values, that may take the place of one that refuses.
+ALTERNATES = saga.Result('alternates', list[saga.Data])
 
 
 class Choice(part.Part):
@@ -17,41 +25,59 @@ class Choice(part.Part):
     def choose(self):
         """Have the scheduler choose and claim; after a refusal claim an alternate.
 
-        Returns the Selection as plain values.
+        Returns the Selection.
         """
-        move, refused = self._move, self._move.data.get('refused')
+        move, refused = self.move, steps.REFUSED in self.results
         if move.repeated or refused:
             # What was claimed unheard is not necessarily what is chosen now.
             move.drop_claim()
         if refused:
             return self._alternate()
+        found = self.select(move.spec(), alternates=move.may_retry)
+        self.results[ALTERNATES] = [alternate.as_dict() for alternate in found[1:]]
+        return found[0]
+
+    def select(self, spec, *, alternates=False, beside=None):
+        """Have the scheduler choose and claim; Selections, the chosen one first.
+
+        beside: None: what the saga says
+        """
+        move = self.move
         found = move.world.scheduler.select_destinations(
             move.ctxt,
-            spec=move.spec(),
+            spec=spec,
             instance_uuids=[move.instance_uuid],
-            alternates=move.may_retry,
-            beside=sorted(move.held_beside()),
-        )[0]
-        move.data['alternates'] = [alternate.as_dict() for alternate in found[1:]]
-        return found[0].as_dict()
+            alternates=alternates,
+            beside=sorted(move.held_beside()) if beside is None else beside,
+        )
+        return found[0]
 
     def _alternate(self):
-        move, row, placement = self._move, self._move.row(), self._move.world.placement
+        move, row, placement = self.move, self.move.row(), self.move.world.placement
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        while move.data['alternates']:
-            alternate, *move.data['alternates'] = move.data['alternates']
-            request = json.loads(alternate['allocation_request'])
+        while self.results[ALTERNATES]:
+            first, *self.results[ALTERNATES] = self.results[ALTERNATES]
+            alternate = selection.Selection.from_dict(first)
+            request = json.loads(alternate.allocation_request)
             if placement.claim(move.ctxt, consumer, request, beside=move.held_beside()):
-                LOG.info(
-                    'Retrying the move of server %s with alternate host %s',
-                    row.uuid,
-                    alternate['service_host'],
-                )
+                host = alternate.service_host
+                LOG.info('Retrying the move of server %s with alternate host %s', row.uuid, host)
                 return alternate
         raise exception.MaxRetriesExceeded(instance_uuid=move.instance_uuid)
 
+    def group(self):
+        """The group that the server was in when it was asked, as group_places.check takes it."""
+        return group_policies.find(self.move.world.api_db, self.results.get(steps.GROUP))
+
+    def columns(self, connection):
+        """The columns of the migration that name the destination."""
+        host, node = self.move.dest_host, self.move.destination.nodename
+        nodes = compute_nodes.every(connection, host=host, hypervisor_hostname=node)
+        address = nodes[0].host_ip if nodes else None
+        return {'dest_compute': host, 'dest_node': node, 'dest_host': address}
+
     def refuse(self, error):
         """Keep in mind that the destination has refused, or did not answer."""
-        move = self._move
-        refused = {'host': move.destination.service_host, 'error': str(error)}
-        move.data['refused'] = [*move.data.get('refused', ()), refused]
+        move = self.move
+        refusal = steps.Refusal(host=move.dest_host, error=str(error))
+        self.results[steps.REFUSED] = [*(self.results.get(steps.REFUSED) or ()), refusal]

@@ -17,12 +17,13 @@ from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.moves import resized
+from nova_lite.moves import steps
 
 Status = states.MigrationStatus
 
 SHOW = 'show source records'
-SWITCH = 'switch mapping to source cell'
-ACTIVATE = 'activate source bindings'
+SWITCH = saga.Result('switch mapping to source cell', saga.Data)
+ACTIVATE = saga.Result('activate source bindings', steps.Info)
 SOURCE_EVENT = 'compute_finish_revert_snapshot_based_resize_at_source'
 # What the source's record keeps of its own.
 OWN = ('launched_on',)
@@ -33,7 +34,7 @@ class Crossing(part.Part):
 
     def steps(self):
         """All steps of the revert."""
-        move = self._move
+        move = self.move
         return (
             move.beginning(),
             move.volumes.step(),
@@ -48,81 +49,71 @@ class Crossing(part.Part):
 
     # ---- the two cells ----
 
-    @property
-    def source(self):
-        """The cell to which the server returns."""
-        return self._move.source_side
-
-    @property
-    def dest(self):
-        """The cell that has the server when the saga begins."""
-        return self._move.here
-
     def find(self):
         """The record that stands for the server; None when there is none."""
-        side = self.source if SWITCH in self._move.data else self.dest
-        return side.find(self._move.instance_uuid)
+        side = self.move.source_side if SWITCH in self.results else self.move.here
+        return side.find(self.move.instance_uuid)
 
     # ---- while the destination has the server ----
 
     def give_up(self):
         """Nobody else knows of what the source keeps of a server that is deleted."""
-        move = self._move
-        if move.first not in move.data:
+        move = self.move
+        if not move.has_begun:
             return None
         asked = resized.asked(move, 'source', f'{move.first}/discard')
-        waits = move.ask(self.source.compute.discard_guest, asked)
+        waits = move.ask(move.source_side.compute.discard_guest, asked)
         if not isinstance(waits, saga.Pending):
-            self.source.purge(move.instance_uuid)
+            move.source_side.purge(move.instance_uuid)
         return waits
 
     def show(self):
         """The source's record becomes what the server was, with what its user did since."""
-        move, uuid = self._move, self._move.instance_uuid
-        self.dest.seal(uuid)
-        crossing.require_free(self.dest.find(uuid), uuid, move.tasks)
-        copy, kept = self.dest.copy(uuid), self.source.get(uuid)
+        move, uuid = self.move, self.move.instance_uuid
+        move.here.seal(uuid)
+        move.require_task(move.here.find(uuid))
+        copy, kept = move.here.copy(uuid), move.source_side.get(uuid)
         copy.instance.update(
             hidden=False,
             sealed=False,
             host=kept.host,
             node=kept.node,
             availability_zone=resized.zone(move, kept.host),
-            **move_records.flavor_columns(move.began['flavor']),
+            **move_records.flavor_columns(move.began.flavor),
             **{name: getattr(kept, name) for name in OWN},
         )
-        self.source.write(self._show, copy)
+        move.source_side.write(self._show, copy)
 
     def _show(self, connection, copy):
-        move = self._move
+        move = self.move
         copies.renew(connection, copy)
         move_records.change_devices(connection, move.volumes.reserved, None)
         migrations.update(connection, move.migration_uuid, {'status': str(Status.REVERTING)})
         copies.show(connection, move.instance_uuid, True)
-        move.start_event(connection, SOURCE_EVENT, move.began['source']['host'])
+        move.events.start(connection, SOURCE_EVENT, move.began.source['host'])
 
     def hide_source(self):
         """Undo of `show`. First of all the server: the other cell may be away for long."""
-        self.dest.seal(self._move.instance_uuid, False)
-        self.source.hide(self._move.instance_uuid)
+        self.move.here.seal(self.move.instance_uuid, False)
+        self.move.source_side.hide(self.move.instance_uuid)
 
     def switch(self):
         """From here on the server is the source's; nobody runs it yet."""
-        return crossing.switch(self._move, self.dest, self.source)
+        return crossing.switch(self.move, self.move.here, self.move.source_side)
 
     # ---- only forward ----
 
     def hide_dest(self):
         """A deletion that came too late for the switch is made good at the source."""
-        if self.dest.hide(self._move.instance_uuid):
-            crossing.delete(self._move, self.source)
+        if self.move.here.hide(self.move.instance_uuid):
+            crossing.delete(self.move, self.move.source_side)
 
     def activate(self):
-        move, row = self._move, self.find()
+        move, row = self.move, self.find()
         if instances.is_gone(row):
             return None
-        host = move.began['source']['host']
-        return neighbours.activate(move.world, move.ctxt, row.uuid, row.network_info, host)
+        host = move.began.source['host']
+        return neighbours.activate(move, row.network_info, host)
 
     def purge_dest(self):
-        self.dest.purge(self._move.instance_uuid)
+        self.move.here.purge(self.move.instance_uuid)

@@ -13,39 +13,42 @@ from nova_lite.moves import places
 
 MARK = 'mark the volume as detaching'
 DETACHING = 'detaching'
-# Key of Saga.data until the pivot: the volume that the saga has marked; False when that was
-# refused; absent while the answer is not known.
-MARKED = 'marked'
+# A note until the pivot: the volume that the saga has marked; False when that was refused;
+# absent while the answer is not known.
+MARKED: saga.Result[str | bool] = saga.Result('marked', object)
 
 
 class Detaching(part.Part):
-    """move: the saga"""
+    """move: the saga; volume: its argument with the volume's id"""
 
-    def __init__(self, move, volume_id):
+    def __init__(self, move, volume):
         super().__init__(move)
-        self._volume_id = volume_id
+        self._volume_id = getattr(move.arguments, volume)
 
-    def step(self, do=None, undo=None):
-        """The step that marks the volume. do, undo: None: `mark` and `unmark`"""
-        undo = undo or self.unmark
-        clean = saga.Clean(undo, alone=True)
-        return places.VOLUMES.step(MARK, do or self.mark, undo, clean=clean)
+    def step(self, do=None):
+        """The step that marks the volume. do: None: `mark`"""
+        clean = saga.Clean(self.unmark, alone=True)
+        return places.VOLUMES.step(MARK, do or self.mark, self.unmark, clean=clean)
 
     def mark(self):
         """Mark the volume as about to be detached; raises VolumeNotUsable."""
-        move = self._move
+        move = self.move
+        if move.began.host is None:
+            return  # The volume is reserved only: there is nothing to mark.
         if not (move.repeated and self._may_be_marked()):
             try:
                 move.world.volume.begin_detaching(move.ctxt, self._volume_id)
             except exception.VolumeNotUsable:
-                move.data[MARKED] = False
+                self.results[MARKED] = False
                 raise
-        move.data[MARKED] = self._volume_id
+        self.results[MARKED] = self._volume_id
 
     def unmark(self):
         """Undo of `mark`: what is another's mark stays."""
-        move = self._move
-        if move.data.get(MARKED) is False or self._is_anothers():
+        move = self.move
+        if not move.has_begun or move.began.host is None:
+            return
+        if self.results.get(MARKED) is False or self._is_anothers():
             return
         # A volume may be deleted with its server while the saga runs.
         with contextlib.suppress(exception.VolumeNotFound):
@@ -54,19 +57,19 @@ class Detaching(part.Part):
 
     def forget(self):
         """The volume is not the server's any more: there is no mark to take back."""
-        self._move.data.pop(MARKED, None)
+        self.results.pop(MARKED)
 
     def _may_be_marked(self):
         """Whether there is a mark that may be this saga's, of which it has not heard."""
-        move = self._move
+        move = self.move
         status = move.world.volume.get(move.ctxt, self._volume_id)['status']
         return status == DETACHING and not self._is_anothers()
 
     def _is_anothers(self):
         """Whether the volume is marked by another saga, which has not got past its pivot."""
-        others = self._move.world.api_db.read(sagas.every, active=True)
+        others = self.move.world.api_db.read(sagas.every, active=True)
         return any(
             other.data.get(MARKED) == self._volume_id
             for other in others
-            if other.uuid != self._move.uuid
+            if other.uuid != self.move.uuid
         )

@@ -11,14 +11,15 @@ Source: reference/nova/cells-and-rpc 4.1, reference/nova/api-surface 2.3.
 
 import dataclasses
 import functools
+import typing
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite import transitions
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import services
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
@@ -26,12 +27,12 @@ from nova_lite.moves import part
 from nova_lite.moves import places
 from nova_lite.saga import cleaning
 
-# Key of Saga.data: what the answer of the API waits for has come about.
-ACCEPTED = 'accepted'
-# Key of Saga.data: the host was asked to change the guest.
-ASKED = 'asked'
-# Key of Saga.data: a hard reboot was asked for before what was attached was on record.
-REBOOTED = 'rebooted'
+# A note: what the answer of the API waits for has come about; of a port its id.
+ACCEPTED: saga.Result[str | bool] = saga.Result('accepted', object)
+# A note: the host was asked to change the guest.
+ASKED = saga.Result('asked', bool)
+# A note: a hard reboot was asked for before what was attached was on record.
+REBOOTED = saga.Result('rebooted', bool)
 REPLUG = 'plug it into a guest made again'
 # Seconds after which a host is asked again whose answer was lost.
 UNKNOWN_S = 5.0
@@ -42,54 +43,71 @@ VOLUMES = ('volume_id', 'old_volume_id')
 WAYS_OF_ATTACHING = (saga.Way(), saga.Way(data={REBOOTED: True}))
 
 
+class Began(saga.Value):
+    """host: of the server, or None; and what else it had, of what a saga asks.
+
+    device: uuid of a block device; attachment_id: of its volume; ports: their ids
+    vif: the entry of network information of a port, with 'preserve_on_delete'
+    """
+
+    host: str | None
+    device: str | None = None
+    attachment_id: str | None = None
+    ports: typing.Sequence[str] = ()
+    vif: saga.Data | None = None
+
+
 class GuestDevices(part.Part):
     """move: the saga; name: of the step that changes the guest
 
-    settle: the duty when that step could not be undone: the guest's devices are those on record
+    The `settle` of the saga is the duty when that step could not be undone: the guest's devices
+    are those on record.
     """
 
-    def __init__(self, move, name, settle):
+    def __init__(self, move, name):
         super().__init__(move)
-        self._name, self._settle_all = name, settle
+        self._name = name
 
     def begin(self, connection, row, event, local_event=None, **found):
-        """Begin what the host does; return its name and what else was found.
+        """Begin what the host does; return what was found.
 
         local_event: what stands for it at a server that is on no host
         """
         event = event if row.host else local_event
-        self._move.start_event(connection, event, row.host)
-        return {'host': row.host, **found}
+        self.move.events.start(connection, event, row.host)
+        return Began(host=row.host, **found)
 
     # ---- the host ----
 
     def step(self, do, undo, *calls):
         """The step that changes the guest. What cannot be undone is the duty of `settle`."""
-        clean = saga.Clean(self._settle_all, alone=True)
+        clean = saga.Clean(self.move.settle, alone=True)
         return places.SOURCE_HOST.step(self._name, do, undo, clean=clean, calls=calls)
+
+    def block_device(self, uuid):
+        """One on record; raises VolumeNotAttached when its server was deleted."""
+        for found in self.move.devices():
+            if found.uuid == uuid:
+                return found
+        raise device_rows.gone(uuid)
 
     def current(self):
         """The server's row; raises InstanceNotFound when it is deleted or about to be."""
-        return self._move.require_there(self._move.row())
-
-    def require_up(self, host):
-        """Raise ServiceIsDown unless the host's compute service is up."""
-        if not self._move.is_up(host):
-            raise exception.ServiceIsDown(binary=services.COMPUTE, host=host)
+        return self.move.require_there(self.move.row())
 
     def ask(self, method, **arguments):
         """Ask the server's host; None for a server that is on no host."""
-        if self._move.began['host'] is None:
+        if self.move.began.host is None:
             return None
         return self._ask_host(self.current(), method, self._name, arguments)
 
     def _ask_host(self, row, method, step, arguments):
-        self.require_up(row.host)
-        self._move.data[ASKED] = True
+        self.move.here.require_up(row.host)
+        self.results[ASKED] = True
         return self._ask(row, method, step, arguments)
 
     def _ask(self, row, method, step, arguments):
-        move = self._move
+        move = self.move
         common = {'host': row.host, 'instance': move.instance(row), 'key': move.key(step)}
         return move.ask(method, {**common, **arguments})
 
@@ -98,10 +116,10 @@ class GuestDevices(part.Part):
 
         The guest of a server that is being deleted may run for a long time yet.
         """
-        move = self._move
+        move = self.move
         row = move.read(instances.find, move.instance_uuid)
         gone = row is None or row.deleted or row.host is None
-        if gone or not (move.repeated or move.data.get(ASKED)):
+        if gone or not (move.repeated or self.results.get(ASKED)):
             return None
         return self._ask_host(row, method, f'undo {self._name}', arguments)
 
@@ -110,14 +128,14 @@ class GuestDevices(part.Part):
 
         A hard reboot makes a guest that was lost, as the records were when it began.
         """
-        move = self._move
-        unplugged = (move.data.get(self._name) or {}).get('detached', True)
-        if unplugged and not move.read(self._is_rebooted):
+        move = self.move
+        unplugged = self.results.get(self._name)
+        if (unplugged is None or unplugged.detached) and not move.read(self._is_rebooted):
             return None
-        return self._settle_all(**options)
+        return self.move.settle(**options)
 
     def _is_rebooted(self, connection):
-        move, reboot = self._move, transitions.REBOOT_HARD.verb
+        move, reboot = self.move, transitions.REBOOT_HARD.verb
         return actions.is_followed_by(connection, move.instance_uuid, move.ctxt.request_id, reboot)
 
     def replugging(self, settle, *calls):
@@ -127,7 +145,7 @@ class GuestDevices(part.Part):
         settle: has the guest as it is on record, and gives up nothing; takes options of _settle
         calls: the methods of computes that it calls
         """
-        if not self._move.data.get(REBOOTED):
+        if REBOOTED not in self.results:
             return ()
         settle = functools.partial(settle, running=REPLUG)
         return (
@@ -144,14 +162,14 @@ class GuestDevices(part.Part):
     def keeps(self, kind, *ids):
         """Return whether the undo at the host failed, and is a duty now.
 
-        If so, the ids (of a kind of `neighbours.HELD`) are held for the server. Without a
+        If so, the ids (of a kind of `cleaning.HELD`) are held for the server. Without a
         duty, of a saga that an older release began to undo, nobody would free them.
         """
-        step, data = self._name, self._move.data
-        if step not in {duty['step'] for duty in data.get(cleaning.DUTIES, ())}:
+        step = self._name
+        if not cleaning.owes(self.move, step):
             return False
-        held = data.get(neighbours.HELD, {})
-        data[neighbours.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
+        held = self.results.get(cleaning.HELD) or {}
+        self.results[cleaning.HELD] = {**held, step: {**held.get(step, {}), kind: list(ids)}}
         return True
 
     def settle_volumes(self, *volume_ids, **options):
@@ -160,7 +178,7 @@ class GuestDevices(part.Part):
         A duty in place of an undo; returns a Pending while that is under way.
         options: of _settle
         """
-        side, row = duties.now(self._move)
+        side, row = duties.now(self.move)
         found, goes, comes = [], [], []
         if row is not None:
             found = side.devices(row.uuid)
@@ -176,12 +194,12 @@ class GuestDevices(part.Part):
             return waits
         named = {each.get('attachment_id') for each in found}
         for attachment_id in self._held(neighbours.ATTACHMENTS) - named:
-            self._move.world.volume.delete_attachment(self._move.ctxt, attachment_id)
+            self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)
         return self._settle(row, comes, **options)
 
     def settle_port(self, port, **options):
         """As `settle_volumes`, of one port. port: its entry of network information"""
-        side, row = duties.now(self._move)
+        side, row = duties.now(self.move)
         found, calls = {}, []
         if row is not None:
             found = {each['id']: each for each in row.network_info or ()}
@@ -191,12 +209,12 @@ class GuestDevices(part.Part):
                 calls = [(side.compute.detach_interface, {'port_id': port['id']})]
         waits = self._settle(row, calls, **options)
         if waits is None and port['id'] in self._held(neighbours.PORTS) - set(found):
-            move = self._move
+            move = self.move
             move.world.network.release_from(move.ctxt, move.instance_uuid, [port])
         return waits
 
     def _held(self, kind):
-        held = self._move.data.get(neighbours.HELD, {})
+        held = self.results.get(cleaning.HELD) or {}
         return set(held.get(self._name, {}).get(kind, ()))
 
     def _settle(self, row, calls, *, forward=False, running=None):
@@ -211,7 +229,7 @@ class GuestDevices(part.Part):
         """
         if row is None or row.host is None:
             return None
-        asking.require_heard(self._move, row.host)
+        asking.require_heard(self.move, row.host)
         if row.task_state in states.REBOOTING_HARD or (row.task_state and not forward):
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
@@ -229,9 +247,9 @@ class GuestDevices(part.Part):
     @part.transaction
     def finish(self, connection, change):
         """One transaction: `change(connection, row)`, and the end of the event."""
-        move = self._move
+        move = self.move
         row = instances.lock(connection, move.instance_uuid)
         change(connection, move.require_there(row))
         if self._is_rebooted(connection):
-            move.data[REBOOTED] = True
-        move.end_events(connection)
+            self.results[REBOOTED] = True
+        move.events.end_all(connection)

@@ -10,19 +10,25 @@ from nova_lite.db.cell import host_usage
 from nova_lite.moves import part
 from nova_lite.moves import places
 
-CHECK_DEST = 'check destination'
+
+class Facts(saga.Answer):
+    """What the destination answers. block_migration: whether disks must be copied"""
+
+    facts: saga.Data
+    block_migration: bool
+
+
+CHECK_DEST = saga.Result('check destination', Facts)
 CHECK_SOURCE = 'check source'
+# A note: the hosts have agreed.
+CHECKED = saga.Result('checked', bool)
 DEST_EVENT = 'compute_check_can_live_migrate_destination'
 SOURCE_EVENT = 'compute_check_can_live_migrate_source'
 MOVABLE = (states.PowerState.RUNNING, states.PowerState.PAUSED)
 
 
 class LiveChecks(part.Part):
-    """move: the saga, with a Relocation as `relocation`; event: which ends with the checks"""
-
-    def __init__(self, move, event):
-        super().__init__(move)
-        self._event = event
+    """move: the LiveMigration"""
 
     # ---- the server ----
 
@@ -31,7 +37,7 @@ class LiveChecks(part.Part):
         return places.SOURCE_RECORDS.step('check server', self._check_server)
 
     def _check_server(self):
-        row = self._move.row()
+        row = self.move.row()
         if row.power_state not in MOVABLE:
             raise exception.InstanceInvalidState(
                 action='os-migrateLive',
@@ -39,23 +45,9 @@ class LiveChecks(part.Part):
                 attr='power_state',
                 state=row.power_state,
             )
-        if not self._move.is_up(row.host):
-            raise exception.ServiceIsDown(binary='nova-compute', host=row.host)
+        self.move.here.require_up(row.host)
         # It has changed nothing, and may look once more.
         return saga.Skipped()
-
-    def require_fit(self, row, node):
-        """Refuse the server's own host, and one whose memory does not suffice."""
-        if node.host == row.host:
-            raise exception.MigrationPreCheckError(
-                reason=f'the server is already on host {row.host}'
-            )
-        used = self._move.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
-        free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
-        if free_mb < row.memory_mb:
-            raise exception.MigrationPreCheckError(
-                reason=f'host {node.host} does not have enough free memory for the server'
-            )
 
     # ---- both hosts ----
 
@@ -76,20 +68,12 @@ class LiveChecks(part.Part):
             ),
         )
 
-    @property
-    def _source(self):
-        return self._move.began['host']
-
-    @property
-    def _dest(self):
-        return self._move.destination.service_host
-
     def _check_dest(self):
         """check_can_live_migrate_destination."""
-        move = self._move
-        move.progress(started=(DEST_EVENT, self._dest))
+        move = self.move
+        move.progress(started=(DEST_EVENT, self.move.dest_host))
         return move.relocation.ask(
-            self._dest,
+            self.move.dest_host,
             move.compute.check_can_live_migrate_destination,
             instance=move.instance(move.row()),
             node=move.destination.nodename,
@@ -99,7 +83,7 @@ class LiveChecks(part.Part):
 
     def _source_facts(self):
         """What is on record of the source's hypervisor, as a driver tells it."""
-        node = self._move.relocation.node_row(self._source, self._move.began['node'])
+        node = self.move.relocation.node_row(self.move.source_host, self.move.began.node)
         return {
             'hypervisor_hostname': node.hypervisor_hostname,
             'hypervisor_type': node.hypervisor_type,
@@ -114,21 +98,23 @@ class LiveChecks(part.Part):
 
     def _check_source(self):
         """check_can_live_migrate_source."""
-        move = self._move
-        move.progress(ended=(DEST_EVENT, self._dest), started=(SOURCE_EVENT, self._source))
+        move = self.move
+        move.progress(
+            ended=(DEST_EVENT, self.move.dest_host), started=(SOURCE_EVENT, self.move.source_host)
+        )
         return move.relocation.ask(
-            self._source,
+            self.move.source_host,
             move.compute.check_can_live_migrate_source,
             instance=move.instance(move.row()),
-            dest=move.data[CHECK_DEST]['facts'],
+            dest=self.results[CHECK_DEST].facts,
             key=move.key(CHECK_SOURCE),
         )
 
     def _end_dest_check(self):
-        self._move.write(self._move.end_refused, DEST_EVENT, self._dest)
+        self.move.write(self.move.events.end_refused, DEST_EVENT, self.move.dest_host)
 
     def _end_source_check(self):
-        self._move.write(self._move.end_refused, SOURCE_EVENT, self._source)
+        self.move.write(self.move.events.end_refused, SOURCE_EVENT, self.move.source_host)
 
     # ---- both have agreed ----
 
@@ -138,10 +124,22 @@ class LiveChecks(part.Part):
 
     def _accept(self):
         self._accept_in()
-        self._move.data['checked'] = True
+        self.results[CHECKED] = True
 
     @part.transaction
     def _accept_in(self, connection):
-        move = self._move
-        move.note_progress(connection, ended=(SOURCE_EVENT, self._source))
-        move.end_event(connection, self._event, None)
+        move = self.move
+        move.note_progress(connection, ended=(SOURCE_EVENT, self.move.source_host))
+        move.events.end(connection, move.conductor_event, None)
+
+
+def require_fit(move, row, node):
+    """Refuse the server's own host, and one whose memory does not suffice."""
+    if node.host == row.host:
+        raise exception.MigrationPreCheckError(reason=f'the server is already on host {row.host}')
+    used = move.read(host_usage.by_node).get((node.host, node.hypervisor_hostname))
+    free_mb = node.memory_mb - node.reserved_memory_mb - (used[2] if used else 0)
+    if free_mb < row.memory_mb:
+        raise exception.MigrationPreCheckError(
+            reason=f'host {node.host} does not have enough free memory for the server'
+        )

@@ -12,7 +12,7 @@ from nova_lite.moves import move_records
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
 from nova_lite.moves import places
-from nova_lite.moves import shelving
+from nova_lite.moves.parts import shelving
 
 # What the sagas set that offload a server.
 TASKS = transitions.SHELVE.tasks
@@ -31,33 +31,26 @@ class Offload(part.Part):
             places.SOURCE_RECORDS.step('record that it is nowhere', self._record),
             places.PLACEMENT.step('give allocations back', self._release),
             self._volumes.settling('drop former attachments'),
-            places.SOURCE_RECORDS.step('tell that it is offloaded', self._complete),
+            places.SOURCE_RECORDS.step('tell that it is offloaded', self.move.give_back),
         )
 
-    @property
-    def _volumes(self):
-        return shelving.attachments(self._move, needless=self._move.is_gone)
+    _volumes = shelving.attachments(needless=lambda move: move.is_gone())
 
     def _destroy(self):
-        """revert_resize: the host removes the guest, whatever there is of it."""
-        move = self._move
-        if move.is_gone():
-            return None
-        asked = shelving.at_host(move, DESTROY)
-        return move.ask(move.compute.revert_resize, asked, move=move.uuid)
+        return None if self.move.is_gone() else shelving.remove(self.move, DESTROY)
 
     def _unbind(self):
         """The ports stay the server's and are bound to no host."""
-        move, row = self._move, self._move.find()
+        move, row = self.move, self.move.find()
         if not instances.is_gone(row):
             move.world.network.unbind(move.ctxt, neighbours.port_ids(row.network_info))
 
     @part.transaction
     def _record(self, connection):
         """The server is on no host."""
-        move = self._move
+        move = self.move
         row = instances.find(connection, move.instance_uuid)
-        if instances.is_gone(row) or row.host is None:
+        if row is None or instances.is_gone(row) or row.host is None:
             return
         changes = {
             'host': None,
@@ -70,14 +63,10 @@ class Offload(part.Part):
 
     def _release(self):
         """Give up what it holds, but for hosts that it was evacuated from before."""
-        move, row = self._move, self._move.find()
+        move, row = self.move, self.move.find()
         gone = row is None or row.deleted
         if gone or row.host is None:
             keep = () if gone else move.kept_on()
             move.world.placement.delete_allocations(
                 move.ctxt, move.instance_uuid, force=not keep, keep=keep
             )
-
-    def _complete(self):
-        """The last of it: the server is its user's again."""
-        shelving.settle(self._move)

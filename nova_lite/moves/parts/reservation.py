@@ -9,21 +9,21 @@ from nova_lite.moves.parts import guest_devices
 
 
 class Reservation(part.Part):
-    """move: the saga; name: of the step that makes it; guest: GuestDevices that plug it in"""
+    """move: the saga, given a volume_id; name: of the step that makes it"""
 
-    def __init__(self, move, name, volume_id, guest):
+    def __init__(self, move, name):
         super().__init__(move)
-        self._name, self._volume_id, self._guest = name, volume_id, guest
+        self._name, self._volume_id = name, move.arguments.volume_id
 
     @property
     def id(self):
         """The id of the attachment."""
-        return self._move.data[self._name]
+        return self.results[self._name]
 
     def require_free(self):
         """Raise VolumeNotUsable while the guest may have the volume, which is not on record."""
-        move = self._move
-        if self._volume_id in neighbours.held(move.world, move.instance_uuid, neighbours.VOLUMES):
+        move = self.move
+        if self._volume_id in neighbours.held(move, neighbours.VOLUMES):
             raise exception.VolumeNotUsable(
                 volume_id=self._volume_id,
                 reason=f'an earlier attachment to server {move.instance_uuid} is not undone yet',
@@ -38,23 +38,22 @@ class Reservation(part.Part):
         def reserve():
             found = self._make()
             record(found)
-            self._move.data[guest_devices.ACCEPTED] = True
+            self.results[guest_devices.ACCEPTED] = True
             return found
 
-        clean = duties.foreign_attachments(self._move)
+        clean = duties.foreign_attachments(self.move)
         return places.VOLUMES.step(self._name, reserve, self.drop, clean=clean)
 
     def _make(self):
         """Make the attachment, or find the one made before; its id."""
-        move = self._move
+        move = self.move
         found = self._made() if move.repeated else []
         if found:
             return found[0]
-        made = move.world.volume.create_attachment(move.ctxt, self._volume_id, move.instance_uuid)
-        return made['id']
+        return neighbours.attach(move, self._volume_id)
 
     def _made(self):
-        move = self._move
+        move = self.move
         listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
         return [each['id'] for each in listed if each['volume_id'] == self._volume_id]
 
@@ -63,8 +62,8 @@ class Reservation(part.Part):
 
         It is held instead while the guest may still have the volume.
         """
-        if self._guest.keeps(neighbours.VOLUMES, self._volume_id):
-            self._guest.keeps(neighbours.ATTACHMENTS, self.id)
+        if self.move.guest.keeps(neighbours.VOLUMES, self._volume_id):
+            self.move.guest.keeps(neighbours.ATTACHMENTS, self.id)
             return
         for attachment_id in self._made():
-            self._move.world.volume.delete_attachment(self._move.ctxt, attachment_id)
+            self.move.world.volume.delete_attachment(self.move.ctxt, attachment_id)

@@ -7,6 +7,7 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
 from nova_lite import saga
+from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import neighbours
 from nova_lite.moves import part
@@ -16,22 +17,22 @@ from nova_lite.moves import places
 class Volumes(part.Part):
     """move: the saga; name: of the step that makes them
 
-    connector: () -> of the host that the new ones connect; None: they connect none
-    devices: () -> the block devices that need one, of those with a volume; None: all
-    needless: () -> whether none needs one
-    gone: () -> whether the new ones go as well, in the end; else a deletion knows of them
+    connects: whether the new ones connect the destination; else they connect no host
+    needless: (move) -> whether there is no need of any
+    gone: (move) -> whether the new ones go as well, in the end; else a deletion knows of them
     """
 
-    def __init__(self, move, name, *, connector=None, devices=None, needless=bool, gone=bool):
+    def __init__(
+        self, move, name, *, connects=False, needless=lambda it: it.stays, gone=lambda it: False
+    ):
         super().__init__(move)
-        self._name, self._connector = name, connector
-        self._devices = devices or move.devices
+        self._name, self._connects = name, connects
         self._needless, self._gone = needless, gone
 
     @property
     def reserved(self):
         """{uuid of a block device: [id of its former attachment, id of the new one]}."""
-        return self._move.data.get(self._name) or {}
+        return self.results.get(self._name) or {}
 
     def step(self):
         """The attachments are made. What cannot be undone is a duty."""
@@ -39,8 +40,8 @@ class Volumes(part.Part):
             self._name,
             self._reserve,
             self.drop_new,
-            clean=duties.foreign_attachments(self._move),
-            calls=('get_volume_connector',) if self._connector else (),
+            clean=duties.foreign_attachments(self.move),
+            calls=('get_volume_connector',) if self._connects else (),
         )
 
     def forward(self):
@@ -48,42 +49,44 @@ class Volumes(part.Part):
         return places.VOLUMES.step(self._name, self._reserve)
 
     def _reserve(self):
-        move = self._move
-        devices = [] if self._needless() else self._devices()
+        move = self.move
+        devices = [] if self._needless(move) else move.devices_to_reserve()
         if not neighbours.has_volumes(devices):
             return saga.Skipped()
         return neighbours.reserve(
-            move.world,
-            move.ctxt,
-            move.instance_uuid,
-            devices,
-            repeated=move.repeated,
-            connector=self._connector and self._connector(),
+            move, devices, connector=self._connector() if self._connects else None
         )
+
+    def _connector(self):
+        """How the volume service reaches the destination."""
+        move = self.move
+        asking.require_heard(move, move.dest_host)
+        chosen = {'host': move.dest_host, 'node': move.destination.nodename}
+        return move.there.compute.get_volume_connector(move.ctxt, **chosen)
 
     def drop_new(self):
         """End all attachments that no block device names."""
-        if self._needless():
+        move = self.move
+        if self._needless(move):
             return
-        move = self._move
         devices = move.devices()
         if neighbours.has_volumes(devices) or move.is_gone():
-            neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, devices)
+            neighbours.drop_foreign(move, devices)
 
     def arriving(self):
         """The block devices as the other end needs them: with the new attachments."""
-        return neighbours.with_attachments(self._move.devices(), self.reserved)
+        return neighbours.with_attachments(self.move.devices(), self.reserved)
 
     def settling(self, name):
         """The step that ends the former attachments once the server has the new ones."""
-        return places.VOLUMES.patient(name, self.drop_former, clean=duties.own(self.end_former))
+        return places.VOLUMES.patient(name, self.drop_former, clean=saga.Clean(self.end_former))
 
     def drop_former(self):
         """As `end_former`; of a server that is gone the new ones as well."""
-        move = self._move
+        move = self.move
         self.end_former()
-        if self._gone():
-            neighbours.drop_foreign(move.world, move.ctxt, move.instance_uuid, move.devices())
+        if self._gone(move):
+            neighbours.drop_foreign(move, move.devices())
         elif not self.reserved:
             return saga.Skipped()
         return None
@@ -91,4 +94,4 @@ class Volumes(part.Part):
     def end_former(self):
         """End the attachments in whose place others were made."""
         for former, _new in self.reserved.values():
-            self._move.world.volume.delete_attachment(self._move.ctxt, former)
+            self.move.world.volume.delete_attachment(self.move.ctxt, former)

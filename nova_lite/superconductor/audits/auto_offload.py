@@ -20,8 +20,8 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
-from nova_lite.moves import shelving
 from nova_lite.moves import world as worlds
+from nova_lite.moves.parts import shelving
 
 LOG = log.getLogger(__name__)
 

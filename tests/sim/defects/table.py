@@ -264,7 +264,7 @@ DEFECTS = (
             # What a later release does about reboots that began before a detachment ended.
             (
                 'moves/parts/guest_devices.py',
-                'return self._settle_all(**options)',
+                'return self.move.settle(**options)',
                 'return None',
             ),
         ),

@@ -151,7 +151,7 @@ class MoveTestCase(testtools.TestCase):
             uuid=made.uuid,
             instance_uuid=self.server,
             epoch=2,
-            arguments=made.arguments,
+            arguments=made.plain_arguments,
             data=made.data,
             error=None,
         )
@@ -179,7 +179,7 @@ class MoveTestCase(testtools.TestCase):
                 made.repeated = times > 1
                 result = step.do()
                 if result is not None and not isinstance(result, saga.Skipped):
-                    made.data[step.name] = result
+                    made.results.keep(step.name, result)
 
     def undo(self, made, steps):
         made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}

@@ -35,25 +35,40 @@ FLAVOR = cell_fixture.FLAVOR
 LONGEST = 60
 
 
+class Breaks(saga.Value):
+    """breaks: cells to silence before the pivot"""
+
+    breaks: list[str]
+
+
+class MigrateArguments(resize.Arguments, Breaks):
+    pass
+
+
+class EndArguments(confirm.Arguments, Breaks):
+    pass
+
+
 class OnRecord:
-    """The steps of a saga that change records. breaks: cells to silence before the pivot"""
+    """The steps of a saga that change records, and one that breaks cells before the pivot."""
 
     names = ()
 
     def on_record(self, steps):
         found = [step for step in steps if step.name in self.names]
-        if self.arguments['breaks']:
+        if self.arguments.breaks:
             pivot = next((i for i, step in enumerate(found) if step.pivot), len(found))
             found.insert(pivot, saga.Step('break', self.fail))
         return tuple(found)
 
     def fail(self):
-        for name in self.arguments['breaks']:
+        for name in self.arguments.breaks:
             self.world.silence(name)
         raise exception.Conflict(reason='a test says so')
 
 
 class Migrate(OnRecord, resize.Resize):
+    arguments: MigrateArguments
     kind = 'cross-cell-migrate'
     names = (
         steps.MIGRATION,
@@ -68,6 +83,7 @@ class Migrate(OnRecord, resize.Resize):
 
 
 class Revert(OnRecord, revert.RevertResize):
+    arguments: EndArguments
     kind = 'cross-cell-revert'
     names = (
         revert.RevertResize.first,
@@ -83,6 +99,7 @@ class Revert(OnRecord, revert.RevertResize):
 
 
 class Confirm(OnRecord, confirm.ConfirmResize):
+    arguments: EndArguments
     kind = 'cross-cell-confirm'
     names = ('record the request', 'remove source records', 'record confirmation')
 
@@ -158,7 +175,8 @@ class CopyDutiesTest(build_base.BuildTestCase):
             claims = {'uuid': migration, 'from': ['finished'], 'to': to}
             arguments['migration_uuid'] = migration
         arguments['order'] = intents.order(guard, action, claims=claims)
-        arguments['flavor'] = FLAVOR
+        if migration is None:
+            arguments['flavor'] = FLAVOR
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
         uuid = runtime.new_uuid()
         values = {'uuid': uuid, 'kind': kind.kind, 'instance_uuid': self.server}

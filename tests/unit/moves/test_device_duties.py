@@ -76,7 +76,7 @@ class LostHostCase(test_device_sagas.DeviceSagasCase):
     def record(self, made):
         """Put a saga into the journal."""
         values = {'uuid': made.uuid, 'kind': made.kind, 'instance_uuid': self.server}
-        self.world.api_db.write(sagas.create, made.ctxt, arguments=made.arguments, **values)
+        self.world.api_db.write(sagas.create, made.ctxt, arguments=made.plain_arguments, **values)
 
     def attempt(self, made):
         """Run a saga once; its state then."""
@@ -169,7 +169,7 @@ class HeldTest(LostHostCase):
         error = self.assertRaises(exception.VolumeNotUsable, again.steps()[0].do)
         self.assertIn('is not undone yet', error.message)
         self.assertRaises(exception.VolumeNotUsable, self.swap_volume().steps()[0].do)
-        self.cell.db.write(children.destroy_block_device, again.arguments['device'])
+        self.cell.db.write(children.destroy_block_device, again.arguments.device)
         self.run_until(made, journal.UNDONE)
         again = self.attach_volume()
         self.do(again, again.steps())
@@ -187,12 +187,12 @@ class HeldTest(LostHostCase):
     def test_other_sagas_leave_it(self):
         made = self.lost('attach_volume', 'attach_volume')
         devices = self.cell.devices(self.server)
-        neighbours.drop_foreign(self.world, self.ctxt, self.server, devices)
+        neighbours.drop_foreign(made, devices)
         self.assertTrue(self.is_reserved())
         self.force_down(False)
         self.run_until(made, journal.UNDONE)
         self.cell.volume.create_attachment(self.ctxt, self.new, self.server)
-        neighbours.drop_foreign(self.world, self.ctxt, self.server, devices)
+        neighbours.drop_foreign(made, devices)
         self.assertFalse(self.is_reserved())
 
     def test_server_that_was_deleted(self):
@@ -314,10 +314,10 @@ class FormerReleaseTest(LostHostCase):
         made.data[step.NOT_UNDONE] = {attach_volume.PLUG: {'message': 'no reply'}}
         made.reservation.drop()
         self.assertFalse(self.is_reserved())
-        self.assertNotIn(neighbours.HELD, made.data)
+        self.assertNotIn(cleaning.HELD, made.data)
 
     def test_only_what_a_duty_is_to_free_is_held(self):
-        held = {neighbours.HELD: {attach_volume.PLUG: {neighbours.VOLUMES: ['v']}}}
+        held = {cleaning.HELD: {attach_volume.PLUG: {neighbours.VOLUMES: ['v']}}}
         duties = {cleaning.DUTIES: [{'step': attach_volume.PLUG}]}
         self.assertEqual({'v'}, neighbours.held_by({**held, **duties}, neighbours.VOLUMES))
         self.assertEqual(set(), neighbours.held_by({**held, **duties}, neighbours.PORTS))

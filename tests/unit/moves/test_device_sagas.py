@@ -116,7 +116,7 @@ class DeviceSagasCase(testtools.TestCase):
                 made.repeated = times > 1
                 result = step.do()
                 if result is not None:
-                    made.data[step.name] = result
+                    made.results.keep(step.name, result)
 
     def undo(self, made, steps):
         made.error = {'type': 'X', 'message': 'because', 'kind': 'internal', 'traceback': 't'}
@@ -328,7 +328,7 @@ class ForeignAttachmentsTest(DeviceSagasCase):
         steps = {step.name: step for step in made.steps()}
         self.duty = steps[attach_volume.RESERVE].clean.do
         self.ctxt = context.admin()
-        self.cell.db.write(children.destroy_block_device, made.arguments['device'])
+        self.cell.db.write(children.destroy_block_device, made.arguments.device)
 
     def attach(self):
         return self.cell.volume.create_attachment(self.ctxt, self.new, self.server)['id']

@@ -4,6 +4,7 @@ Every step is done twice and undone twice: both must be safe to repeat, and an u
 must be safe when nothing was done. Steps come from the code.
 """
 
+import dataclasses
 import datetime
 
 from nova_lite import exception
@@ -45,10 +46,10 @@ class MovesTest(moves_base.MoveTestCase):
         made = self.resize()
         first, second = (self.cell.selection(host).as_dict() for host in (DEST, OTHER))
         made.data.update(refused=[{'host': 'h', 'error': 'no'}], alternates=[first, second])
-        made.choose()
+        made.choice.choose()
         successor = self.resize_again(made)
         successor.data['alternates'] = [second]
-        self.assertEqual(OTHER, successor.choose()['service_host'])
+        self.assertEqual(OTHER, successor.choice.choose().service_host)
         self.assertEqual(
             {second['compute_node_uuid']}, set(self.world.placement.allocations[self.server])
         )
@@ -174,13 +175,13 @@ class MovesTest(moves_base.MoveTestCase):
         self.do(made, made.steps()[:3])
         self.assertEqual('choose destination', made.turn(steps[move_steps.CLAIM], REFUSED))
         steps['choose destination'].undo()
-        self.assertEqual(OTHER, steps['choose destination'].do()['service_host'])
+        self.assertEqual(OTHER, steps['choose destination'].do().service_host)
         again = self.assertRaises(exception.MaxRetriesExceeded, steps['choose destination'].do)
         self.assertIn(self.server, again.message)
 
     def test_host_that_was_asked_for_has_no_alternate(self):
         made = self.resize()
-        made.arguments['host'] = DEST
+        made.arguments = dataclasses.replace(made.arguments, host=DEST)
         self.do(made, made.steps()[:3])
         step = next(step for step in made.steps() if step.name == move_steps.CLAIM)
         self.assertIsNone(made.turn(step, REFUSED))

@@ -13,7 +13,7 @@ from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
 from nova_lite.moves import rebuild
-from nova_lite.moves import shelving
+from nova_lite.moves.parts import shelving
 from tests.unit.moves import moves_base
 
 HOST = moves_base.SOURCE
@@ -48,19 +48,14 @@ class RebuildTestCase(moves_base.MoveTestCase):
 
     def _select(self, ctxt, *, spec, **_options):
         self.asked.append(spec)
+        return [[self.cell.selection(moves_base.SOURCE)]]
 
     def change(self, **values):
         self.cell.db.write(instances.force, self.server, values)
 
     def rebuild(self, *, image=IMAGE, reimage=None):
-        made = self.make(
-            rebuild.Rebuild,
-            transitions.REBUILD,
-            'rebuild',
-            image=image,
-            former={'image_ref': OLD},
-            reimage=reimage,
-        )
+        given = {'image': image, 'former': {'image_ref': OLD}, 'reimage': reimage}
+        made = self.make(rebuild.Rebuild, transitions.REBUILD, 'rebuild', **given)
         if image is not None:
             self.change(image_ref=NEW)
         return made
@@ -73,7 +68,7 @@ class RebuildTestCase(moves_base.MoveTestCase):
                 while isinstance(result := step.do(), saga.Pending):
                     pass
                 if result is not None and not isinstance(result, saga.Skipped):
-                    made.data[step.name] = result
+                    made.results.keep(step.name, result)
 
     def each_is_undone(self):
         start = self.cell.leftovers()

@@ -1,0 +1,51 @@
+"""The events of the request that a saga carries out, in the record of the server's actions."""
+
+from nova_lite.db.cell import actions
+from nova_lite.moves import part
+from nova_lite.moves import steps
+
+
+class Events(part.Part):
+    """move: the saga. Errors are as Saga.error."""
+
+    def start(self, connection, event, host=None):
+        """Begin one."""
+        actions.start_event(connection, *self._request, event, host)
+
+    def record(self, connection, event, host):
+        """Record one that has begun and ended at once."""
+        actions.record_event(connection, *self._request, event, host=host)
+
+    def end(self, connection, event, host, error=None):
+        """End one, if it has not ended."""
+        actions.finish_event(connection, *self._request, event, host=host, **_texts(error))
+
+    def end_refused(self, connection, event, host):
+        """End that of a destination which refused, if the move turns to another one.
+
+        The action goes on, so it does not fail with the event.
+        """
+        if self.move.turning:
+            error = {'message': self.results[steps.REFUSED][-1]['error'], 'traceback': None}
+            self.end(connection, event, host, error)
+            actions.clear_failure(connection, *self._request)
+
+    def end_all(self, connection, error=None):
+        """End all that are open, and so the action."""
+        self.name_subject(connection)
+        actions.end_open(connection, *self._request, **_texts(error and self.move.shown(error)))
+
+    def name_subject(self, connection):
+        """Have notifications of what is recorded name the arguments that say what it is about."""
+        move = self.move
+        if move.named:
+            facts = {name: getattr(move.arguments, name, None) for name in move.named}
+            actions.tell_of(connection, move.instance_uuid, **facts)
+
+    @property
+    def _request(self) -> tuple[str, str]:
+        return self.move.instance_uuid, self.move.ctxt.request_id
+
+
+def _texts(error):
+    return {'error': error['message'], 'traceback': error['traceback']} if error else {}
