@@ -119,6 +119,7 @@ TABLES = {
             {'reimage': None},
             roles=(SUPER, SOURCE_COMPUTE),
         ),
+        'crash-dump': Move('crash-dump', 'ACTIVE', 'ACTIVE', ACTIVE, roles=(SUPER, SOURCE_COMPUTE)),
         'evacuate': Move('evacuation', 'ACTIVE', 'ERROR', ACTIVE, {'forced': False}),
     },
     OTHER: {

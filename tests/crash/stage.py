@@ -41,6 +41,7 @@ ASKED = {
     'shelve': ('shelve', None, {}),
     'shelve-offload': ('shelveOffload', None, {}),
     'unshelve': ('unshelve', None, {}),
+    'crash-dump': ('trigger_crash_dump', None, {}),
     'evacuate': ('evacuate', {}, {'status': 200, 'version': '2.94'}),
 }
 
