@@ -43,10 +43,15 @@ def reserve(move, devices, *, connector=None):
 
 
 def _made(move, devices, *, connected):
-    """{volume: id of an attachment made before}; those of no use are ended."""
+    """Return {volume: id of an attachment made before}; end those of no use.
+
+    Attachments of other volumes of the server are left alone.
+    """
     listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-    found = {}
+    volumes, found = {device.volume_id for device in devices}, {}
     for attachment in _foreign(move, devices, listed):
+        if attachment['volume_id'] not in volumes:
+            continue
         if (attachment['status'] != RESERVED) == connected:
             found[attachment['volume_id']] = attachment['id']
         else:

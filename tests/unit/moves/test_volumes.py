@@ -7,6 +7,7 @@ new attachment, never by an update of one that was made before.
 from nova_lite import exception
 from nova_lite.db.cell import services
 from nova_lite.moves import kinds
+from nova_lite.moves import neighbours
 from nova_lite.moves import steps
 from tests.unit.moves import moves_base
 
@@ -64,6 +65,21 @@ class VolumesTest(moves_base.MoveTestCase):
         ((_former, new),) = made.data[steps.RESERVE].values()
         self.assertEqual(DEST, self.cell.volume.attachments[new]['host'])
         self.assertEqual(2, len(self.cell.volume.attachments))
+
+    def test_other_volumes_stay(self):
+        """A rebuild keeps the root volume alone, perhaps a second time after a takeover."""
+        self.cell.volume.add_volume('root')
+        root = self.cell.devices(self.server)[0]
+        root.volume_id = 'root'
+        root.attachment_id = self.cell.volume.create_attachment(None, 'root', self.server)['id']
+        before = self.attached()
+        made = self.resize()
+        made.repeated = True
+        for connector in (None, {'host': DEST}):
+            reserved = neighbours.reserve(made, [root], connector=connector)
+            ((_former, new),) = reserved.values()
+            self.cell.volume.delete_attachment(None, new)
+            self.assertEqual(before, self.attached())
 
     def test_no_host_to_ask(self):
         made = self.resize()
