@@ -50,7 +50,10 @@ def _registered():
     Registration copies each default deeply, since oslo.policy changes those with a
     deprecated rule; there is none here.
     """
-    enforcer = policy.Enforcer(cfg.ConfigOpts())
+    conf = cfg.ConfigOpts()
+    # Before oslo.policy 5.0 an enforcer looks for its file when it is made.
+    conf([], default_config_files=[], default_config_dirs=[])
+    enforcer = policy.Enforcer(conf)
     enforcer.register_defaults(list_rules())
     return enforcer.registered_rules
 

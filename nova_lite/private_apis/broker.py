@@ -7,7 +7,7 @@ from kombu.transport import virtual
 
 from nova_lite.private_apis import guard
 
-LIBRARY = guard.Library('kombu', lowest='5.7', newest='5.7.0')
+LIBRARY = guard.Library('kombu', lowest='5.5.3', newest='5.7.0')
 
 LIBRARY.has(transport, 'TRANSPORT_ALIASES')
 # Overridden by rpc.embedded, or called there.

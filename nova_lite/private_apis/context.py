@@ -4,7 +4,7 @@ from oslo_context import context
 
 from nova_lite.private_apis import guard
 
-LIBRARY = guard.Library('oslo.context', lowest='6.5', newest='6.5.0')
+LIBRARY = guard.Library('oslo.context', lowest='6.1', newest='6.5.0')
 
 LIBRARY.has(context, '_request_store')
 

@@ -13,7 +13,7 @@ from placement.objects import user
 
 from nova_lite.private_apis import guard
 
-LIBRARY = guard.Library('openstack-placement', lowest='16.0', newest='16.0.0')
+LIBRARY = guard.Library('openstack-placement', lowest='14.0', newest='16.0.0')
 
 # What claims and reads of them go through.
 WITH_ALIASES = (allocation, consumer, project, resource_provider, user)

@@ -5,7 +5,7 @@ from sqlalchemy import util
 
 from nova_lite.private_apis import guard
 
-LIBRARY = guard.Library('SQLAlchemy', lowest='2.1', newest='2.1.9')
+LIBRARY = guard.Library('SQLAlchemy', lowest='2.0.43', newest='2.1.9')
 
 LIBRARY.takes(util.LRUCache, '__init__', 'capacity')
 

@@ -7,6 +7,7 @@ import re
 import sys
 
 from packaging import requirements
+from packaging import version
 import testtools
 
 from tests.unit.private_apis import test_private_apis
@@ -66,7 +67,7 @@ class TestRequirements(testtools.TestCase):
 
 
 class TestConstraints(testtools.TestCase):
-    """`tox -e constraints` writes the file."""
+    """`tox -e constraints` writes the files."""
 
     def test_every_requirement_is_pinned_within_its_bound(self):
         for python in PYTHONS:
@@ -74,6 +75,13 @@ class TestConstraints(testtools.TestCase):
             for each in _required():
                 [pin] = pins[_canonical(each.name)]
                 self.assertTrue(each.specifier.contains(pin), (python, str(each), pin))
+
+    def test_every_requirement_is_pinned_at_its_bound_for_tox_lowest(self):
+        for python in PYTHONS:
+            pins = _pins('lowest-constraints.txt', python)
+            for each in _required():
+                [bound], [pin] = each.specifier, pins[_canonical(each.name)]
+                self.assertEqual(version.parse(bound.version), version.parse(pin), str(each))
 
     def test_private_apis_name_these_versions(self):
         bounds = {_canonical(each.name): str(each.specifier) for each in _required()}
