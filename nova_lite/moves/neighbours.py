@@ -10,8 +10,6 @@ from nova_lite.db.api import sagas
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 
-# The status of an attachment that connects no host.
-RESERVED = 'reserved'
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
 
 
@@ -21,42 +19,25 @@ def has_volumes(devices):
 
 
 def reserve(move, devices, *, connector=None):
-    """Make an attachment to come for each volume; some may have been made before.
+    """Make an attachment to come for each volume; those made before are ended.
 
     connector: of the host that they connect, None for none. One without a connection cannot
         get it later, while the server uses the volume where it is.
     Returns {block device uuid: [id of its attachment, id of the new one]}.
     """
-    devices = [device for device in devices if device.get('attachment_id')]
-    known = {}
-    if devices and move.repeated:
-        known = _made(move, devices, connected=connector is not None)
-    reserved = {}
-    for device in devices:
-        made = known.get(device.volume_id)
-        if made is None:
-            made = attach(
+    if move.repeated:
+        # They may connect no host, or another one that the server went to or came from.
+        drop_foreign(move, move.devices())
+    return {
+        device.uuid: [
+            device.attachment_id,
+            attach(
                 move, device.volume_id, connector=connector, mountpoint=device.get('device_name')
-            )
-        reserved[device.uuid] = [device.attachment_id, made]
-    return reserved
-
-
-def _made(move, devices, *, connected):
-    """Return {volume: id of an attachment made before}; end those of no use.
-
-    Attachments of other volumes of the server are left alone.
-    """
-    listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-    volumes, found = {device.volume_id for device in devices}, {}
-    for attachment in _foreign(move, devices, listed):
-        if attachment['volume_id'] not in volumes:
-            continue
-        if (attachment['status'] != RESERVED) == connected:
-            found[attachment['volume_id']] = attachment['id']
-        else:
-            move.world.volume.delete_attachment(move.ctxt, attachment['id'])
-    return found
+            ),
+        ]
+        for device in devices
+        if device.get('attachment_id')
+    }
 
 
 def attach(move, volume_id, **options):
@@ -90,17 +71,12 @@ def drop_foreign(move, devices, *, listed=None):
     """
     if listed is None:
         listed = move.world.volume.list_attachments(move.ctxt, move.instance_uuid)
-    foreign = _foreign(move, devices, listed)
-    for attachment_id in sorted(each['id'] for each in foreign):
-        move.world.volume.delete_attachment(move.ctxt, attachment_id)
-
-
-def _foreign(move, devices, listed):
-    """Those of the listed attachments that no block device names and no saga holds."""
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
-    foreign = [each for each in listed if each['id'] not in own]
-    kept = held(move, ATTACHMENTS) if foreign else ()
-    return [each for each in foreign if each['id'] not in kept]
+    foreign = {attachment['id'] for attachment in listed} - own
+    if foreign:
+        foreign -= held(move, ATTACHMENTS)
+    for attachment_id in sorted(foreign):
+        move.world.volume.delete_attachment(move.ctxt, attachment_id)
 
 
 def with_attachments(devices, reserved):

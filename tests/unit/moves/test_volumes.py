@@ -7,9 +7,9 @@ new attachment, never by an update of one that was made before.
 from nova_lite import exception
 from nova_lite.db.cell import services
 from nova_lite.moves import kinds
-from nova_lite.moves import neighbours
 from nova_lite.moves import steps
 from tests.unit.moves import moves_base
+from tests.unit.moves import test_rebuild
 
 SOURCE, DEST = moves_base.SOURCE, moves_base.DEST
 VOLUME = {
@@ -66,20 +66,15 @@ class VolumesTest(moves_base.MoveTestCase):
         self.assertEqual(DEST, self.cell.volume.attachments[new]['host'])
         self.assertEqual(2, len(self.cell.volume.attachments))
 
-    def test_other_volumes_stay(self):
-        """A rebuild keeps the root volume alone, perhaps a second time after a takeover."""
-        self.cell.volume.add_volume('root')
-        root = self.cell.devices(self.server)[0]
-        root.volume_id = 'root'
-        root.attachment_id = self.cell.volume.create_attachment(None, 'root', self.server)['id']
-        before = self.attached()
+    def test_attachment_that_connects_another_host_is_replaced(self):
+        """It could not be ended when the move turned to another destination."""
         made = self.resize()
-        made.repeated = True
-        for connector in (None, {'host': DEST}):
-            reserved = neighbours.reserve(made, [root], connector=connector)
-            ((_former, new),) = reserved.values()
-            self.cell.volume.delete_attachment(None, new)
-            self.assertEqual(before, self.attached())
+        before, reserve = self.until(made, steps.RESERVE)
+        self.do(made, before)
+        connector = {'host': 'refused'}
+        self.cell.volume.create_attachment(None, 'v', self.server, connector=connector)
+        self.do(made, [reserve], times=2)
+        self.assertEqual([(SOURCE, '/dev/vdb', True), (DEST, '/dev/vdb', False)], self.attached())
 
     def test_no_host_to_ask(self):
         made = self.resize()
@@ -103,3 +98,15 @@ class VolumesTest(moves_base.MoveTestCase):
             },
             asking,
         )
+
+
+class RebuildTest(test_rebuild.RebuildTestCase):
+    def boot(self):
+        self.cell.volume.add_volume('v')
+        return self.cell.boot(devices=[test_rebuild.ROOT, VOLUME])
+
+    def test_other_volumes_than_the_root_stay_connected(self):
+        (data,) = (each for each in self.cell.devices(self.server) if each.volume_id == 'v')
+        made = self.rebuild(reimage=test_rebuild.NEW)
+        self.play(made, self.before_pivot(made.steps()), times=2)
+        self.assertEqual(SOURCE, self.cell.volume.attachments[data.attachment_id]['host'])
