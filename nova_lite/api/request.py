@@ -115,7 +115,8 @@ def read_body(http, limit):
 def decode(raw):
     """JSON bytes to a value that any database can store; raises MalformedBody."""
     try:
-        value = json.loads(raw, parse_constant=_no_constant)
+        # As bytes it might be UTF-16, or name lone surrogates without an escape.
+        value = json.loads(raw.decode(), parse_constant=_no_constant)
         if b'\\u' in raw:
             _require_storable(value)
     except (ValueError, RecursionError) as error:

@@ -175,6 +175,10 @@ class TestRequests(Case):
         post(413, 'overLimit', b'x' * 114689)
         post(415, 'badMediaType', b'<a/>', **{'Content-Type': 'application/xml'})
 
+    def test_bodies_that_no_database_takes(self):
+        for raw in (b'{"a": "\xed\xa0\x80"}', '{"a": "\\u0000"}'.encode('utf-16')):
+            self.assertRaises(faults.MalformedBody, request.decode, raw)
+
     def test_query_that_is_no_text(self):
         self.refused(400, 'badRequest', 'GET', '/v2.1/servers', query_string='name=%00')
 
