@@ -27,7 +27,7 @@ class Image(typing.Protocol):
     def url_of(self, image_id: str) -> str:
         """Return the address of an image."""
 
-    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
+    def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
         """Images that the user sees and that match."""
 
     def create_snapshot(

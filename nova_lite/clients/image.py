@@ -115,7 +115,7 @@ class Image:
         """Return the address of an image, as clients of compute read it."""
         return f'{self.service.endpoint()}/images/{image_id}'
 
-    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
+    def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
         """Return images that the user sees and that match; marker and limit page through them."""
         limit = filters.pop('limit', None)
         found: session.Jsons = []
@@ -199,7 +199,10 @@ class Image:
         values: session.Json | None = None,
         remove: Iterable[str] = (),
     ) -> session.Json:
-        """Set attributes and properties, remove properties; returns the image."""
+        """Set attributes and properties, remove properties; returns the image.
+
+        Raises Forbidden for more properties than an image may have.
+        """
         patch = [
             {'op': 'add', 'path': _pointer(name), 'value': value}
             for name, value in (values or {}).items()
@@ -212,7 +215,7 @@ class Image:
             image_id,
             json=patch,
             headers=headers,
-            errors={400: exception.Invalid, 409: exception.Conflict},
+            errors={400: exception.Invalid, 409: exception.Conflict, 413: _over_quota},
         )
         self.cache.drop((ctxt.project_id, ctxt.is_admin, image_id))
         return of(response.json())

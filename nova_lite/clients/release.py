@@ -82,7 +82,7 @@ class Volume(volumes.Named, typing.Protocol):
 class Image(typing.Protocol):
     """The image service, as images end with their server."""
 
-    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> session.Jsons:
+    def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
         """Images that match."""
 
     def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:

@@ -71,7 +71,7 @@ def delete(req):
 
 
 def _list(req, view):
-    found = req.app.image.list(req.ctxt, limit=paging.limit_of(req), **_filters(req))
+    found = req.app.image.list(req.ctxt, **{**_filters(req), 'limit': paging.limit_of(req)})
     full = paging.is_full(req, found, paging.limit_of(req))
     marker = found[-1]['id'] if full else None
     return paging.with_next(req, 'images', [view(image) for image in found], marker)

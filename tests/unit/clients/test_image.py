@@ -110,6 +110,12 @@ class RecordTest(ImageTestCase):
             self.assertEqual(found[0], found[1])
             self.assertEqual('virtio', found[1]['properties']['hw_disk_bus'])
 
+    def test_properties_beyond_the_limit(self):
+        values = {f'p{number}': '' for number in range(fields.PROPERTY_QUOTA + 1)}
+        self.assertRaises(
+            exception.Forbidden, self.image.update, self.member, self.made['id'], values=values
+        )
+
 
 class ContentTest(ImageTestCase):
     """Contents."""

@@ -84,6 +84,11 @@ class TestImages(ImageTest):
         ):
             self.refused('GET', f'/images?{query}', code=400, text=text)
 
+    def test_properties_of_any_name(self):
+        for name in ('self', 'ctxt', 'kind'):
+            self.assertEqual([], self.names(f'?property-{name}=red'))
+        self.assertEqual(['cirros', 'debian'], sorted(self.names('?property-limit=1')))
+
     def test_pages(self):
         found = self.ok('GET', '/images?limit=1&status=ACTIVE').json
         (link,) = found['images_links']
