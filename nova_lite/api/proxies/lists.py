@@ -6,8 +6,16 @@ PARAMETERS = {'limit': types.multi(types.NON_NEGATIVE), 'offset': types.multi(ty
 QUERY = {'2.1': types.query(PARAMETERS)}
 
 
+def params(req):
+    """Return the parameters of a service that pages by limit and offset itself."""
+    most = req.conf.api.max_limit
+    return {
+        'limit': min(int(req.param('limit', 0)) or most, most),
+        'offset': int(req.param('offset', 0)),
+    }
+
+
 def page(req, found):
     """Return the part of a list that a request asks for."""
-    most = req.conf.api.max_limit
-    first = int(req.param('offset', 0))
-    return found[first : first + min(int(req.param('limit', 0)) or most, most)]
+    asked = params(req)
+    return found[asked['offset'] :][: asked['limit']]

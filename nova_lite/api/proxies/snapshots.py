@@ -113,8 +113,10 @@ def delete(req):
 
 
 def _list(req):
-    found = req.app.volume.service.get(req.ctxt, '/snapshots/detail', as_user=True)['snapshots']
-    return {'snapshots': [_view(each) for each in lists.page(req, found)]}
+    found = req.app.volume.service.get(
+        req.ctxt, '/snapshots/detail', as_user=True, params=lists.params(req)
+    )
+    return {'snapshots': [_view(each) for each in found['snapshots']]}
 
 
 def _view(snapshot):

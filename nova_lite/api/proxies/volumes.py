@@ -113,8 +113,10 @@ def _missing(reason):
 
 
 def _list(req):
-    found = req.app.volume.service.get(req.ctxt, '/volumes/detail', as_user=True)['volumes']
-    return {'volumes': [_view(each) for each in lists.page(req, found)]}
+    found = req.app.volume.service.get(
+        req.ctxt, '/volumes/detail', as_user=True, params=lists.params(req)
+    )
+    return {'volumes': [_view(each) for each in found['volumes']]}
 
 
 def _view(volume):

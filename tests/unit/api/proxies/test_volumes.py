@@ -74,6 +74,23 @@ class TestVolumes(VolumeTest):
         self.refused('DELETE', one, code=404, text=made['id'])
         self.assertEqual([], self.listed(VOLUMES))
 
+    def test_pages(self):
+        """The volume service makes them: it never returns more than it was asked for."""
+        for name in 'abc':
+            self.create(display_name=name)
+        asked, get = [], self.api.volume.service.get
+
+        def counting(ctxt, path, **options):
+            found = get(ctxt, path, **options)
+            asked.append(len(found['volumes']))
+            return found
+
+        self.api.volume.service.get = counting
+        for query, names in (('limit=2', 'cb'), ('limit=2&offset=2', 'a'), ('offset=1', 'ba')):
+            found = self.listed(VOLUMES, f'?{query}')
+            self.assertEqual(list(names), [each['displayName'] for each in found])
+            self.assertEqual(len(names), asked.pop())
+
     def test_attached(self):
         volume_id = self.create()['id']
         uuid = self.attach(volume_id)
