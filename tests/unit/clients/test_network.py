@@ -231,6 +231,15 @@ class InfoTest(networks.NetworkTestCase):
         self.assertEqual(subnet, self.network.get_subnet(self.admin, subnet['id']))
         self.assertRaises(exception.SubnetNotFound, self.network.get_subnet, self.admin, 'x')
 
+    def test_ids_of_any_number(self):
+        made = self.make_network()
+        ids = [made, *(runtime.new_uuid() for _ in range(network.MOST_IDS)), made]
+        found, requests = self.count_requests(
+            self.network.list, self.admin, 'networks', id=sorted(ids), fields=['id']
+        )
+        self.assertEqual({made}, {each['id'] for each in found})
+        self.assertEqual(2, len(requests))
+
     def test_resource_request(self):
         self.allocate({'network_id': self.make_network()})
         self.assertFalse(self.network.has_resource_request(self.admin, self.owner.uuid))
