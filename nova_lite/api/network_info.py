@@ -3,22 +3,36 @@
 from oslo_log import log
 
 from nova_lite import context
+from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
+
+# How many changes of other requests one refresh may meet.
+CHANGES_MET = 3
 
 
 def refresh(req, cell, row):
     """Record the network information of a server without a task.
 
     What another request wrote since the row was read is newer, and says which ports are to
-    be kept. Raises what the network client raises.
+    be kept: return False then. Raises what the network client raises.
     """
     if row.task_state is not None:
-        return
+        return True
     info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
-    if info != row.network_info and not cell.db.write(_store, row, info):
-        LOG.info('Network information of server %s was changed by another request', row.uuid)
+    if info == row.network_info or cell.db.write(_store, row, info):
+        return True
+    LOG.info('Network information of server %s was changed by another request', row.uuid)
+    return False
+
+
+def refresh_server(req, server):
+    """Refresh as `refresh` does, again after another request, and in the cell it has moved to."""
+    for _attempt in range(CHANGES_MET):
+        if acting.in_its_cell(req, server, lambda: refresh(req, server.cell, server.row)):
+            return
+        server.row = server.cell.db.read(instances.get, server.uuid)
 
 
 def _store(connection, row, info):

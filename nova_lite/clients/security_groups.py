@@ -1,10 +1,11 @@
 """Security groups of servers: by name or id, on the ports of the server."""
 
 from collections.abc import Iterable
-from collections.abc import Sequence
+import contextlib
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import port_changes
 from nova_lite.clients import session
 
 if typing.TYPE_CHECKING:
@@ -94,9 +95,14 @@ class SecurityGroups:
         ports = self.network.ports(ctxt, server_uuid)
         if not ports:
             raise exception.ServerHasNoPorts(instance_id=server_uuid)
-        for port in ports:
-            if group['id'] not in port['security_groups'] and _takes_groups(port):
-                self._set(ctxt, port, [*port['security_groups'], group['id']])
+
+        def with_group(port: session.Json) -> session.Json | None:
+            groups = port['security_groups']
+            if group['id'] in groups or not _takes_groups(port):
+                return None
+            return {'security_groups': [*groups, group['id']]}
+
+        self._change(ctxt, ports, with_group)
 
     def remove(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
         """Take a group off every port of the server.
@@ -108,15 +114,22 @@ class SecurityGroups:
             raise exception.ServerHasNoPorts(instance_id=server_uuid)
         if group['id'] not in self._on_ports(ports):
             raise exception.SecurityGroupNotOnServer(group=group['name'], instance_id=server_uuid)
-        for port in ports:
-            if group['id'] in port['security_groups']:
-                left = [one for one in port['security_groups'] if one != group['id']]
-                self._set(ctxt, port, left)
 
-    def _set(self, ctxt: session.Ctxt, port: session.Json, groups: Sequence[str]) -> None:
-        self.network.service.call(
-            ctxt, 'PUT', f'/ports/{port["id"]}', json={'port': {'security_groups': groups}}
-        )
+        def without_group(port: session.Json) -> session.Json | None:
+            groups = port['security_groups']
+            if group['id'] not in groups:
+                return None
+            return {'security_groups': [each for each in groups if each != group['id']]}
+
+        self._change(ctxt, ports, without_group)
+
+    def _change(
+        self, ctxt: session.Ctxt, ports: session.Jsons, values_of: port_changes.Change
+    ) -> None:
+        for port in ports:
+            # A port that was deleted meanwhile is no longer the server's.
+            with contextlib.suppress(exception.PortNotFound):
+                port_changes.change(self.network.service, ctxt, port, values_of)
 
 
 def _takes_groups(port: session.Json) -> bool:

@@ -9,7 +9,7 @@ from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import types
-from nova_lite.clients import items
+from nova_lite.clients import port_changes
 from nova_lite.policies import addresses as rules
 
 PATH = '/servers/{server_id}/action'
@@ -60,7 +60,8 @@ def add(req, server):
     subnets = req.app.network.list_subnets(req.ctxt, network_id=network_id) if ports else ()
     if not subnets:
         raise NetworkNotOnServer(network_id=network_id, instance_id=server.uuid)
-    _set(req, server, ports[0], [*ports[0]['fixed_ips'], {'subnet_id': subnets[0]['id']}])
+    wanted = {'subnet_id': subnets[0]['id']}
+    _change(req, server, ports[0], lambda fixed_ips: [*fixed_ips, wanted])
 
 
 @operation.operation(
@@ -82,23 +83,26 @@ def add(req, server):
 def remove(req, server):
     """Take an address from the port of the server that has it."""
     address = req.content['address']
+
+    def without(fixed_ips):
+        return [each for each in fixed_ips if each['ip_address'] != address]
+
     for port in req.app.network.ports(req.ctxt, server.uuid):
-        left = [each for each in port['fixed_ips'] if each['ip_address'] != address]
-        if len(left) < len(port['fixed_ips']):
-            _set(req, server, port, left)
+        if len(without(port['fixed_ips'])) < len(port['fixed_ips']):
+            _change(req, server, port, without)
             return
     raise FixedIpNotOnServer(instance_id=server.uuid, address=address)
 
 
-def _set(req, server, port, fixed_ips):
-    ports = items.Items(
+def _change(req, server, port, change):
+    """Change the addresses of a port; change: function of those that it has."""
+    port_changes.change(
         req.app.network.service,
-        '/ports',
-        missing=(exception.PortNotFound, 'port_id'),
+        req.ctxt,
+        port,
+        lambda found: {'fixed_ips': change(found['fixed_ips'])},
         as_user=True,
+        # The network has no address left.
+        errors={400: exception.Invalid, 409: exception.Invalid},
     )
-    # The network has no address left, or another request changed the port.
-    errors = {400: exception.Invalid, 409: exception.Invalid}
-    body = {'port': {'fixed_ips': fixed_ips}}
-    ports.call(req.ctxt, 'PUT', port['id'], json=body, errors=errors)
-    network_info.refresh(req, server.cell, server.row)
+    network_info.refresh_server(req, server)

@@ -107,4 +107,4 @@ def _associate(req, server, floating, values):
     floating_ips.service(req).call(
         req.ctxt, 'PUT', floating['id'], json={'floatingip': values}, errors=errors
     )
-    network_info.refresh(req, server.cell, server.row)
+    network_info.refresh_server(req, server)

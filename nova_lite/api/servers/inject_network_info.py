@@ -26,4 +26,4 @@ GUARD = transitions.Transition('inject_network_info', None)
 def inject(req, server):
     """Refresh the network information on record."""
     acting.require_host(server)
-    network_info.refresh(req, server.cell, server.row)
+    network_info.refresh_server(req, server)

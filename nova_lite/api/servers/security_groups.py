@@ -4,6 +4,7 @@ The server's record lists their names, as they were when this API last changed t
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 
+from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import security_group_views
 from nova_lite.api import types
@@ -39,10 +40,7 @@ def index(req, server):
 )
 def add(req, server):
     """Put a group on every port of the server."""
-    groups = req.app.network.security_groups
-    group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
-    groups.add(req.ctxt, server.uuid, group)
-    _record(req, server)
+    _change(req, server, req.app.network.security_groups.add)
 
 
 @operation.operation(
@@ -56,9 +54,20 @@ def add(req, server):
 )
 def remove(req, server):
     """Take a group off every port of the server."""
+    _change(req, server, req.app.network.security_groups.remove)
+
+
+def _change(req, server, change):
     groups = req.app.network.security_groups
     group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
-    groups.remove(req.ctxt, server.uuid, group)
+    try:
+        change(req.ctxt, server.uuid, group)
+    except exception.NotFound:
+        raise
+    except exception.NovaLiteError:
+        # The ports before the one that failed have been changed.
+        _record(req, server)
+        raise
     _record(req, server)
 
 

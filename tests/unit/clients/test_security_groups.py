@@ -1,6 +1,7 @@
 """Security groups of servers, on the simulated network service."""
 
 from nova_lite import exception
+from nova_lite.clients import port_changes
 from tests.unit.clients import networks
 
 
@@ -54,6 +55,59 @@ class SecurityGroupTest(networks.NetworkTestCase):
             group,
         )
         self.assertRaises(exception.SecurityGroupNotFound, self.find, 'nonsense')
+
+    def before_next_change(self, change):
+        """Make another change just before the next one of a port is sent."""
+        call = self.network.service.call
+
+        def first(ctxt, method, path, **options):
+            if method == 'PUT':
+                self.network.service.call = call
+                change(path)
+            return call(ctxt, method, path, **options)
+
+        self.network.service.call = first
+
+    def test_two_changes_at_once(self):
+        self.allocate({'network_id': self.make_network()}, groups=['default'])
+        other = self.make('security_group', name='other')
+        for change, before, after in (
+            (self.groups.add, self.groups.add, {'default', 'other', 'web'}),
+            (self.groups.remove, self.groups.remove, {'default'}),
+        ):
+            self.before_next_change(
+                lambda _path, before=before: before(self.member, self.owner.uuid, other)
+            )
+            change(self.member, self.owner.uuid, self.find('web'))
+            self.assertEqual(after, self.names())
+
+    def test_changes_without_end(self):
+        self.allocate({'network_id': self.make_network()})
+        call = self.network.service.call
+
+        def change_before(ctxt, method, path, **options):
+            if method == 'PUT':
+                values = {'name': options['headers']['If-Match']}
+                call(self.admin, 'PUT', path, json={'port': values})
+            return call(ctxt, method, path, **options)
+
+        self.network.service.call = change_before
+        self.assertRaises(
+            port_changes.PortChanged,
+            self.groups.add,
+            self.member,
+            self.owner.uuid,
+            self.find('web'),
+        )
+        self.assertEqual({'default'}, self.names())
+
+    def test_a_port_deleted_meanwhile(self):
+        network_id = self.make_network()
+        self.allocate({'network_id': network_id}, {'network_id': network_id})
+        self.before_next_change(lambda path: self.network.service.call(self.admin, 'DELETE', path))
+        self.groups.add(self.member, self.owner.uuid, self.find('web'))
+        (left,) = self.on_server()
+        self.assertIn(self.web, left['security_groups'])
 
     def test_ports_without_addresses(self):
         self.allocate({'network_id': self.make_network()})

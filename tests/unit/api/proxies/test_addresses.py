@@ -148,6 +148,19 @@ class TestFloatingIpsOfServers(FloatingIpTest):
         self.refused_act(building, 'removeFixedIp', gone, code=409)
         self.refused_act(self.uuid, 'removeFixedIp', gone, code=404, version='2.44')
 
+    def test_two_fixed_addresses_at_once(self):
+        wanted, call = {'networkId': self.garden['id']}, self.api.network.service.call
+
+        def another_first(ctxt, method, path, **options):
+            if method == 'PUT':
+                self.api.network.service.call = call
+                self.act(self.uuid, 'addFixedIp', wanted)
+            return call(ctxt, method, path, **options)
+
+        self.api.network.service.call = another_first
+        self.act(self.uuid, 'addFixedIp', wanted)
+        self.assertEqual(3, len(self.addresses(self.uuid)))
+
 
 class TestNetworks(base.Case):
     def setUp(self):

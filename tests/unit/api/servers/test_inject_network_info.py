@@ -1,5 +1,7 @@
 """injectNetworkInfo, on the simulated network service."""
 
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.cell import instances
 from tests.fixtures import neighboured_api
 from tests.unit.api.servers import base
 
@@ -21,6 +23,24 @@ class TestInjectNetworkInfo(base.Case):
         self.assertEqual([], self.api.row(uuid).network_info)
         self.inject(uuid, who=base.ADMIN)
         (vif,) = self.api.row(uuid).network_info
+        self.assertEqual(port['id'], vif['id'])
+
+    def test_a_server_that_changes_cells(self):
+        uuid, there = self.api.add_server(), self.api.cell('cell2')
+        port = self.api.plug(uuid, self.api.add_network()['id'])
+        info = self.api.network.info
+
+        def move(*args, **options):
+            self.api.network.info = info
+            there.db.write(instances.create, [self.api.record(uuid=uuid, host='host2')])
+            cell_ids = (self.api.cell('cell1').id, there.id)
+            self.api.api_db.write(instance_mappings.switch, uuid, *cell_ids)
+            self.api.cell('cell1').db.write(instances.seal, uuid)
+            return info(*args, **options)
+
+        self.api.network.info = move
+        self.inject(uuid, who=base.ADMIN)
+        (vif,) = self.api.row(uuid, 'cell2').network_info
         self.assertEqual(port['id'], vif['id'])
 
     def test_refused(self):

@@ -1,5 +1,6 @@
 """Security groups of servers, on the simulated network service."""
 
+from nova_lite import exception
 from nova_lite.db.cell import instances
 from tests.fixtures import compute_api
 from tests.fixtures import neighboured_api
@@ -64,6 +65,24 @@ class TestSecurityGroups(base.Case):
         groups.of_server = change_meanwhile
         self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
         self.assertEqual(['default', 'other', 'web'], self.shown())
+
+    def test_a_port_that_is_refused(self):
+        """The record tells what the ports before it have."""
+        self.api.plug(self.uuid, self.port['network_id'])
+        call, changes = self.api.network.service.call, []
+
+        def refuse_second(ctxt, method, path, **options):
+            if method == 'PUT':
+                changes.append(path)
+                if len(changes) == 2:
+                    raise exception.Unavailable(service='network', reason='it is stopping')
+            return call(ctxt, method, path, **options)
+
+        self.api.network.service.call = refuse_second
+        self.refused_act(self.uuid, 'addSecurityGroup', {'name': 'web'}, code=503)
+        self.assertEqual(['default', 'web'], self.shown())
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'})
+        self.assertIn(self.web['id'], self.on_port())
 
     def test_rules(self):
         made = self.allow(protocol='tcp', port_range_min=80, port_range_max=81)
