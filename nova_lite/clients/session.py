@@ -13,6 +13,7 @@ the control plane.
 from collections.abc import Callable
 from collections.abc import Mapping
 import functools
+import html
 import logging
 import re
 import typing
@@ -57,8 +58,10 @@ PROJECT: typing.Final = 'project'
 READING = ('GET', 'HEAD')
 REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 MAX_PAUSE_S = 3.0
+MAX_ID = 255
 SCOPES_KEPT = 64  # plugins for projects
 NO_IDENTITY = (exceptions.DiscoveryFailure, exceptions.HttpServerError)
+MARKS = re.compile('<head>.*?</head>|<[^<>]*>', re.DOTALL)
 VERSION = re.compile(r'/v\d+(\.\d+)?(/.*)?$')
 
 
@@ -72,7 +75,7 @@ def segment(value: str, missing: Raising) -> str:
 
     Ids come from users: one that cannot be an id is not found, which `missing` raises.
     """
-    if value in ('', '.', '..'):
+    if value in ('', '.', '..') or len(value) > MAX_ID:
         raise missing()
     return urllib.parse.quote(value, safe='')
 
@@ -361,8 +364,16 @@ def detail(response: requests.Response) -> str:
     try:
         body = response.json()
     except requests.exceptions.JSONDecodeError:
-        return response.text[:400].strip() or response.reason
+        return _plain(response)[:400].strip() or response.reason
     return _message(body) or response.reason
+
+
+def _plain(response: requests.Response) -> str:
+    """Return the text of a response, of a page without its head and marks."""
+    text = response.text[:4000]
+    if response.headers.get('Content-Type', '').startswith('text/html'):
+        text = ' '.join(html.unescape(MARKS.sub(' ', text)).split())
+    return text
 
 
 def _message(body: object) -> str | None:

@@ -110,6 +110,14 @@ class RecordTest(ImageTestCase):
             self.assertEqual(found[0], found[1])
             self.assertEqual('virtio', found[1]['properties']['hw_disk_bus'])
 
+    def test_a_refusal_is_read_as_text(self):
+        """The service answers with a page of HTML."""
+        error = self.assertRaises(
+            exception.Invalid, self.image.list, self.member, marker='<nonsense & more>'
+        )
+        self.assertNotRegex(error.message, r'<h|<b|&lt;|\n')
+        self.assertIn('<nonsense & more>', error.message)
+
     def test_properties_beyond_the_limit(self):
         values = {f'p{number}': '' for number in range(fields.PROPERTY_QUOTA + 1)}
         self.assertRaises(

@@ -340,6 +340,12 @@ class ErrorTest(SessionTestCase):
         response = self.serve(409).call(self.member, 'GET', '/x', errors={409: None})
         self.assertEqual(409, response.status_code)
 
+    def test_ids_that_are_none(self):
+        for value in ('', '.', '..', 'x' * 256):
+            missing = session.raising(exception.PortNotFound, port_id='p1')
+            self.assertRaises(exception.PortNotFound, session.segment, value, missing)
+        self.assertEqual('a%2Fb', session.segment('a/b', exception.PortNotFound))
+
     def test_reasons(self):
         for body, reason in (
             ({'errors': [{'status': 409, 'title': 'Conflict', 'detail': 'taken'}]}, 'taken'),
