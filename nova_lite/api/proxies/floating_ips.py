@@ -8,6 +8,7 @@ from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import types
 from nova_lite.clients import items
+from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
 
 PATH = '/os-floating-ips'
@@ -75,6 +76,7 @@ def create(req):
     pool = (req.body or {}).get('pool') or req.conf.neutron.default_floating_pool
     network = _pool(req, pool)
     wanted = {'floating_network_id': network['id'], 'tenant_id': req.ctxt.project_id}
+    missing = session.raising(FloatingIpPoolNotFound, pool=pool)
 
     def refuse(reason):
         if 'quota' in reason.lower():
@@ -87,7 +89,7 @@ def create(req):
         '/floatingips',
         as_user=True,
         json={'floatingip': wanted},
-        errors={400: exception.Invalid, 409: refuse},
+        errors={400: exception.Invalid, 404: missing, 409: refuse},
     )
     return _shown(req, answer)
 

@@ -61,6 +61,21 @@ class TestFloatingIps(FloatingIpTest):
             self.refused('GET', one, code=404, text=floating_id, who=other)
             self.refused('DELETE', one, code=404, text=floating_id, who=other)
 
+    def test_a_pool_deleted_meanwhile(self):
+        operator = self.api.context_of(compute_api.ADMIN)
+        service, call = self.api.network.service, self.api.network.service.call
+        values = {'network': {'name': 'brief', 'router:external': True}}
+        made = call(operator, 'POST', '/networks', json=values, as_user=True).json()['network']
+
+        def delete_first(ctxt, method, path, **options):
+            if method == 'POST':
+                service.call = call
+                call(operator, 'DELETE', f'/networks/{made["id"]}', as_user=True)
+            return call(ctxt, method, path, **options)
+
+        service.call = delete_first
+        self.refused('POST', PATH, {'pool': 'brief'}, code=404, text='brief')
+
     def test_a_quota(self):
         operator = self.api.context_of(compute_api.ADMIN)
         body = {'quota': {'floatingip': 0}}
