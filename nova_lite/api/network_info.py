@@ -16,23 +16,26 @@ def refresh(req, cell, row):
     """Record the network information of a server without a task.
 
     What another request wrote since the row was read is newer, and says which ports are to
-    be kept: return False then. Raises what the network client raises.
+    be kept: refresh that then. Raises what the network client raises.
     """
-    if row.task_state is not None:
-        return True
-    info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
-    if info == row.network_info or cell.db.write(_store, row, info):
-        return True
-    LOG.info('Network information of server %s was changed by another request', row.uuid)
-    return False
+    for _attempt in range(CHANGES_MET):
+        if row.task_state is not None:
+            return
+        info = req.app.network.info(context.admin(), row.uuid, known=row.network_info)
+        if info == row.network_info or cell.db.write(_store, row, info):
+            return
+        row = cell.db.read(instances.get, row.uuid)
+    LOG.warning(
+        'Cannot refresh the network information of server %s: other requests changed it %s times. '
+        'The next refresh records it.',
+        row.uuid,
+        CHANGES_MET,
+    )
 
 
 def refresh_server(req, server):
-    """Refresh as `refresh` does, again after another request, and in the cell it has moved to."""
-    for _attempt in range(CHANGES_MET):
-        if acting.in_its_cell(req, server, lambda: refresh(req, server.cell, server.row)):
-            return
-        server.row = server.cell.db.read(instances.get, server.uuid)
+    """Refresh as `refresh` does, in the cell that the server has moved to meanwhile."""
+    acting.in_its_cell(req, server, lambda: refresh(req, server.cell, server.row))
 
 
 def _store(connection, row, info):

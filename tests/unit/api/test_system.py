@@ -16,7 +16,7 @@ EVENTS = '/os-server-external-events'
 
 
 class Network:
-    """The network service's view of a server, as the test says.
+    """The network service's view of a server, as the test says; decisions that are known stay.
 
     meanwhile: what happens while it is asked
     """
@@ -29,7 +29,8 @@ class Network:
         self.meanwhile()
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer
+        decided = {vif['id']: vif for vif in known or ()}
+        return [{**vif, **decided.get(vif['id'], {})} for vif in self.answer]
 
 
 class SystemTest(base.ApiTest):
@@ -109,9 +110,10 @@ class EventsTest(SystemTest):
         self.network.meanwhile = lambda: cell.db.write(
             instances.update, uuid, {'network_info': kept}
         )
-        self.network.answer = [{'id': 'port', 'preserve_on_delete': False}]
+        new = {'id': 'new', 'preserve_on_delete': False}
+        self.network.answer = [{'id': 'port', 'preserve_on_delete': False}, new]
         self.send({'name': 'network-changed', 'server_uuid': uuid})
-        self.assertEqual(kept, self.network_info(uuid))
+        self.assertEqual([*kept, new], self.network_info(uuid))
 
     def test_deleted_port_leaves_the_guest(self):
         uuid = self.add_server(network_info=[{'id': 'port'}])
