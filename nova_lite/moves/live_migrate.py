@@ -59,7 +59,9 @@ class Copied(saga.Answer):
     def counters(self):
         """{column of the migration: bytes}, of those that are known."""
         known = {name: value for name, value in self.as_dict().items() if value is not None}
-        return {name: value for name, value in known.items() if name != 'handover'}
+        return {
+            name: value for name, value in known.items() if name.startswith(('memory_', 'disk_'))
+        }
 
 
 PREPARE = saga.Result('prepare destination', Prepared)
