@@ -160,7 +160,7 @@ def refuse(server, guard):
 
 
 def send(req, server, method, *, host=None, **arguments):
-    """Cast to the server's host. If the cast cannot be sent, the host's audit does the work.
+    """Cast to the server's host. If the cast cannot be sent, its audit resumes or ends the work.
 
     host: another one of the server's cell
     """
@@ -169,7 +169,7 @@ def send(req, server, method, *, host=None, **arguments):
         cast(req.ctxt, host=host or server.row.host, **arguments)
     except exception.Unavailable as error:
         LOG.warning(
-            'Cannot cast %s of server %s: %s. The audit of its host does it later.',
+            'Cannot cast %s of server %s: %s. The audit of its host resumes or ends it later.',
             method,
             server.uuid,
             error,

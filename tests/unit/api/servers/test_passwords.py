@@ -1,5 +1,9 @@
 """changePassword, and the password that a guest encrypted."""
 
+import logging
+
+import fixtures
+
 from nova_lite import exception
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import services
@@ -35,6 +39,18 @@ class TestChangePassword(base.Case):
             self.refused_act(uuid, 'changePassword', BODY, code=code, text=text)
         self.assertIsNone(self.api.row(uuid).task_state)
         self.assertEqual({CHECK}, {method for method, _arguments in self.sent()})
+
+    def test_a_cast_that_is_lost(self):
+        """Its host ends the action, since no record has the password."""
+        log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
+        self.api.compute['cell1'].answers['set_admin_password'] = exception.Unavailable(
+            service='bus', reason='no broker'
+        )
+        uuid = self.api.add_server()
+        self.act(uuid, 'changePassword', BODY)
+        self.assertEqual('updating_password', self.api.row(uuid).task_state)
+        self.assertIn('resumes or ends it later', log.output)
+        self.assertNotIn(BODY['adminPass'], log.output)
 
     def test_refused(self):
         uuid = self.api.add_server()
