@@ -25,7 +25,6 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.lifecycle import intents
 from nova_lite.moves import move_records
-from nova_lite.moves import unshelve
 from nova_lite.moves.parts import cross_cell
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
@@ -61,6 +60,11 @@ GROUP = {
     'policy': 'anti-affinity',
     'rules': {},
 }
+
+
+def _change_zone(connection, uuid, zone):
+    """As an unshelve does."""
+    move_records.change_spec(connection, uuid, availability_zone=zone)
 
 
 class Isolation:
@@ -159,8 +163,7 @@ class Isolation:
 
     def test_a_flavor_and_a_zone_are_stored_at_once(self):
         flavor = (move_records.save_flavor, {**cell_fixture.FLAVOR, 'flavorid': 'other'})
-        for pin in (update._store_zone, unshelve._save_zone):
-            zone = (pin, 'az-1')
+        for zone in ((update._store_zone, 'az-1'), (_change_zone, 'az-1')):
             self.assertEqual(('other', 'az-1'), self.spec_changed_by(flavor, zone))
             self.assertEqual(('other', 'az-1'), self.spec_changed_by(zone, flavor))
 
