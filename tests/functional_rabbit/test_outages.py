@@ -130,7 +130,7 @@ class TestOutages(testtools.TestCase):
         for name in (*DATABASE_USERS, 'placement.top'):
             self.cloud.signal(name)
         for name in DATABASE_USERS[:2]:
-            self._says(name, 'waits: The database is not available', since=since[name])
+            self._says(name, 'is waiting: The database is not available', since=since[name])
         self.cloud.database.start()
         self.cloud.wait_for(self.cloud.answers, 'the API to answer', BACK_S)
         self._boot_everywhere('without a database')

@@ -58,7 +58,7 @@ class RefusalsTest(testtools.TestCase):
         self.assertIn(f'127.0.0.1:{self.broker.port} rejects user nova', message)
 
         message = self.refused(self.url)
-        self.assertIn('has no virtual host cell1 for user nova', message)
+        self.assertIn('has no virtual host cell1 that user nova may use', message)
         self.assertIn('add_vhost', message)
 
         self.broker.renew('top', 'cell1')
