@@ -58,7 +58,7 @@ class IsolationTestCase(testtools.TestCase):
         return self.cloud.admin.image.create_image(
             name,
             data=b'image',
-            disk_format='qcow2',
+            disk_format='raw',
             container_format='bare',
             **{f'trait:{trait}': value for trait in traits},
         )

@@ -82,7 +82,7 @@ class CommandsTest(testtools.TestCase):
 
         path = os.path.join(self.cloud.state_dir, 'image')
         pathlib.Path(path).write_bytes(b'image')
-        self.run_command('image', 'create', '--disk-format', 'qcow2', '--file', path, 'windows')
+        self.run_command('image', 'create', '--disk-format', 'raw', '--file', path, 'windows')
         self.run_command(
             'image', 'set', '--property', f'trait:{TRAIT}=required', 'windows', show=False
         )
