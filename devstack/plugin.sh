@@ -39,8 +39,10 @@ function install_nova_lite {
     if [[ "${OFFLINE:-False}" == "True" ]]; then
         return
     fi
-    python3 -m venv "$NOVA_LITE_VENV"
-    "$(nova_lite_bin pip)" install -c "$NOVA_LITE_DIR/constraints.txt" -e "$NOVA_LITE_DIR"
+    "python${PYTHON3_VERSION:-3}" -m venv "$NOVA_LITE_VENV"
+    # devstack has tokens cached in memcached.
+    "$(nova_lite_bin pip)" install -c "$NOVA_LITE_DIR/constraints.txt" \
+        -e "${NOVA_LITE_DIR}[memcached]"
 }
 
 function create_nova_lite_directories {

@@ -1,5 +1,7 @@
 """Tables that commands print."""
 
+import sys
+
 from rich import box
 from rich import console
 from rich import table
@@ -18,7 +20,9 @@ def show(columns, rows):
     shown = table.Table(*titles, box=box.ASCII2)
     for row in rows:
         shown.add_row(*(text.Text(str(value)) for value in row))
-    out = console.Console(highlight=False)
-    if not out.is_terminal:
+    # Not as rich decides it: FORCE_COLOR makes a terminal of what a program reads.
+    is_terminal = sys.stdout.isatty()
+    out = console.Console(highlight=False, force_terminal=is_terminal)
+    if not is_terminal:
         out.width = WIDEST
     out.print(shown)

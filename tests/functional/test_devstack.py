@@ -151,7 +151,9 @@ class PluginTest(PluginCase):
         self.stacked('install', devstack=found)
         self.assertEqual([f'-m venv {found.venv}'], found.calls('python3'))
         constraints = units.ROOT / 'constraints.txt'
-        self.assertEqual([f'install -c {constraints} -e {units.ROOT}'], found.calls('pip'))
+        self.assertEqual(
+            [f'install -c {constraints} -e {units.ROOT}[memcached]'], found.calls('pip')
+        )
 
     def _takes_the_place_of_nova(self, found):
         cells = {row.name for row in found.read(cell_mappings.every)}

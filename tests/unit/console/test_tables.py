@@ -50,3 +50,9 @@ class TablesTest(testtools.TestCase):
         self.assertEqual({100}, set(map(len, folded)))
         parts = [[part.strip() for part in line.split('|')[1:-1]] for line in folded]
         self.assertEqual(row[:3], [''.join(column) for column in zip(*parts, strict=True)])
+
+    def test_colours_that_are_forced_change_nothing_for_programs(self):
+        row = ['x' * 90]
+        plain = shown(['first'], [row])
+        self.useFixture(fixtures.EnvironmentVariable('FORCE_COLOR', '1'))
+        self.assertEqual(plain, shown(['first'], [row]))
