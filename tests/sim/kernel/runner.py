@@ -128,10 +128,11 @@ class History:
         counter.close()
 
     def _fork(self, body, child):
+        parent = os.getpid()
         pid = os.fork()
         if not pid:
             os.close(self.pipe)
-            _live(child, body)
+            _live(child, body, parent)
         return pid
 
     def ended(self):
@@ -202,12 +203,16 @@ class Child:
         """The memory in which parent and child count what the child has done."""
         return memoryview(mmap.mmap(self.progress, mmap.PAGESIZE)).cast('Q')
 
-    def equip(self, kernel, on_line):
+    def equip(self, kernel, on_line, *, parent):
         """Have this process report to where `Child` says how its history goes and ends.
 
-        It ends with its parent, which may be interrupted before it knows of the process.
+        parent: id of the process that forked this one. This one ends with it, since it may be
+            interrupted before it knows of this process
         """
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            # It ended before the kernel was told.
+            os._exit(1)
         faulthandler.enable(self.stacks)
         faulthandler.register(DUMP, self.stacks, all_threads=True)
         kernel.progress = self.counter()
@@ -233,7 +238,7 @@ class Child:
         os._exit(0)
 
 
-def _live(child, body):
+def _live(child, body, parent):
     """Live through a history; does not return."""
     # Finalizers must not run at moments that depend on the memory of an interpreter.
     gc.disable()
@@ -241,7 +246,7 @@ def _live(child, body):
     lay_out(options)
     on_line = options.pop('on_line', None)
     kernel = core.Kernel(child.seed, **options)
-    child.equip(kernel, on_line)
+    child.equip(kernel, on_line, parent=parent)
     core.active = kernel
     kernel.start(lambda: _first_thread(kernel, body))
 

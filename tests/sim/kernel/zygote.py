@@ -149,6 +149,8 @@ def _branch(requests):
     Return what is to be called there, if that is another zygote; else None.
     """
     kernel = core.active
+    # os.getpid returns that of a simulated process.
+    parent = ctypes.CDLL(None).getpid()
     # Children are not waited for: their parents see that their pipes are closed.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     requests.send(READY)
@@ -161,7 +163,7 @@ def _branch(requests):
             requests.close()
             # The pipe of the zygote's own outcome, which ends when the zygote does.
             os.close(kernel.pipe)
-            return _continue(kernel, descriptors)
+            return _continue(kernel, descriptors, parent)
         requests.send(b'%d' % pid)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -172,7 +174,7 @@ def _fork():
     return ctypes.PyDLL(None).fork()
 
 
-def _continue(kernel, descriptors):
+def _continue(kernel, descriptors, parent):
     """Begin the history that is requested; return what else is to be called, or None."""
     request, pipe, progress, stacks, *requests = descriptors
     with open(request, 'rb') as file:
@@ -181,7 +183,7 @@ def _continue(kernel, descriptors):
     child = runner.Child(seed, options, pipe, progress, stacks)
     runner.lay_out(options)
     on_line = options.pop('on_line', None)
-    child.equip(kernel, on_line)
+    child.equip(kernel, on_line, parent=parent)
     kernel.begin(seed, **options)
     random.seed(streams.derived(seed, 'random'))
     if body is None:

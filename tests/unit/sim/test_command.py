@@ -2,10 +2,22 @@
 
 import signal
 import subprocess
+import sys
 
 import testtools
 
 from tests.unit.sim import interpreter
+
+# A history whose parent ends before the history begins. What is left of it fails, aloud.
+ORPHAN = """
+import os
+from tests.sim.kernel import runner
+parent = os.getpid()
+if not os.fork():
+    while os.getppid() == parent:
+        os.sched_yield()
+    runner.Child(1, {}, -1, -1, -1).equip(None, None, parent=parent)
+"""
 
 
 def command(program, *arguments):
@@ -34,6 +46,13 @@ class CommandTestCase(testtools.TestCase):
         output, _ = started.communicate(timeout=60)
         self.assertIn('0 histories passed, 0 failed', output)
         self.assertIn('KeyboardInterrupt', output)
+
+    def test_a_history_that_nobody_waits_for_ends(self):
+        # It has the output open.
+        ended = subprocess.run(
+            [sys.executable, '-c', ORPHAN], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(('', ''), (ended.stdout, ended.stderr))
 
     def test_many_seeds_name_those_that_fail(self):
         status, output = command('faults', '--seeds', '1-15', '--jobs', '2')
